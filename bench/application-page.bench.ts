@@ -4,7 +4,7 @@
  *
  *     npm run bench -- application-page [--pods 100000] [--rounds 3] [--seconds 5] [--record]
  *
- * `serverCpuMs` is the CPU time of whoever answers; the API server is the simulated one, which is not the slowest.
+ * `serverCpuMs` is the CPU time of the answering server. The API server is the simulated one, which is not the slowest.
  */
 import { parseArgs } from 'node:util'
 import { pageQuery } from './support/application-page.ts'

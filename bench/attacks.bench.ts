@@ -1,11 +1,11 @@
 /**
- * What attacks cost others: each attack of `test/abuse`, by each transport, in a loop over many connections of one user who is known to
- * the gateway, while another user asks for a page at a steady rate:
+ * What attacks cost other users. One authenticated user runs each attack of `test/abuse` in a loop, over each transport and many
+ * connections, while another user queries a page at a steady rate:
  *
  *     npm run bench -- attacks [--pods 2000] [--seconds 1.5] [--rate 100] [--only TITLE] [--record]
  *
- * The attackers are in this process, the user in one of their own, the gateway in a third. How long the user waits is counted from
- * when they meant to ask, so that nothing is left out because the gateway was busy.
+ * The attackers, the user and the gateway have a process each. A wait begins at the moment when the query was due, so that the
+ * figures include the time in which a busy gateway delays queries.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -71,7 +71,7 @@ const user: SteadyUser = {
 const steady = (): Promise<Figures> =>
   measure(`${processes}/steady-user.ts`, [JSON.stringify(user)], { deadlineMs: 60_000 })
 
-/** What one lane was answered with, until it is told to stop. */
+/** Counts the answers of one lane until it is stopped. */
 async function attackOn(attack: Attack, signal: AbortSignal, said: Map<string, number>) {
   while (!signal.aborted) {
     try {

@@ -1,8 +1,8 @@
 /**
- * How long one operation keeps everyone else waiting: of each kind of costly operation the largest that the work budget
- * lets through, and one that it refuses. Cold: a document that nobody has asked, of fields whose texts nobody has; warm: asked
- * again, where more of it passes since it costs less. The event loop is blocked for as much CPU time as the longest of its turns
- * takes, whatever else the machine does; beside that a neighbour asks for one pod again and again.
+ * How long one operation blocks all others: for each kind of costly operation, the largest that the work budget allows, and one
+ * that it refuses. A cold run has a new document and no cached texts; a warm run repeats it, and may be larger, as it costs less.
+ * The figure is the CPU time of the longest turn of the event loop, which does not depend on the rest of the machine. Meanwhile a
+ * neighbour queries one pod in a loop.
  *
  *     npm run bench -- blocks [--pods 10000] [--runs 5] [--only TITLE] [--unplanned] [--record]
  */
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
 })
 const processes = `${import.meta.dirname}/process`
 const runs = Number(options.runs)
-/** So often a refused operation is asked again before it counts as refused when warm. */
+/** The number of attempts before an operation counts as refused when warm. */
 const warmingTimes = 4
 
 interface Answer {
@@ -51,7 +51,7 @@ const neighbour = {
 const cold: Record<string, Figures> = {}
 const warm: Record<string, Figures> = {}
 const refused: Record<string, Figures> = {}
-/** Each cold operation has another. */
+/** Each cold operation has its own. */
 let salt = 0
 for (const growing of growingOperations.filter(({ title }) => title.includes(options.only))) {
   const { title, maxSize } = growing
@@ -77,7 +77,7 @@ publish(
   { record: options.record },
 )
 
-/** The largest size that passes; 0 where none does. Sizes cost more the larger they are. */
+/** The largest size that passes; 0 if none does. Larger sizes cost more. */
 async function largestPassed(
   maxSize: number,
   passes: (size: number) => Promise<boolean>,
@@ -95,7 +95,7 @@ async function isAnswered(operation: object): Promise<boolean> {
   return !(await ask(operation)).isRefused
 }
 
-/** What was written before the budget was passed need not be written again, so the next time it may not be. */
+/** A refused run has cached a part of its texts, so that the next run costs less and may pass. */
 async function isAnsweredAgain(operation: object): Promise<boolean> {
   for (let time = 0; time < warmingTimes; time += 1) {
     if (await isAnswered(operation)) return true
@@ -128,7 +128,7 @@ async function costOf(size: number, next: () => object): Promise<Figures> {
   }
 }
 
-/** The longest that one of a row of questions for one pod takes while the operation is answered. */
+/** The longest query of one pod, of a loop of them, during the operation. */
 async function longestWait(operation: object): Promise<number> {
   const answering = new AbortController()
   let longest = 0

@@ -36,13 +36,13 @@ const json = 'client-go, JSON'
 const clientNode = 'client-node makeInformer'
 const floor = 'the bytes alone, JSON'
 
-/** A control plane of its own, and what it can be told to do. */
+/** A control plane, and the commands for it. */
 interface Plane {
   readonly kubeconfig: string
   readonly tell: (order: string) => Promise<unknown>
 }
 
-/** Measures its sync where `durationMs` is 0, else so much time of updates; tells when those are due. */
+/** Measures the sync if `durationMs` is 0, and otherwise updates for that time. */
 type Contender = (plane: Plane, durationMs: number, synced?: () => void) => Promise<Figures>
 
 const script =

@@ -1,5 +1,5 @@
 /**
- * What the object codec costs, beside JSON.parse of a page with managedFields deleted, on the same bytes:
+ * The cost of the object codec, beside JSON.parse of a page with managedFields deleted, on the same bytes:
  *
  *     node --expose-gc bench/codec.bench.ts [--pods 20000] [--siblings 50] [--rounds 3]
  */

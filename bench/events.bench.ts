@@ -1,5 +1,5 @@
 /**
- * From a write to whoever waits for it, with pods that change all the time: to a handler of our informer, to one of
+ * The time from a write to its receiver, while pods change all the time: to a handler of our informer, to a handler of
  * client-node's, and through the gateway to a graphql-ws subscriber of all pods:
  *
  *     npm run bench -- events [--pods 10000] [--updates 1000] [--seconds 15] [--rounds 3] [--record]

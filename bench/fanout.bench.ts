@@ -1,13 +1,13 @@
 /**
- * One change to many subscribers: subscribers who ask the same as one group, beside each of them with an execution of its own by
- * graphql-js, as yoga and graphql-ws do it; then many sockets, many selections, frames as they come, and readers that stop:
+ * One change to many subscribers with the same document: as one group, beside an execution by graphql-js for each subscriber, as
+ * yoga and graphql-ws do it; then many sockets, many selections, frames as they come, and readers that stop:
  *
  *     npm run bench -- fanout [--pods 260] [--updates 50] [--sustained 10] [--sockets 500] [--many 5000] [--among 1000]
  *       [--stopped 100] [--seconds 10] [--rounds 3] [--record]
  *
- * Executions for each subscriber do not keep up with `updates` changes a second; what is behind takes several changes at once, which
- * makes each of them cheaper than they are. So what is compared is the CPU time of each change that is delivered at `sustained`
- * changes a second, where everybody keeps up; and groups at `updates` with that. `keepsUp` is the part of the changes that arrive.
+ * Executions for each subscriber do not keep up with `updates` changes a second. A subscriber that is behind takes several changes
+ * at once, which makes each change look cheaper. So the comparison uses the CPU time of each change delivered at `sustained` changes a
+ * second, where all subscribers keep up, and compares groups at `updates` with it. `keepsUp` is the part of the changes that arrive.
  */
 import { parseArgs } from 'node:util'
 import { type Figures, interleave, measure } from './support/measured-process.ts'
@@ -44,7 +44,7 @@ interface Subscribers {
   readonly stopped?: number
 }
 
-/** What counts is the gateway's CPU time for each change that reaches a subscriber, and its memory for each socket. */
+/** The figures are the gateway's CPU time for each change that reaches a subscriber, and its memory for each socket. */
 const subscribed =
   ({
     planned,

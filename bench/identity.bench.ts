@@ -1,11 +1,11 @@
 /**
- * What it costs to ask callers who they are, and the API server what they may see: the questions of the query benchmark, warm, with
- * `token-review` beside `none`; and the first answer to somebody who reads in many namespaces and nowhere else:
+ * The cost of authentication and access reviews: the queries of the query benchmark, warm, with `token-review` beside `none`; and the
+ * first answer to a user that may read only some of many namespaces:
  *
  *     npm run bench -- identity [--pods 10000] [--namespaces 200] [--rounds 5] [--seconds 3] [--record]
  *
- * Compared is the CPU time of the two gateways per request, round by round, in turns: a busy minute hits both. Both are asked the same
- * from their start on, so neither has compiled more of itself than the other, and nothing is measured before they are warm.
+ * The figure is the CPU time of each gateway per request. The gateways take turns within a round, so that a busy minute affects both.
+ * Both get the same queries from their start on, so that neither has more compiled code, and warm up before the first round.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ await using asking = await gatewayOf('token-review')
 const bearer = (token: string): string => `Bearer ${token}`
 const everywhere = bearer(viewerTokens.everywhere)
 
-/** What is asked, as the body of a request, and how many objects the answer must have. */
+/** A query as the body of a request, and the number of objects that the answer must have. */
 interface Question {
   readonly title: string
   readonly body: string
@@ -79,10 +79,10 @@ async function ask(gateway: Service, { body, rows }: Question): Promise<Figures>
   return { ...figures, gatewayCpuMs: used / (figures['asked'] ?? Number.NaN) }
 }
 
-/** That are not counted: the first of them compile what the others run. */
+/** Rounds for warming up, which are not counted. */
 const warmUpRounds = 2
 
-/** Both contenders' median figures, and the median of what one took more than the other in the same round, in percent. */
+/** The median figures of both gateways, and the median of the difference within a round, in percent. */
 interface Compared {
   readonly table: ResultTable
   readonly morePercent: number
@@ -113,7 +113,7 @@ async function compare(question: Question): Promise<Compared> {
   }
 }
 
-/** Where some pod is. */
+/** The namespace and name of some pod. */
 async function somePod(): Promise<unknown> {
   const query = '{ pods(first: 1) { nodes { metadata { namespace name } } } }'
   const { data } = JSON.parse(await askGraphQL(open.url, { query })) as {
@@ -124,7 +124,7 @@ async function somePod(): Promise<unknown> {
 
 async function firstAnswerMs(): Promise<Figures> {
   const query = '{ pods { totalCount } }'
-  // What has been asked of nobody before.
+  // A query without cached reviews.
   await fetch(asking.url, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: everywhere },
@@ -161,7 +161,7 @@ const questions: readonly Question[] = [
 ]
 const compared: Compared[] = []
 for (const question of questions) compared.push(await compare(question))
-// Last, as only one of the two is asked.
+// Last, as it uses one gateway only.
 const cold = await firstAnswerMs()
 await rm(folder, { recursive: true })
 publish(

@@ -1,12 +1,12 @@
 /**
- * A page of many pods that stays right: subscribers of one live page, and of as many different ones, beside the same subscribers
- * who are told of each change and list the page again, as one does without live pages:
+ * A page of many pods that stays current: subscribers of one live page, and of many different ones, beside clients without live
+ * pages, which follow all changes and list the page again after each:
  *
  *     npm run bench -- live-page [--pods 100000] [--updates 50] [--hot 40] [--sockets 50] [--many 200] [--seconds 10] [--rounds 3] [--record]
  *
- * The page is that of the pods that have restarted the most. Each update makes one of the `hot` pods the first of them, so each is a
- * move on every page. What counts is the gateway's CPU time for each move that reaches a subscriber; `keepsUp` is the part of
- * them that do: of two updates of one pod within a frame one is told.
+ * The page has the pods with the most restarts. Each update makes one of the `hot` pods the first one, so each is a move on every
+ * page. The figure is the gateway's CPU time for each move that reaches a subscriber. `keepsUp` is the part of the moves that do: a
+ * frame merges two updates of one pod.
  */
 import { parseArgs } from 'node:util'
 import { type Figures, interleave, measure } from './support/measured-process.ts'

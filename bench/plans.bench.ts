@@ -5,8 +5,7 @@
  *
  *     npm run bench -- plans [--pods 100000] [--rounds 3] [--seconds 2] [--record]
  *
- * Before each round a tenth of the pods is changed. `cold` are documents, or texts of one, that nobody has asked
- * for before. Takes some six minutes.
+ * Before each round a tenth of the pods changes. `cold` queries have a new document, or no cached texts. It takes some six minutes.
  */
 import { parseArgs } from 'node:util'
 import { type Figures, measure, medianOf, mediansOf, runRound } from './support/measured-process.ts'
@@ -59,7 +58,7 @@ async function ask(
   return { cpuMs: used / asked, p50Ms, p99Ms, 'requests/s': perSecond }
 }
 
-/** The CPU time is the client's own: it does itself what the gateway does for its clients. */
+/** The CPU time is the client's own: it does the work of the gateway itself. */
 async function askPlainly(path: string, connections: number): Promise<Figures> {
   const url = `${simulator.url}${path}`
   const load = { url, connections, warmUpMs, durationMs, reader: 'json', rows: 1 }
@@ -68,7 +67,7 @@ async function askPlainly(path: string, connections: number): Promise<Figures> {
   return { cpuMs: clientCpuMs, p50Ms, p99Ms, 'requests/s': perSecond }
 }
 
-/** Asked one after the other, each once. */
+/** Sent one after the other, each once. */
 async function askOnce(service: Service, operations: readonly QueryOperation[]): Promise<Figures> {
   const runs: Figures[] = []
   for (const operation of operations) {

@@ -1,5 +1,5 @@
 /**
- * What it costs to stamp a cluster: the CPU time to make every object, the same to make and store them, and the heap that grows meanwhile.
+ * The cost of stamping a cluster: the CPU time to make every object, or to make and store it, and the growth of the heap.
  *
  *     node --expose-gc bench/population.bench.ts [--pods 100000] [--rounds 3] [--stored]
  */

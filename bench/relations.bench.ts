@@ -1,7 +1,7 @@
 /**
- * What the index of each relation costs per object: CPU to make it and to keep it up to date, and memory; and what the stores of
- * all kinds take before anybody asks for a relation, and after everybody has asked for all of them; and for how long an index that
- * is made in a big store holds up everybody else; and what a relation costs that is followed from one object.
+ * The costs of relations: for the index of each relation, the CPU time per object to build and to update it, and its memory; the memory
+ * of the stores of all kinds without and with all of these indexes; how long building an index of a large store blocks other work; and
+ * the cost of following a relation from one object.
  *
  *     npm run bench -- relations [--pods 10000] [--rounds 3] [--record]
  */
@@ -17,7 +17,7 @@ import { type ApiResource, apiVersionOf } from '../src/kubernetes/api-resource.t
 import { objectKey } from '../src/kubernetes/object.ts'
 import { resources as builtIn } from '../src/kubernetes/resources.ts'
 import { indexersOf } from '../src/query/index/index-definition.ts'
-import { atOnce } from '../src/lib/slices.ts'
+import { atOnce } from '../src/lib/event-loop.ts'
 import { relationName } from '../src/query/relation/relation-definition.ts'
 import { indexersByType } from '../src/query/relation/relations.ts'
 import { population } from '../src/simulator/population/population.ts'
@@ -55,9 +55,9 @@ interface HeldKind {
   readonly resource: ApiResource
   readonly codec: ObjectCodec
   readonly entries: readonly StoreEntry[]
-  /** Those of filters, which are there from the start. */
+  /** The indexes of filters, which exist from the start. */
   readonly eager: Indexers
-  /** Those of relations, which are made when they are first asked for. */
+  /** The indexes of relations, which are built on first use. */
   readonly lazy: Indexers
 }
 
@@ -83,7 +83,7 @@ function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? 0
 }
 
-/** Microseconds for each of so many objects. */
+/** Microseconds per object. */
 function microsEach(count: number, work: () => void): number {
   const start = process.cpuUsage()
   work()
@@ -126,7 +126,7 @@ function memoryWith(indexersFrom: (one: HeldKind) => Indexers): Record<string, n
   return { objects: total, indexes, bytesPerObject }
 }
 
-/** The longest turn of the event loop until a work is done, and how long that is. */
+/** The longest turn of the event loop during some work, and the duration of the work. */
 async function turnsDuring(work: Promise<unknown>): Promise<Record<string, number>> {
   const start = performance.now()
   const progress = { done: false }
@@ -145,7 +145,7 @@ async function turnsDuring(work: Promise<unknown>): Promise<Record<string, numbe
   return { ms: last - start, turns, longestTurnMs }
 }
 
-/** An index of pods that is made in a store of so many, of which some stand for several. */
+/** Builds an index of pods in a large store; some objects stand for several pods. */
 async function backfills(objectCount: number): Promise<ResultTable['rows']> {
   const pods = held.find(({ resource }) => resource.kind === 'Pod')
   if (pods === undefined) return {}

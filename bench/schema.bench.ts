@@ -1,6 +1,6 @@
 /**
- * The schema of all built-in kinds, and of them with many custom ones: how long a gateway takes to start, what it holds, and how
- * long everyone waits when a definition changes and the schema is made again:
+ * The schema of all built-in kinds, without and with many custom kinds: the time to start a gateway, its memory, and how long
+ * requests wait when a definition changes and the gateway builds the schema again:
  *
  *     npm run bench -- schema [--definitions 0,200] [--rounds 3] [--record]
  */

@@ -1,6 +1,6 @@
 /**
  * Fifty informers over one connection to a real API server that is killed, compacted and rotates their token, while
- * objects are written: how long they take to be equal to the server again, and what they keep of it.
+ * objects are written: the time until they equal the server again, and their memory.
  *
  *     npm run bench -- soak [--minutes 5] [--record]
  */

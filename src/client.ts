@@ -5,22 +5,25 @@ export {
   connectionPages,
   type ConnectionPolicy,
 } from './client/connection-pages.ts'
-export { type Frame, type FrameChange, FrameFold } from './client/frame-fold.ts'
-export { foldNodes, goneObjects } from './client/list-fold.ts'
+export {
+  foldNodes,
+  type Frame,
+  type FrameChange,
+  FrameFold,
+  goneObjects,
+} from './client/frame-fold.ts'
 export {
   type LiveCollection,
   liveCollection,
   type LiveCollectionOptions,
   type RowOf,
 } from './client/live-collection.ts'
-export type { LiveDocument, TypedDocument } from './client/live-document.ts'
 export {
   type LivePage,
   livePage,
   type LivePageOptions,
   type LivePageSnapshot,
 } from './client/live-page.ts'
-export type { LiveSnapshot, LiveStatus } from './client/live-snapshot.ts'
 export type {
   LiveError,
   LiveRequest,
@@ -28,7 +31,13 @@ export type {
   LiveSink,
   LiveTransport,
 } from './client/live-transport.ts'
-export type { LiveQuery } from './client/live-stream.ts'
+export type {
+  LiveDocument,
+  LiveQuery,
+  LiveSnapshot,
+  LiveStatus,
+  TypedDocument,
+} from './client/live-stream.ts'
 export type { LiveView, ViewOptions } from './client/live-view.ts'
 export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'
 export type { Compare } from './client/sorted-rows.ts'

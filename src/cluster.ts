@@ -9,11 +9,11 @@ export {
   createApiServer,
 } from './api-server/api-server.ts'
 export type { Discovery } from './api-server/discovery/discovery.ts'
-export type { ServerVersion } from './api-server/discovery/server-version.ts'
+export type { ServerVersion } from './api-server/discovery/server-features.ts'
 export {
   ClusterConfigError,
   type ClusterConfigErrorCode,
-} from './api-server/kubeconfig/cluster-config-error.ts'
+} from './api-server/kubeconfig/cluster-config.ts'
 export type {
   ClusterConfig,
   ClusterEntry,
@@ -22,8 +22,8 @@ export type {
 } from './api-server/kubeconfig/cluster-config.ts'
 export { loadClusterConfig } from './api-server/kubeconfig/cluster-lookup.ts'
 export { CredentialsError } from './api-server/kubeconfig/credentials.ts'
-export { serverConfig } from './api-server/kubeconfig/server-config.ts'
-export type { ApiServerObserver } from './api-server/transport/server-warnings.ts'
+export { serverConfig } from './api-server/kubeconfig/cluster-config.ts'
+export type { ApiServerObserver } from './api-server/transport/transport.ts'
 export { ConnectionError, type ConnectionFailure } from './api-server/transport/connection-error.ts'
 export { UnexpectedAnswerError } from './api-server/transport/json-request.ts'
 export { dropFinalizer, ensureFinalizer } from './api-server/writes/finalizers.ts'

@@ -12,7 +12,7 @@ export {
   sharedInformerDefaults,
   type SharedInformerOptions,
 } from './informer/shared-informer-options.ts'
-export type { CacheOptions } from './informer/controller-options.ts'
+export type { CacheOptions } from './informer/controller.ts'
 export type { InformerStore } from './informer/informer-store.ts'
 export {
   CacheSyncError,
@@ -45,7 +45,7 @@ export type {
 } from './informer/reflector/lister-watcher.ts'
 export { type ReflectorOptions, reflectorDefaults } from './informer/reflector/reflector-options.ts'
 export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
-export type { ListStages } from './informer/reflector/list-stages.ts'
+export type { ListStages } from './informer/reflector/delta-queue.ts'
 export {
   type Deletion,
   type EventHandlerOptions,
@@ -82,7 +82,7 @@ export {
   IndexFunctionError,
   UnknownIndexError,
 } from './informer/store/store-errors.ts'
-export type { Indexer } from './informer/store/indexer.ts'
+export type { Indexer } from './informer/store/lister.ts'
 export type {
   IndexFunction,
   Indexers,
@@ -95,6 +95,7 @@ export type { HeldObject } from './informer/codec/object-codec.ts'
 export { createWorkQueue, type WorkQueue } from './informer/work-queue/work-queue.ts'
 export {
   ReconcileError,
+  type RateLimiter,
   ReconcileStuckError,
   TerminalError,
   type WorkersOptions,
@@ -110,7 +111,6 @@ export {
   itemFastSlowRateLimiter,
   maxOfRateLimiter,
   maxWaitRateLimiter,
-  type RateLimiter,
 } from './informer/work-queue/rate-limiter.ts'
 export type { Reconcile, ReconcileResult } from './informer/work-queue/reconciliation.ts'
 export { runWorkers, type WorkersQueue, type WorkersReport } from './informer/work-queue/workers.ts'
@@ -141,8 +141,8 @@ export {
   splitObjectKey,
   type Unstructured,
 } from './kubernetes/object.ts'
-export { type Mutable, mutableCopy } from './kubernetes/mutable-copy.ts'
-export { int64ToBigInt, int64ToNumber } from './kubernetes/int64.ts'
+export { type Mutable, mutableCopy } from './kubernetes/object.ts'
+export { int64ToBigInt, int64ToNumber } from './kubernetes/object.ts'
 export {
   controllerOf,
   OwnerError,
@@ -151,7 +151,7 @@ export {
   setOwnerReference,
 } from './kubernetes/owner-references.ts'
 export { dropFinalizer, ensureFinalizer } from './api-server/writes/finalizers.ts'
-export { hasFinalizer, isBeingDeleted } from './kubernetes/finalizers.ts'
+export { hasFinalizer, isBeingDeleted } from './api-server/writes/finalizers.ts'
 export {
   ApiStatusError,
   isAlreadyExists,

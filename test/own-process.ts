@@ -9,7 +9,7 @@ export const ownProcess: readonly string[] = [
   'test/work-queue/',
   'test/access/random-worlds.test.ts',
   'test/access/token-review.test.ts',
-  'test/codec/object-codec.test.ts',
+  'test/internals/object-codec.test.ts',
   'test/gateway/stop.test.ts',
   'test/informer/memory.test.ts',
   'test/library/failures-heard.test.ts',

@@ -1,8 +1,9 @@
 /**
  * Many graphql-ws subscribers of all pods, each on a WebSocket of its own. Arguments: the gateway's URL, how many, how long in
- * milliseconds, coalesceMs, how many different selections they have, and how many of them stop reading, and how many
- * users they are, whose tokens are `viewer-0` and so on (0: nobody is asked). Every fiftieth of them, about, reads what it is sent; the others only take it off the wire, so that the subscribers are not what is measured. Who stops has asked
- * for all pods as a whole some times before, which is more than the kernel holds for it.
+ * milliseconds, coalesceMs, the number of different selections, the number of subscribers that stop reading, and the number of
+ * users, whose tokens are `viewer-0` and so on (0: no authentication). About every fiftieth subscriber parses its frames. The others
+ * only read the bytes, so that the benchmark does not measure the subscribers. A subscriber that stops first queries all whole pods
+ * several times, which is more than the kernel's buffers hold.
  */
 import { once } from 'node:events'
 import { connect, type Socket, type TcpNetConnectOpts } from 'node:net'

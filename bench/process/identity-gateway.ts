@@ -1,7 +1,7 @@
 /**
- * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: a kubeconfig, `none` or
- * `token-review`, `unplanned` where graphql-js is to answer everything, and, as JSON, options of its server and whether the schema
- * is told. Tells its parent `{ url }`.
+ * The gateway of one benchmark, with its pods cached, until its parent exits. Arguments: a kubeconfig, `none` or `token-review`,
+ * `unplanned` if graphql-js is to execute everything, and as JSON the options of its server and whether introspection is on. It sends
+ * its parent `{ url }`.
  */
 import { defaultAuthenticationOptions } from '../../src/access/authentication/authentication-options.ts'
 import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'

@@ -1,7 +1,7 @@
 /**
- * Many who watch the pods that have restarted the most, each on a WebSocket of its own. Arguments: the gateway's URL; `live` for
- * those who follow the page, `again` for those who follow the changes of all pods, and list the page again when there are some; how
- * many; how many different pages these are; how long in milliseconds. Every tenth of them, about, reads what it is sent.
+ * Many subscribers of the pods with the most restarts, each on a WebSocket of its own. Arguments: the gateway's URL; `live` to follow
+ * the page, or `again` to follow the changes of all pods and list the page again after each; the number of subscribers; the number of
+ * different pages; the time in milliseconds. About every tenth subscriber parses its frames.
  */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'

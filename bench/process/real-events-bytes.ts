@@ -1,6 +1,6 @@
 /**
- * The floor of whoever watches in JSON: a watch of pods on a real API server, whose events are only searched for the
- * moment of their write. Arguments: the kubeconfig's path, how long in milliseconds.
+ * The lower bound for a watch in JSON: a watch of pods on a real API server that only searches the events for the time of their
+ * write. Arguments: the path of the kubeconfig, the time in milliseconds.
  */
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'

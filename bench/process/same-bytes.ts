@@ -1,6 +1,6 @@
 /**
- * Bare node:http that answers what somebody else has answered: the floor. Argument: the URL to learn the answers from, each when
- * it is first asked for. Tells its parent `{ url }`.
+ * Bare node:http that repeats the answers of another server: the lower bound. Argument: the URL of that server, which it queries once
+ * for each request body. It sends its parent `{ url }`.
  */
 import { createServer, type ServerResponse } from 'node:http'
 import { once } from 'node:events'

@@ -1,7 +1,6 @@
 /**
- * Somebody who asks at a steady rate, whatever happens to the answers: how long one takes is counted from when it should have been
- * asked for. Arguments: a {@link SteadyUser} as JSON. Reports percentiles, the longest, and how many were
- * answered with something else.
+ * A user that sends requests at a steady rate, whether or not earlier ones are answered. The time of a request begins at the moment when
+ * it was due. Argument: a {@link SteadyUser} as JSON. It reports percentiles, the longest time, and the number of unexpected answers.
  */
 import { Latencies } from '../support/latencies.ts'
 import type { SteadyUser } from '../support/steady-user.ts'

@@ -1,6 +1,6 @@
 /**
  * Ours: api-server and shared informer, as the gateway uses them. Arguments: the API server's URL, and `gateway` for the
- * gateway's indexes on pods or `standard` for those that every store has.
+ * gateway's indexes of pods or `standard` for the indexes of every store.
  */
 import { createApiServer } from '../../src/api-server/api-server.ts'
 import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'

@@ -9,8 +9,8 @@ type Fields = any
 const connections = 16
 
 /**
- * The page as a good client puts it together from the API server: over kept connections, what can be asked for at once at
- * once, by selectors, namespaces and `limit`; each node only once.
+ * The page as a good client composes it from the API server: over kept connections, with parallel requests where possible, by
+ * selectors, namespaces and `limit`, and each node only once.
  */
 export class ApiPage {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connections })

@@ -16,7 +16,7 @@ export const pageQuery: string = `query ($namespaces: [String!]!) {
   } }
 }`
 
-/** What a page has: the same for everybody who puts it together. */
+/** The content of the page, which is the same for all contenders. */
 export interface PageCounts {
   readonly deployments: number
   readonly pods: number

@@ -29,7 +29,7 @@ const codeOf = ({ type, payload }: Message): string => {
   return errors?.[0]?.extensions?.code ?? 'ok'
 }
 
-/** Opens one, with `init` as somebody who is known. */
+/** Opens a socket; `init` has the credentials of an authenticated user. */
 export async function openAttackSocket(
   { url, authorization }: { readonly url: string; readonly authorization: string },
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function openAttackSocket(
 ): Promise<AttackSocket> {
   const socket = new WebSocket(url.replace('http', 'ws'), 'graphql-transport-ws')
   signal.addEventListener('abort', () => socket.terminate(), { once: true })
-  // What becomes of it is told by its closing.
+  // The close event reports the result.
   socket.on('error', () => {})
   await once(socket, 'open', { signal })
   const waiting = new Map<string, PromiseWithResolvers<Message>>()

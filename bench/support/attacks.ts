@@ -6,11 +6,11 @@ import { costlyQueries } from '../../test/abuse/costly-operations.ts'
 import { type AttackSocket, openAttackSocket } from './attack-socket.ts'
 import { gatewayToken } from './identities.ts'
 
-/** Who is attacked, and as whom. */
+/** The target of an attack, and the attacker's identity. */
 export interface Target {
   readonly url: string
   readonly authorization: string
-  /** The API server behind the gateway, where an attacker who may write makes objects. */
+  /** The API server behind the gateway, where an attacker with write access creates objects. */
   readonly cluster: string
 }
 
@@ -309,7 +309,7 @@ export const attacks: readonly Attack[] = [
     transport: 'http',
     lanes: 1,
     open: async (target, signal) => {
-      // The gateway caches what is asked for.
+      // The query makes the gateway cache the kind.
       await post(
         target,
         {

@@ -5,7 +5,7 @@ import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import type { Indexers } from '../../src/informer/store/store-view.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 
-/** The indexes that the gateway has on pods from the start: those of filters. Others are made when they are asked for. */
+/** The indexes of pods that the gateway builds at the start: those of filters. It builds the others on first use. */
 export async function gatewayPodIndexers(server: ApiServer): Promise<Indexers> {
   const model = buildSchemaModel({
     resources: preferredResources(await server.discover()),

@@ -1,9 +1,9 @@
 /**
- * Watches the turns of the event loop from now on; the function ends that and returns the CPU time of the longest one,
- * milliseconds: so long whoever asks something then has to wait at least. Unlike the time by the clock it does not depend on what
- * else the machine does.
+ * Watches the turns of the event loop. The returned function ends this and returns the CPU time of the longest turn, in
+ * milliseconds: a request that arrives meanwhile waits at least as long. Unlike wall-clock time, it does not depend on other
+ * processes.
  *
- * A turn is from timers to timers, so that what `setImmediate` calls after sockets have been read counts with that.
+ * A turn reaches from timers to timers, so that callbacks of `setImmediate` count with the sockets that were read before them.
  */
 export function watchTurns(): () => number {
   let longestMs = 0

@@ -6,7 +6,7 @@ const warmUpMs = 2000
 export class MeasuredSubscribers {
   readonly #latencies = new Latencies()
   readonly #sockets: number
-  /** Every so many is one of those who read. */
+  /** The distance between subscribers that parse their frames. */
   readonly #every: number
   #readers = 0
   #measuring = false
@@ -22,7 +22,7 @@ export class MeasuredSubscribers {
     return this.#measuring
   }
 
-  /** Whether a subscriber is one of those who read. */
+  /** Whether a subscriber parses its frames. */
   reads(number: number): boolean {
     return number % this.#every === 0
   }

@@ -22,7 +22,7 @@ export interface QuerySubjects {
   readonly namespaces: readonly string[]
 }
 
-/** One question, and what else is asked the same. */
+/** One query, and its equivalents for the other contenders. */
 export interface QueryQuestion {
   readonly operations: readonly QueryOperation[]
   /** Connections that ask at once; default 1. */
@@ -132,7 +132,7 @@ function variedOperations({ nodes, namespaces }: QuerySubjects): readonly QueryO
   })
 }
 
-/** Documents that nobody has sent before: parsed, validated and compiled, and each text of theirs made. */
+/** New documents: the gateway parses, validates and compiles each, and writes each text. */
 export function newDocuments(count: number, first: number): readonly QueryOperation[] {
   return Array.from({ length: count }, (_, at) => ({
     query: `{ pods(first: ${first}) { nodes { cold${at}: metadata { name namespace creationTimestamp
@@ -141,7 +141,7 @@ export function newDocuments(count: number, first: number): readonly QueryOperat
   }))
 }
 
-/** One document, asked for what nobody has asked before: each text has to be made. */
+/** One document with new arguments: the gateway has no cached text. */
 export function newTexts(count: number, first: number): readonly QueryOperation[] {
   const query = `query ($key: String!) { pods(first: ${first}) { nodes { metadata { name namespace creationTimestamp
     label(key: $key) } spec { nodeName containers { name image } }

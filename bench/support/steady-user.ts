@@ -1,10 +1,10 @@
-/** What somebody asks for at a steady rate. */
+/** The requests of a user at a steady rate. */
 export interface SteadyUser {
   readonly url: string
   readonly authorization: string
   readonly body: string
   readonly perSecond: number
-  /** What is asked for so long is not counted. */
+  /** The time at the start whose requests are not counted. */
   readonly warmUpMs: number
   readonly durationMs: number
 }

@@ -1,9 +1,10 @@
-import { FairSlots } from '../lib/fair-slots.ts'
+import { FairSlots } from '../lib/concurrency.ts'
 import type { AccessLimits } from './access-limits.ts'
 import type { AccessQuestion } from './access-question.ts'
 import { type Asked, askedKey, type Decision, DecisionCache } from './decision-cache.ts'
 import { AccessReviewError, reviewAccess, type ReviewRequests } from './subject-access-review.ts'
 import type { Viewer } from './viewer.ts'
+import { LRUCache } from 'lru-cache'
 
 export interface AccessReviewsOptions {
   /** The cluster's name. */
@@ -28,6 +29,7 @@ export class AccessReviews {
   readonly #options: AccessReviewsOptions
   readonly #slots: FairSlots
   readonly #underWay = new Map<string, Promise<Decision>>()
+  readonly #rate: ReviewRate
   #sent = 0
 
   constructor(options: AccessReviewsOptions) {
@@ -36,11 +38,17 @@ export class AccessReviews {
     this.decisions = new DecisionCache(limits)
     const { maxReviewsInFlight: most, maxReviewsWaiting: mostWaiting } = limits
     this.#slots = new FairSlots({ most, mostWaiting, maxWaitMs })
+    this.#rate = new ReviewRate(limits.maxReviewsPerOperation)
   }
 
   /** Reviews that have been sent. */
   get sent(): number {
     return this.#sent
+  }
+
+  /** How long a viewer should wait before an operation asks for more; 0 if it may ask now. */
+  pauseMs({ username }: Viewer): number {
+    return this.#rate.pauseMs(username)
   }
 
   /** The answer, where it is known and still holds. */
@@ -74,6 +82,7 @@ export class AccessReviews {
     const { cluster, limits, server } = this.#options
     try {
       const { viewer, question } = asked
+      this.#rate.take(viewer.username)
       return await this.#slots.run(viewer.username, async () => {
         const askedMs = performance.now()
         this.#sent += 1
@@ -85,5 +94,35 @@ export class AccessReviews {
     } catch (cause) {
       throw new AccessReviewError(cluster, cause)
     }
+  }
+}
+
+/** Each user may ask for as many reviews as one operation may need in this time. */
+const refillMs = 10_000
+/** Users whose rates are kept; a user who is forgotten may ask for as many as one who has never asked. */
+const maxUsers = 10_000
+
+/** A token bucket for each user. An operation that begins while there is something in it may take more than that: the next ones wait. */
+class ReviewRate {
+  readonly #capacity: number
+  readonly #buckets = new LRUCache<string, { left: number; atMs: number }>({ max: maxUsers })
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  take(username: string): void {
+    this.#buckets.set(username, { left: this.#left(username) - 1, atMs: performance.now() })
+  }
+
+  pauseMs(username: string): number {
+    const missing = 1 - this.#left(username)
+    return missing <= 0 ? 0 : Math.ceil((missing * refillMs) / this.#capacity)
+  }
+
+  #left(username: string): number {
+    const { left = this.#capacity, atMs = 0 } = this.#buckets.get(username) ?? {}
+    const refilled = ((performance.now() - atMs) * this.#capacity) / refillMs
+    return Math.min(this.#capacity, left + refilled)
   }
 }

@@ -106,6 +106,11 @@ export class ClusterAccess implements AsyncDisposable {
     return isUnknown ? undefined : false
   }
 
+  /** How long a viewer should wait before an operation asks for more reviews; 0 if it may ask now. */
+  pauseMs(viewer: Viewer): number {
+    return this.#reviews.pauseMs(this.#local(viewer))
+  }
+
   /** What has to be asked at most to know whether a viewer may do something. */
   unknown(viewer: Viewer, question: AccessQuestion): readonly AccessQuestion[] {
     const local = this.#local(viewer)

@@ -11,42 +11,45 @@ import {
   present,
   withDefaults,
 } from '../lib/options.ts'
-import { serverConfig } from './kubeconfig/server-config.ts'
+import { type ClusterConfig, serverConfig } from './kubeconfig/cluster-config.ts'
 import { ObjectClient, type ObjectClientOptions } from './writes/object-client.ts'
-import type { ClusterConfig } from './kubeconfig/cluster-config.ts'
 import { discover, type Discovery } from './discovery/discovery.ts'
 import {
   requestJson,
   UnexpectedAnswerError,
   type JsonRequestOptions,
 } from './transport/json-request.ts'
-import { defaultMaxFrameBytes } from './frames/frame-errors.ts'
+import { defaultMaxFrameBytes } from './frames/frame.ts'
 import { OpenApi, type FetchedOpenApi, type OpenApiRequest } from './discovery/open-api.ts'
 import {
   ResourceClient,
   type ResourceClientLimits,
   type ResourceClientOptions,
 } from './resource-client.ts'
-import { readServerVersion, type ServerVersion } from './discovery/server-version.ts'
-import { ServerFeatures } from './discovery/server-features.ts'
-import { type ApiServerObserver, ServerWarnings } from './transport/server-warnings.ts'
-import { Reachability } from './transport/reachability.ts'
 import {
+  readServerVersion,
+  ServerFeatures,
+  type ServerVersion,
+} from './discovery/server-features.ts'
+import {
+  type ApiServerObserver,
+  ServerWarnings,
   Transport,
   transportDefaults,
   type TransportOptions,
   type TransportRequest,
 } from './transport/transport.ts'
+import { Reachability } from './transport/reachability.ts'
 
-/** The limits of a connection; times in milliseconds, `Infinity` is no deadline. */
+/** The limits of a connection. Times are milliseconds; `Infinity` means no deadline. */
 export interface ApiServerLimits extends TransportOptions, ResourceClientLimits {
   /** For a small request as a whole. */
   readonly requestDeadlineMs: number
-  /** The largest answer to a small request, OpenAPI documents included. */
+  /** The largest response to a small request, including OpenAPI documents. */
   readonly maxAnswerBytes: number
 }
 
-/** The limits of a connection to a cluster, all of them. */
+/** The defaults of {@link ApiServerLimits}. */
 export const apiServerDefaults: ApiServerLimits = {
   ...transportDefaults,
   maxFrameBytes: defaultMaxFrameBytes,
@@ -57,15 +60,15 @@ export const apiServerDefaults: ApiServerLimits = {
   maxAnswerBytes: 64 * 1024 * 1024,
 }
 
-/** What a connection is made from; its limits have defaults. Give `config` or `server`. */
+/** The options of a connection. Limits have defaults; either `config` or `server` is required. */
 export interface ApiServerOptions extends Partial<ApiServerLimits> {
-  /** The cluster's name, for messages; its address unless given. */
+  /** The cluster's name in messages; default: its address. */
   readonly name?: string
   /** From `loadClusterConfig`. */
   readonly config?: ClusterConfig
-  /** This address, without credentials. */
+  /** An address, without credentials. */
   readonly server?: string
-  /** Without it, warnings of the server are warnings of the process. */
+  /** Without it, the server's warnings are warnings of the process. */
   readonly observer?: ApiServerObserver
 }
 
@@ -82,15 +85,15 @@ const apiServerChecks: OptionChecks<ApiServerOptions> = {
   observer: anObject,
 }
 
-/** A small request; its limits are the connection's unless given. */
+/** A small request. Its limits default to the connection's. */
 export interface ApiRequestOptions extends Partial<JsonRequestOptions> {}
 
-/** One per use: a shared one would collect the listeners of all requests. */
+/** A new signal each time, because a shared one would collect the listeners of all requests. */
 const neverAborted = (): AbortSignal => new AbortController().signal
 
 /**
- * The connection to one cluster: one pool, one identity, and everything that is asked there. Opens nothing until it is
- * asked for something. All methods reject as {@link Transport.send} does.
+ * The connection to one cluster: one pool, one identity, and all requests. Opens nothing before the first request. All
+ * methods reject as {@link Transport.send} does.
  */
 export class ApiServer implements AsyncDisposable {
   readonly name: string
@@ -118,7 +121,7 @@ export class ApiServer implements AsyncDisposable {
     this.#transport = new Transport(this.config, this.#limits, {
       answered: (httpStatus, headers) => {
         this.#reachability.answered(httpStatus)
-        warnings.heard(headers['warning'])
+        warnings.observed(headers['warning'])
       },
       failed: (failure) => this.#reachability.failed(failure),
     })
@@ -134,7 +137,7 @@ export class ApiServer implements AsyncDisposable {
     return this.#transport.host
   }
 
-  /** Lists and watches one resource; as metadata only, if so asked. */
+  /** Lists and watches one resource, optionally as metadata only. */
   resource(resource: ApiResource, options?: ResourceClientOptions): ResourceClient {
     requireResource('resource', resource)
     const connection = {
@@ -145,7 +148,7 @@ export class ApiServer implements AsyncDisposable {
     return new ResourceClient(resource, connection, this.#limits, options)
   }
 
-  /** Reads and writes single objects of one resource. `T` comes with a `Resource<T>`. */
+  /** Reads and writes single objects of one resource. `T` comes from a `Resource<T>`. */
   client<T extends KubernetesObject = Unstructured>(
     resource: Resource<T>,
     options?: ObjectClientOptions,
@@ -154,14 +157,14 @@ export class ApiServer implements AsyncDisposable {
     return new ObjectClient<T>(resource, this, options)
   }
 
-  /** A connection of its own to the same server, by this bearer token and none of the credentials of this one. */
+  /** A separate connection to the same server, with this bearer token as its only credentials. */
   as(token: string): ApiServer {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
     const observer = this.#observer === undefined ? {} : { observer: this.#observer }
     return new ApiServer({ ...this.#limits, ...observer, name: this.name, config })
   }
 
-  /** Sends a small request and parses its answer; `undefined` for an empty one. */
+  /** Sends a small request and parses its response; `undefined` if that is empty. */
   async request(
     method: TransportRequest['method'],
     path: string,
@@ -180,7 +183,7 @@ export class ApiServer implements AsyncDisposable {
     return await discover((path, accept) => this.request('GET', path, { accept, signal }))
   }
 
-  /** The server's version. Rejects with `UnexpectedAnswerError` where it tells none. */
+  /** The server's version. Rejects with `UnexpectedAnswerError` if the response has none. */
   async version(signal: AbortSignal = neverAborted()): Promise<ServerVersion> {
     const answer = await this.request('GET', '/version', { signal })
     const version = readServerVersion(answer)
@@ -188,12 +191,12 @@ export class ApiServer implements AsyncDisposable {
     throw new UnexpectedAnswerError('GET /version', 'the answer holds no version', answer)
   }
 
-  /** The server's OpenAPI v3 documents; those that have not changed since the last call are not fetched again. */
+  /** The server's OpenAPI v3 documents. Fetches only those that have changed since the last call. */
   async openApi(request: Partial<OpenApiRequest> = {}): Promise<FetchedOpenApi> {
     return await this.#openApi.documents({ signal: neverAborted(), ...request })
   }
 
-  /** Ends everything that is under way and closes all connections. */
+  /** Ends all requests and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#transport.close()
   }
@@ -205,7 +208,7 @@ function configOf(config: ClusterConfig | undefined, server: string | undefined)
   throw new InvalidOptionError('config', config, 'either config or server')
 }
 
-/** A connection to the cluster, not yet opened. Throws `InvalidOptionError` and `ClusterConfigError`. */
+/** A connection to the cluster, not opened yet. Throws `InvalidOptionError` and `ClusterConfigError`. */
 export function createApiServer(options: ApiServerOptions): ApiServer {
   return new ApiServer(options)
 }

@@ -5,7 +5,7 @@ import {
   type ApiResource,
 } from '../kubernetes/api-resource.ts'
 import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
-import { MalformedListError } from './frames/frame-errors.ts'
+import { MalformedListError } from './frames/frame.ts'
 import { ListFrames } from './frames/list-frames.ts'
 import type { Reachability } from './transport/reachability.ts'
 import type { Transport } from './transport/transport.ts'
@@ -19,14 +19,14 @@ interface Selection {
   readonly resourceVersion?: ResourceVersion
 }
 
-/** The parameters of one LIST. One that is absent, or `''`, is not sent. */
+/** The parameters of a LIST. Absent or `''`: not sent. */
 export interface ListRequest extends Selection {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
   readonly limit?: number
   readonly continue?: string
 }
 
-/** The parameters of one WATCH. One that is absent, or `''`, is not sent. */
+/** The parameters of a WATCH. Absent or `''`: not sent. */
 export interface WatchRequest extends Selection {
   readonly resourceVersionMatch?: 'NotOlderThan'
   readonly allowWatchBookmarks?: boolean
@@ -34,22 +34,21 @@ export interface WatchRequest extends Selection {
   readonly timeoutSeconds?: number
 }
 
-/** What a list says beside its items. */
 interface ListedMetadata {
-  /** `''` where the server gives none: some aggregated ones. */
+  /** `''` if the server sends none, as some aggregated ones do. */
   readonly resourceVersion: ResourceVersion
   readonly continue?: string
   readonly remainingItemCount?: number
 }
 
-/** A list as it arrives: batches of items, each the UTF-8 text of one object, valid until the next step only. */
+/** A list while it arrives: batches of items, each the UTF-8 text of one object, valid until the next step. */
 export interface ListStream extends AsyncIterable<readonly Uint8Array[]> {
   /** Throws before the iteration has ended. */
   metadata(): ListedMetadata
 }
 
 export interface ResourceClientOptions {
-  /** Asks for `PartialObjectMetadata` and takes nothing else: no other field ever enters this process. */
+  /** Requests `PartialObjectMetadata` and accepts nothing else: no other field enters this process. */
   readonly metadataOnly?: boolean
 }
 
@@ -60,25 +59,24 @@ export interface ResourceClientConnection {
   readonly reachability: Reachability
 }
 
-/** What a resource client needs to know of its connection. */
 export interface ResourceClientLimits {
   /** Bounds each object. */
   readonly maxFrameBytes: number
   /** How long a list may be silent, in milliseconds. */
   readonly listIdleDeadlineMs: number
-  /** How long a watch may be silent. None: bookmarks are no promise. */
+  /** How long a watch may be silent. Default: unlimited, because bookmarks are not guaranteed. */
   readonly watchIdleDeadlineMs: number | undefined
-  /** A watch that lives this much longer than its `timeoutSeconds` is broken, milliseconds. */
+  /** How long a watch may exceed its `timeoutSeconds` before it is broken, in milliseconds. */
   readonly watchGraceMs: number
 }
 
 const partialObject = 'g=meta.k8s.io;v=v1'
 
 /**
- * Lists and watches one resource as byte frames (what client-go calls a `ListerWatcher`). Both methods reject with
- * `ApiStatusError` where the server refuses and with `ConnectionError` where it cannot be reached; reading may fail
- * with those, `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. A response that is not read
- * holds its connection: read it, leave its iteration, or abort the signal.
+ * Lists and watches one resource as byte frames (client-go's `ListerWatcher`). Both methods reject with
+ * `ApiStatusError` if the server refuses, and with `ConnectionError` if it cannot be reached. Reading may also fail
+ * with `TruncatedFrameError`, `OversizedFrameError` and {@link MalformedListError}. An unread response holds its
+ * connection: read it, leave its iteration, or abort the signal.
  */
 export class ResourceClient {
   readonly resource: ApiResource
@@ -86,7 +84,7 @@ export class ResourceClient {
   readonly #features: ServerFeatures
   readonly #reachability: Reachability
   readonly #limits: ResourceClientLimits
-  /** Whether it gives the metadata of objects alone. */
+  /** Whether it only requests the metadata of objects. */
   readonly metadataOnly: boolean
 
   constructor(
@@ -103,7 +101,7 @@ export class ResourceClient {
     this.metadataOnly = options.metadataOnly ?? false
   }
 
-  /** Resolves when the response has begun. */
+  /** Resolves when the response begins. */
   async list(options: ListRequest, signal: AbortSignal): Promise<ListStream> {
     const { namespace, ...parameters } = options
     const { body } = await this.#transport.send(
@@ -125,12 +123,15 @@ export class ResourceClient {
       [Symbol.asyncIterator]: () => items(body, frames, check, finish),
       metadata: () => {
         if (isComplete) return metadataOf(frames)
-        throw new TypeError('the metadata of a list is known once the list has been read')
+        throw new TypeError('the metadata of a list is only known after the list was read')
       },
     }
   }
 
-  /** Resolves when the response has begun. Rejects later than `timeoutSeconds` where the server does not end it. */
+  /**
+   * Resolves when the response begins. Reading rejects some time after `timeoutSeconds` if the server does not end the
+   * watch.
+   */
   async watch(
     options: WatchRequest,
     signal: AbortSignal,
@@ -143,7 +144,7 @@ export class ResourceClient {
         method: 'GET',
         path: this.#path(namespace, { watch: true, ...parameters }),
         headers: { Accept: this.#accept('PartialObjectMetadata') },
-        // Compression would hold events back.
+        // Compression would delay events.
         gzip: false,
         ...(watchIdleDeadlineMs === undefined ? {} : { idleDeadlineMs: watchIdleDeadlineMs }),
         ...(timeoutSeconds === undefined
@@ -155,29 +156,30 @@ export class ResourceClient {
     return events(body, new WatchFrames(this.#limits))
   }
 
-  /** Whether the server may be asked for streaming lists; rejects as {@link list} does where it cannot be asked that. */
+  /** Whether the server supports streaming lists. Rejects as {@link list} does if the server cannot be asked. */
   streamsLists(signal: AbortSignal): Promise<boolean> {
     return this.#features.streamsLists(signal)
   }
 
-  /** The server has refused a streaming list: no client of the same connection need ask for one. */
+  /** The server refused a streaming list: all clients of the connection stop requesting them. */
   streamingListRefused(): void {
     this.#features.streamingListRefused()
   }
 
-  /** Whether the server promises an order of resource versions; rejects as {@link streamsLists} does. */
+  /** Whether the server promises an order of resource versions. Rejects as {@link streamsLists} does. */
   ordersResourceVersions(signal: AbortSignal): Promise<boolean> {
     return this.#features.ordersResourceVersions(signal)
   }
 
-  /** Resolves with `true` when the server answers again after it was away, with `false` when the signal is aborted. */
+  /** Resolves with `true` when an unreachable server answers again, with `false` when the signal aborts. */
   returned(signal: AbortSignal): Promise<boolean> {
     return this.#reachability.returned(signal)
   }
 
   /**
-   * A server that does not know metadata-only lists may answer with whole objects, which must not be kept. And of a resource whose
-   * kind is written in another case than the server's, the list would be taken, whose items have no kind, and no event.
+   * Two mistakes would otherwise go unnoticed. A server without metadata-only lists may answer with whole objects,
+   * which must not be held. And if the kind of the resource has another case than the server's, the list would be
+   * accepted, whose items have no kind, but none of the events.
    */
   #checkKind({ envelope: { kind } }: ListFrames): void {
     const expected = this.metadataOnly ? 'PartialObjectMetadataList' : `${this.resource.kind}List`
@@ -186,7 +188,7 @@ export class ResourceClient {
     throw new MalformedListError(
       `its kind is ${JSON.stringify(kind)}, not ${expected}`,
       kind,
-      this.metadataOnly ? undefined : `write the kind of the resource as the server does`,
+      this.metadataOnly ? undefined : `write the resource's kind as the server does`,
     )
   }
 
@@ -206,7 +208,7 @@ export class ResourceClient {
     return query.size === 0 ? path : `${path}?${query}`
   }
 
-  /** `deployments.apps (apps/v1)`: for messages. */
+  /** `deployments.apps (apps/v1)`, for messages. */
   toString(): string {
     return `${groupResourceOf(this.resource)} (${apiVersionOf(this.resource)})`
   }
@@ -244,7 +246,7 @@ function metadataOf(frames: ListFrames): ListedMetadata {
   }
 }
 
-/** `''` where it is absent. Half a list would be taken for a whole one if something else were taken for absent. */
+/** `''` if absent. Treating another type as absent could turn a part of a list into a whole one. */
 function textOf(metadata: Readonly<Record<string, unknown>>, member: string): string {
   const value = metadata[member] ?? ''
   if (typeof value === 'string') return value

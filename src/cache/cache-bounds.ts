@@ -2,17 +2,17 @@ import { groupResourceOf } from '../kubernetes/api-resource.ts'
 import { UnreadableResourceError, type UnreadablePlace } from './cache-errors.ts'
 import type { CachedResource } from './cached-resource.ts'
 
-/** How much the caches of one process may hold. */
+/** Bounds on the caches of one process. */
 export interface CacheLimits {
   /** Informers that run at the same time, over all clusters. */
   readonly maxInformers: number
-  /** Bytes of all stores, as they measure themselves: see `StoreView.heldBytes`. `Infinity`: no bound. */
+  /** Bytes of all stores, by their own estimate. `Infinity`: no bound. */
   readonly maxHeldBytes: number
-  /** How long an informer runs that nobody holds a lease of. */
+  /** How long an informer keeps running without a lease. */
   readonly idleStopMs: number
-  /** Changes of each resource that are kept for subscribers who come back from where they stood. */
+  /** Changes kept of each resource, for subscribers who resume. */
   readonly maxRecentChanges: number
-  /** The same in bytes of the objects as they were before. */
+  /** Bytes of the previous states of objects in these changes, for each resource. */
   readonly maxRecentBytes: number
 }
 
@@ -25,7 +25,7 @@ export const defaultCacheLimits: CacheLimits = {
   maxRecentBytes: 16 << 20,
 }
 
-/** Something cannot be cached, as everything that is cached is in use. */
+/** The process is at a bound, and every cached resource is in use. */
 export class CacheFullError extends UnreadableResourceError {
   constructor(place: UnreadablePlace, problem: string, hint: string) {
     super(
@@ -39,11 +39,14 @@ export class CacheFullError extends UnreadableResourceError {
   }
 }
 
-/** What runs in one process, and whether more may. What exceeds the bounds stops idle informers first, the longest idle one before all others. */
+/**
+ * Admits informers to one process. At a bound it stops idle informers first, starting with the one that has been idle
+ * longest.
+ */
 export class CacheBounds {
   readonly limits: CacheLimits
   readonly #running = new Set<CachedResource>()
-  /** What refused resources would have held, by name. */
+  /** The bytes of resources that were refused after their first list, by name. */
   readonly #refused = new Map<string, number>()
 
   constructor(limits: Partial<CacheLimits> = {}) {
@@ -57,7 +60,7 @@ export class CacheBounds {
     if (this.#running.size >= maxInformers) {
       throw new CacheFullError(
         place,
-        `${this.#running.size} of ${maxInformers} informers run, all in use`,
+        `${this.#running.size} of ${maxInformers} informers run, and all are in use`,
         'close subscriptions that are not needed, or raise maxInformers',
       )
     }
@@ -76,7 +79,7 @@ export class CacheBounds {
     this.#running.delete(cached)
   }
 
-  /** A first list is there. Where it is too much, idle informers stop, and if that is not enough, the new one does. */
+  /** Checks the bound after a resource's first list. Stops idle informers first, then refuses this resource. */
   synced(cached: CachedResource): void {
     const { maxHeldBytes } = this.limits
     this.#stopIdle(() => this.#heldBytes() > maxHeldBytes)

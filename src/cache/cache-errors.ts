@@ -7,7 +7,6 @@ import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError, type ErrorDetails } from '../lib/coded-error.ts'
 import { DeadlineError } from '../lib/deadline.ts'
 
-/** Why a resource cannot be read from its cache. */
 export type UnreadableCode =
   | 'FORBIDDEN'
   | 'NOT_FOUND'
@@ -16,20 +15,19 @@ export type UnreadableCode =
   | 'CACHE_FULL'
   | 'UNSUPPORTED'
 
-/** Where something cannot be read. */
 export interface UnreadablePlace {
   /** The cluster's name. */
   readonly cluster: string
   readonly resource: ApiResource
 }
 
-/** A resource that cannot be read now, with what is the matter. */
+/** A resource cannot be read now. */
 export class UnreadableResourceError extends CodedError {
   declare readonly code: UnreadableCode
   readonly cluster: string
   /** `pods`, `deployments.apps`. */
   readonly resource: string
-  /** When it may be worth asking again. */
+  /** When a retry may succeed; `undefined` if unknown. */
   readonly retryAfterMs: number | undefined
 
   constructor(
@@ -45,50 +43,44 @@ export class UnreadableResourceError extends CodedError {
   }
 }
 
-/** When it may be worth asking again for what is still loading. */
+/** When a retry may find a resource loaded. */
 export const retryAfterMs = 1_000
 
-/** A resource that the cluster does not serve. */
 export function notServed(place: UnreadablePlace): UnreadableResourceError {
   const { cluster, resource } = place
   const problem = `cluster ${cluster} does not serve ${groupResourceOf(resource)}`
   return new UnreadableResourceError('NOT_FOUND', place, problem)
 }
 
-/** A resource that is read from the API server each time. */
 export function notCached(place: UnreadablePlace): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
   return new UnreadableResourceError(
     'UNSUPPORTED',
     place,
-    `${name} is read live: without a cache there are no subscriptions and no relations`,
-    { hint: 'ask for it by its list and its look-up' },
+    `${name} is read from the API server, without a cache: it has no subscriptions and no relations`,
+    { hint: 'use its list and its look-up' },
   )
 }
 
-/** A cache that is read anew, as its indexes are others now. */
 export function reindexed(place: UnreadablePlace): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
-  const problem = `${name} is read anew: its definition has changed`
+  const problem = `${name} is being listed again: its definition has changed`
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
 }
 
-/** A cache that is read anew, as its cluster is another one now, or was restored from a backup. */
 export function renewed(place: UnreadablePlace): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
-  const problem = `${name} is read anew: cluster ${place.cluster} is another one now, or was restored`
+  const problem = `${name} is being listed again: cluster ${place.cluster} was replaced or restored`
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
 }
 
-/** A cache that lacks an index, which is being built. */
 export function notIndexed(place: UnreadablePlace, index: string): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
   const problem = `${name} is still being indexed by ${index}`
-  const hint = 'ask again in a moment: the indexing goes on'
+  const hint = 'ask again in a moment'
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { hint, retryAfterMs })
 }
 
-/** A cache that lacks an index which could not be made. */
 export function unindexable(
   place: UnreadablePlace,
   index: string,
@@ -96,25 +88,23 @@ export function unindexable(
 ): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
   const problem = `${name} could not be indexed by ${index}: ${cause.message}`
-  const hint = 'ask again in a moment: it is tried again'
+  const hint = 'ask again in a moment: the gateway tries again'
   return new UnreadableResourceError('NOT_SYNCED', place, problem, { cause, hint, retryAfterMs })
 }
 
-/** A cluster to which there is no connection. */
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {
     cause,
-    ...hintOf(cause),
+    hint: cause instanceof CodedError ? cause.hint : undefined,
   })
 }
 
-/** A cache that has been stopped, with the whole gateway. */
 export function stopped(place: UnreadablePlace): UnreadableResourceError {
   return new UnreadableResourceError('NOT_SYNCED', place, 'the gateway is stopping')
 }
 
 /**
- * A resource that is not synced, by the last failure of its informer; `waitedMs`: how long somebody has waited for it.
+ * Explains by the informer's last failure why a resource is not synced. `waitedMs`: how long the caller has waited.
  */
 export function notSynced(
   place: UnreadablePlace,
@@ -131,9 +121,9 @@ export function notSynced(
     place,
     `${name} is still loading${waited}${why}`,
     {
-      hint: 'ask again in a moment: the loading goes on',
+      hint: 'ask again in a moment',
       retryAfterMs,
-      ...(cause === undefined ? {} : { cause }),
+      cause,
     },
   )
 }
@@ -160,7 +150,7 @@ function refused(place: UnreadablePlace, cause: ApiStatusError): UnreadableResou
       return new UnreadableResourceError(
         'NOT_FOUND',
         place,
-        `the cluster serves ${name} no more: ${detail}`,
+        `the cluster no longer serves ${name}: ${detail}`,
         { cause },
       )
     default:
@@ -183,15 +173,8 @@ const lastingFailures: ReadonlySet<ConnectionFailure> = new Set<ConnectionFailur
   'client-certificate',
 ])
 
-/**
- * Whether a failure stays until somebody does something about it, so that whoever waits is told at once. All others
- * may pass: the informer tries again, and a wait goes on until its deadline.
- */
+/** Whether a failure lasts until an operator acts, so that waiting is of no use. The informer retries all others. */
 export function isLasting(error: Error): boolean {
   if (error instanceof ApiStatusError) return lastingStatuses.has(error.httpStatus)
   return error instanceof ConnectionError && lastingFailures.has(error.failure)
-}
-
-function hintOf(error: Error): { hint?: string } {
-  return error instanceof CodedError && error.hint !== undefined ? { hint: error.hint } : {}
 }

@@ -1,7 +1,7 @@
-import { type ApiResource } from '../kubernetes/api-resource.ts'
-import type { SharedInformer } from '../informer/shared-informer.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import type { InformerState, SharedInformer } from '../informer/shared-informer.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
-import { DeadlineError } from '../lib/deadline.ts'
+import { DeadlineError, withDeadline } from '../lib/deadline.ts'
 import {
   isLasting,
   notIndexed,
@@ -12,27 +12,28 @@ import {
   type UnreadablePlace,
   type UnreadableResourceError,
 } from './cache-errors.ts'
-import type { ResourceHistory } from './resource-history.ts'
-import { Lease } from './lease.ts'
+import type { ResourceHistory } from './recent-changes.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
-  /** How long it runs without a lease. */
+  /** How long the informer runs without a lease. */
   readonly idleStopMs: number
-  /** The functions of indexes by name, of those that there are: what the store lacks is made when it is asked for. */
+  /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
-  /** Told of indexes that could not be made: they are tried again when somebody asks for them, but not at once. */
+  /** Called when indexes could not be built. They are tried again on demand, after a pause. */
   readonly indexingFailed: (error: Error) => void
-  /** Called in the tick in which the first list has been waited for; may {@link CachedResource.refuse} it. */
+  /**
+   * Called in the tick in which a caller finds the first list complete. May {@link CachedResource.refuse} the resource.
+   */
   readonly synced: (cached: CachedResource) => void
-  /** Called when it stops, before anything else happens. */
+  /** Called first when the resource stops. */
   readonly ended: (cached: CachedResource) => void
 }
 
 /**
- * One resource of one cluster that is kept in memory. It runs as long as somebody holds a lease, and for a while after
- * the last one has been given back.
+ * One resource of one cluster, held in memory. Its informer runs while there are leases, and for `idleStopMs` after the
+ * last one was released.
  */
 export class CachedResource {
   readonly cluster: string
@@ -41,18 +42,17 @@ export class CachedResource {
   readonly history: ResourceHistory
   readonly #options: CachedResourceOptions
   readonly #stop = new AbortController()
-  /** Those who wait for the first sync. */
+  /** The callers that wait for the first sync. */
   readonly #waiting = new Set<AbortController>()
-  /** The indexes that are being made. */
   readonly #making = new Map<string, Promise<void>>()
-  /** The indexes that could not be made when it was last tried, and when that was, by `performance.now()`. */
+  /** Indexes whose last build failed, and the time of that failure (`performance.now()`). */
   readonly #unmade = new Map<string, { readonly error: Error; readonly sinceMs: number }>()
   #leases = 0
   #idleSinceMs = performance.now()
   #idleTimer: NodeJS.Timeout | undefined
   #running: Promise<void> = Promise.resolve()
   #refusal: UnreadableResourceError | undefined
-  /** `performance.now()` when somebody last waited in vain until the deadline. */
+  /** `performance.now()` when the last wait reached its deadline. */
   #vainWaitMs = Number.NEGATIVE_INFINITY
 
   constructor(options: CachedResourceOptions) {
@@ -71,20 +71,19 @@ export class CachedResource {
     return this.#stop.signal.aborted
   }
 
-  /** `performance.now()` when the last lease was given back. */
+  /** `performance.now()` when the last lease was released. */
   get idleSinceMs(): number {
     return this.#idleSinceMs
   }
 
-  /** What its store takes, about, indexes included. */
+  /** The approximate size of the store, indexes included. */
   get heldBytes(): number {
     return this.informer.store.heldBytes
   }
 
   /**
-   * Makes indexes that are not there yet, in slices, and keeps them from then on. Resolves when they are there, and never
-   * rejects: where the resource is stopped meanwhile, or it goes wrong, there are none. What has just gone wrong is not tried
-   * again at once. `undefined` where there is nothing to wait for.
+   * Builds missing indexes in slices, and keeps them. Resolves when they are built, or cannot be: never rejects. Skips
+   * indexes whose build has just failed. Returns `undefined` if there is nothing to wait for.
    */
   makeIndexes(names: readonly string[]): Promise<unknown> | undefined {
     const { store } = this.informer
@@ -99,12 +98,12 @@ export class CachedResource {
     return Promise.all(missing.flatMap((name) => this.#making.get(name) ?? []))
   }
 
-  /** Whether it has an index, or is about to. */
+  /** Whether an index exists or is being built. */
   hasOrMakes(name: string): boolean {
     return this.informer.store.hasIndex(name) || this.#making.has(name)
   }
 
-  /** Why it cannot be read by these indexes now; `undefined` where it can. */
+  /** Why the resource cannot be read by these indexes now; `undefined` if it can. */
   unindexed(names: Iterable<string>): UnreadableResourceError | undefined {
     for (const name of names) {
       if (this.informer.store.hasIndex(name)) continue
@@ -116,7 +115,7 @@ export class CachedResource {
     return undefined
   }
 
-  /** Why an index could not be made that is still missing; `undefined` where none is. */
+  /** Why a missing index could not be built; `undefined` if there is no such failure. */
   get indexingError(): Error | undefined {
     for (const [name, { error }] of this.#unmade) {
       if (!this.informer.store.hasIndex(name)) return error
@@ -130,7 +129,7 @@ export class CachedResource {
       await this.informer.backfillIndexers(indexers)
       for (const name of names) this.#unmade.delete(name)
     } catch (thrown) {
-      // Where it has been stopped meanwhile, whoever waits is told so.
+      // Leases report a stopped resource themselves.
       if (this.isStopped) return
       const error = thrown as Error
       const failure = { error, sinceMs: performance.now() }
@@ -146,7 +145,7 @@ export class CachedResource {
     return failure !== undefined && performance.now() - failure.sinceMs < retryAfterMs
   }
 
-  /** Starts the informer. To be called once. */
+  /** Starts the informer. Call once. */
   start(): void {
     this.#running = this.informer.run(this.#stop.signal)
   }
@@ -156,7 +155,7 @@ export class CachedResource {
     return new Lease(this)
   }
 
-  /** The lease's: it has been given back. */
+  /** Called by a lease that is released. */
   released(): void {
     this.#leases -= 1
     if (this.#leases > 0) return
@@ -164,15 +163,16 @@ export class CachedResource {
     this.#watchIdleness(this.#options.idleStopMs)
   }
 
-  /** Why the resource cannot be read now; `undefined` where it can. */
+  /** Why the resource cannot be read now; `undefined` if it can. */
   unreadable(): UnreadableResourceError | undefined {
     if (this.#refusal !== undefined) return this.#refusal
     return this.informer.hasSynced() ? undefined : notSynced(this.#options, this.informer.lastError)
   }
 
   /**
-   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once where waiting is of no use, and for a
-   * moment after somebody has waited in vain, as whoever was told to ask again in a moment has not waited for it.
+   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts, after
+   * `deadlineMs`, or at once for a moment after another wait has reached its deadline, so that callers who retry do not
+   * wait again.
    */
   async ready(deadlineMs: number): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
@@ -202,18 +202,18 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
   }
 
-  /** The informer's observer: a list has failed. One that will hardly succeed ends the waits for it. */
+  /** Called by the informer's observer. A failure that lasts ends the waits. */
   listFailed(error: Error): void {
     if (isLasting(error)) this.#endWaits(error)
   }
 
-  /** Stops it although there may be leases: whoever holds one is told why. */
+  /** Stops the resource even while it is leased. Its leases report `refusal`. */
   refuse(refusal: UnreadableResourceError): void {
     this.#refusal ??= refusal
     void this.stop()
   }
 
-  /** Stops the informer and lets go of what it holds; resolves when its connections are closed. */
+  /** Stops the informer and releases its memory. Resolves when its connections are closed. */
   stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
       this.#refusal ??= stopped(this.#options)
@@ -225,7 +225,7 @@ export class CachedResource {
     return this.#running
   }
 
-  /** One timer however often leases come and go: it finds out when it is due whether it has been idle for long enough. */
+  /** One timer, however often leases come and go: when it fires, it checks how long the resource has been idle. */
   #watchIdleness(delayMs: number): void {
     if (this.#idleTimer !== undefined || this.#stop.signal.aborted) return
     this.#idleTimer = setTimeout(() => {
@@ -241,5 +241,137 @@ export class CachedResource {
 
   #endWaits(error: Error): void {
     for (const wait of this.#waiting) wait.abort(error)
+  }
+}
+
+/** Lazy indexes to build, by name. */
+export interface WantedIndexes {
+  /** The resource cannot be read without these. */
+  readonly needed?: Iterable<string> | undefined
+  /** These make reading faster. */
+  readonly useful?: Iterable<string> | undefined
+}
+
+/**
+ * The right to read one cached resource. Its informer runs while there is a lease. Dispose of the lease to release it;
+ * disposing twice is harmless.
+ */
+export class Lease implements Disposable {
+  readonly #cached: CachedResource
+  readonly #indexes = new Set<string>()
+  #released = false
+
+  constructor(cached: CachedResource) {
+    this.#cached = cached
+  }
+
+  /** Read its store only while {@link unreadable} returns `undefined`. */
+  get informer(): SharedInformer {
+    return this.#cached.informer
+  }
+
+  /** The recent changes of the resource. */
+  get history(): ResourceHistory {
+    return this.#cached.history
+  }
+
+  /**
+   * Whether the resource was stopped in spite of this lease: by a bound, or with the gateway. A new lease may work.
+   */
+  get isStopped(): boolean {
+    return this.#cached.isStopped
+  }
+
+  /**
+   * Builds lazy indexes. The resource counts as unreadable until those of `needed` exist; those of `useful` are built
+   * in the background.
+   */
+  want({ needed = [], useful = [] }: WantedIndexes): void {
+    for (const name of needed) this.#indexes.add(name)
+    void this.#cached.makeIndexes([...needed, ...useful])
+  }
+
+  /** Why the resource cannot be read now; `undefined` if it can. */
+  unreadable(): UnreadableResourceError | undefined {
+    return this.#cached.unreadable() ?? this.#cached.unindexed(this.#indexes)
+  }
+
+  /**
+   * Waits for the first sync and the needed indexes. Retries failures that may pass. Rejects with {@link
+   * UnreadableResourceError}: at once if the failure lasts, else after `deadlineMs`.
+   */
+  async ready(deadlineMs: number): Promise<void> {
+    const start = performance.now()
+    await this.#cached.ready(deadlineMs)
+    const built = this.#cached.makeIndexes([...this.#indexes])
+    if (built !== undefined) {
+      const restMs = Math.max(0, deadlineMs - (performance.now() - start))
+      await withDeadline('indexing', built, restMs).catch(() => {})
+    }
+    const failure = this.unreadable()
+    if (failure !== undefined) throw failure
+  }
+
+  /** See {@link CachedResource.makeIndexes}. */
+  makeIndex(name: string): Promise<unknown> | undefined {
+    return this.#cached.makeIndexes([name])
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#released) return
+    this.#released = true
+    this.#cached.released()
+  }
+}
+
+/**
+ * `IDLE`, `LISTING` and `WAITING` come before the first sync. `RECONNECTING`: synced, but possibly out of date after a
+ * failure.
+ */
+export type CacheStateName =
+  | 'IDLE'
+  | 'LISTING'
+  | 'WATCHING'
+  | 'WAITING'
+  | 'SYNCED'
+  | 'RECONNECTING'
+  | 'STOPPED'
+
+/** The state of one cached resource. */
+export interface CachedResourceState {
+  readonly resource: ApiResource
+  readonly state: CacheStateName
+  /** The number of objects; `null` before the first sync. */
+  readonly objects: number | null
+  readonly resourceVersion: string | null
+  /** How long ago the API server last sent something about the resource. */
+  readonly lagMs: number | null
+  readonly lastError: string | null
+  /** The approximate size of the store, indexes included. */
+  readonly heldBytes: number
+  /** The number of indexes, without those of labels. Lazy indexes count once they are built. */
+  readonly indexes: number
+  /** Deltas that wait to be applied. */
+  readonly queueLength: number
+  readonly listeners: number
+}
+
+export function stateOf(cached: CachedResource): CachedResourceState {
+  const { resource, informer } = cached
+  const { lastContactMs, lastError } = informer
+  const synced = informer.hasSynced()
+  // Between two watches there is no error, and the resource stays synced.
+  const syncedState = lastError === undefined ? 'SYNCED' : 'RECONNECTING'
+  return {
+    resource,
+    state: synced ? syncedState : (informer.state.toUpperCase() as Uppercase<InformerState>),
+    objects: synced ? informer.store.size : null,
+    resourceVersion: synced ? informer.store.resourceVersion : null,
+    lagMs: lastContactMs === undefined ? null : Math.round(performance.now() - lastContactMs),
+    lastError: (lastError ?? cached.indexingError)?.message ?? null,
+    heldBytes: cached.heldBytes,
+    indexes: informer.store.indexNames().length,
+    queueLength: informer.queueLength,
+    listeners: informer.listeners,
   }
 }

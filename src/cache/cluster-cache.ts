@@ -1,5 +1,4 @@
-import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
-import { isBuiltInGroup } from '../kubernetes/built-in-groups.ts'
+import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
@@ -10,15 +9,11 @@ import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
 import { Incarnation, type IncarnationObserver } from './incarnation.ts'
 import { missedChanges } from './missed-changes.ts'
-import { RecentChanges } from './recent-changes.ts'
-import { ResourceHistory } from './resource-history.ts'
-import { CachedResource } from './cached-resource.ts'
-import { type CachedResourceState, stateOf } from './cached-resource-state.ts'
-import type { Lease } from './lease.ts'
-import type { LiveApi } from './live-api.ts'
+import { RecentChanges, ResourceHistory } from './recent-changes.ts'
+import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
+import type { DirectApi } from './direct-api.ts'
 
 export interface ClusterCacheOptions {
-  /** The cluster's name. */
   readonly name: string
   /** Shared by the caches of all clusters. */
   readonly bounds: CacheBounds
@@ -26,7 +21,7 @@ export interface ClusterCacheOptions {
   readonly observer: (resource: ApiResource) => InformerObserver
 }
 
-/** How a cluster is read, or why it cannot be. */
+/** The connection to a cluster, or the reason why there is none. */
 export type ClusterConnection =
   | {
       readonly state: 'connected'
@@ -37,45 +32,44 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
-      /** By what the cluster is known; `undefined` where it does not say. */
+      /** The cluster's identity; `undefined` if unknown. */
       readonly uid?: string | undefined
-      /** Asks it again. Rejects where it cannot be asked now. */
+      /** Reads the identity again. Rejects if the cluster cannot be reached. */
       readonly askUid?: (signal: AbortSignal) => Promise<string | undefined>
-      /** Reads what no cache holds. */
-      readonly live: LiveApi
-      /** Reads it as the bearer of a token, and as nobody else. */
-      readonly liveAs: (token: string) => LiveApi & AsyncDisposable
+      /** Reads from the API server, without a cache. */
+      readonly direct: DirectApi
+      /** Reads with the credentials of a bearer token only. */
+      readonly directAs: (token: string) => DirectApi & AsyncDisposable
     }
   | { readonly state: 'unreachable'; readonly error: Error }
 
-/** One resource that a cluster serves and that may be cached. */
 export interface ServedResource {
   readonly resource: ApiResource
   readonly metadataOnly: boolean
-  /** Whether it is never cached, but read live. */
+  /** Whether the resource is never cached, but read from the API server. */
   readonly uncached?: boolean
-  /** What its store is to have besides the indexes of every store. */
+  /** Indexes that the store has from the start, besides the built-in ones. */
   readonly indexers: Indexers
-  /** Those that it gets when they are first asked for. */
+  /** Indexes that are built on demand. */
   readonly lazyIndexers?: Indexers
-  /** What indexes are made from, by name, where that may change while the gateway runs. */
+  /** The definitions of indexes by name, if they may change while the gateway runs. */
   readonly indexTexts?: Readonly<Record<string, string>>
 }
 
 /**
- * The caches of one cluster, by group, version and resource: each is started by the first who acquires it, and stopped
- * when nobody has needed it for a while. Knows nothing of who reads them.
+ * The caches of one cluster, by group, version and resource. Acquiring a lease starts a cache; it stops when it has
+ * been idle for a while. Knows no viewers.
  */
 export class ClusterCache implements AsyncDisposable {
   readonly name: string
   readonly #options: ClusterCacheOptions
   readonly #cached = new Map<string, CachedResource>()
-  /** What the indexes of a store are made from, by name. */
+  /** The definitions that the indexes of each store were built from. */
   readonly #made = new WeakMap<CachedResource, Readonly<Record<string, string>>>()
   readonly #listeners = new Set<(resource: ApiResource) => void>()
   readonly #renewals = new Set<() => void>()
   readonly #incarnation: Incarnation
-  /** The lazy indexes that have been asked for, by resource: informers that start anew have them from the start. */
+  /** The lazy indexes that were requested, by resource. A new informer starts with them. */
   readonly #wanted = new Map<string, Set<string>>()
   #connection: ClusterConnection
   #served: ReadonlyMap<string, ServedResource> = new Map()
@@ -96,25 +90,25 @@ export class ClusterCache implements AsyncDisposable {
     return this.#connection
   }
 
-  /** The cluster has been reached, or is lost; what is cached goes on. */
+  /** Replaces the connection after the cluster was reached or lost. Caches are kept. */
   connect(connection: ClusterConnection): void {
     this.#connection = connection
     if (connection.state === 'connected') this.#incarnation.learn(connection.uid)
   }
 
-  /** By what the cluster is known; `undefined` where that is not known. */
+  /** The cluster's identity; `undefined` if unknown. */
   get uid(): string | undefined {
     return this.#incarnation.uid
   }
 
-  /** Which cluster all that is cached is of, and which of its histories: {@link Incarnation} says why. */
+  /** Changes when the cluster is replaced or restored: see {@link Incarnation}. */
   get incarnation(): string {
     return this.#incarnation.text
   }
 
   /**
-   * Calls `listener` whenever the cluster has turned out to be another one, or one that was restored, until the function that it
-   * returns is called. All that was cached has been let go of then, and whoever acquires something reads it anew.
+   * Calls `listener` whenever the cluster was replaced or restored. By then all caches are dropped, and the next lease
+   * lists again. Returns a function that removes the listener.
    */
   onRenewed(listener: () => void): () => void {
     this.#renewals.add(listener)
@@ -122,15 +116,15 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * What an informer of the cluster is to tell: whoever answers when a watch begins may be another cluster than before, and versions
-   * that go back are of another history.
+   * An observer for each informer of the cluster. It checks the cluster's identity when a watch begins, and detects
+   * resource versions that go back.
    */
   incarnationObserver({ group }: ApiResource): IncarnationObserver {
     let last: ResourceVersion | undefined
     return {
       watching: () => this.#incarnation.verify(),
       advanced: (position) => {
-        // Other servers may count as they like.
+        // Aggregated API servers count their versions as they like.
         const hasGoneBack = last !== undefined && isBuiltInGroup(group) && isBefore(position, last)
         last = position
         if (hasGoneBack) this.#incarnation.wentBack()
@@ -139,9 +133,8 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * What may be acquired from now on. Informers that are running get the indexes that they lack, in slices: who needs one
-   * of them waits for it. One that has an index of which something else has become is stopped, so that whoever needs it
-   * starts it anew.
+   * Replaces the resources that can be acquired. Running informers build their new indexes in slices. An informer with
+   * an index whose definition has changed is stopped, so that the next lease lists again.
    */
   serve(resources: readonly ServedResource[]): void {
     this.#served = new Map(resources.map((served) => [keyOf(served.resource), served]))
@@ -161,7 +154,7 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /** Stops what the cluster does not have any more; whoever holds a lease of it is told. */
+  /** Stops caches of resources that the cluster no longer serves. Their leases report it. */
   drop(isGone: (resource: ApiResource) => boolean): void {
     for (const cached of this.#cached.values()) {
       const { resource } = cached
@@ -169,21 +162,21 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /** Reads what is cached of resources anew, as another definition decides what their objects look like. */
+  /** Lists resources again after a change of the definition that decides how their objects look. */
   reread(isRedefined: (resource: ApiResource) => boolean): void {
     for (const { resource, informer } of this.#cached.values()) {
       if (isRedefined(resource)) informer.reread()
     }
   }
 
-  /** Whether the cluster has the resource, as far as is known. */
+  /** Whether the cluster serves the resource, as far as known. */
   serves(resource: ApiResource): boolean {
     return this.#served.has(keyOf(resource))
   }
 
   /**
-   * A lease of a resource, whose informer is started where it does not run. Throws `UnreadableResourceError`:
-   * CLUSTER_UNREACHABLE, NOT_FOUND where the cluster does not serve it, CACHE_FULL, and UNSUPPORTED for what is never cached.
+   * Leases a resource; starts its informer if needed. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND
+   * if the cluster does not serve it, CACHE_FULL, or UNSUPPORTED if it is never cached.
    */
   acquire(resource: ApiResource): Lease {
     const key = keyOf(resource)
@@ -199,17 +192,19 @@ export class ClusterCache implements AsyncDisposable {
     return this.#start(key, served, this.#connection).lease()
   }
 
-  /** Reads a resource from the API server. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND. */
-  live(resource: ApiResource): LiveApi {
-    return this.#connected(resource).live
+  /** Reads from the API server. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND. */
+  direct(resource: ApiResource): DirectApi {
+    return this.#connected(resource).direct
   }
 
-  /** The same, as the bearer of a token. */
-  liveAs(resource: ApiResource, token: string): LiveApi & AsyncDisposable {
-    return this.#connected(resource).liveAs(token)
+  /** Like {@link direct}, with the credentials of a bearer token. */
+  directAs(resource: ApiResource, token: string): DirectApi & AsyncDisposable {
+    return this.#connected(resource).directAs(token)
   }
 
-  /** The store of a resource that is cached and synced, without a lease: good for this tick. */
+  /**
+   * The store of a synced resource, without a lease: valid within this tick. `undefined` if the resource is not synced.
+   */
   synced(resource: ApiResource): StoreView | undefined {
     const cached = this.#cached.get(keyOf(resource))
     return cached === undefined || cached.unreadable() !== undefined
@@ -217,23 +212,27 @@ export class ClusterCache implements AsyncDisposable {
       : cached.informer.store
   }
 
-  /** Calls `listener` whenever a resource has come to be cached and synced, until the function that it returns is called. */
+  /**
+   * Calls `listener` whenever a resource was synced for the first time. Returns a function that removes the listener.
+   */
   onSynced(listener: (resource: ApiResource) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** What is cached, synced or not. */
+  /** All cached resources, synced or not. */
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }
 
-  /** What is cached, and how it is. */
   states(): readonly CachedResourceState[] {
     return [...this.#cached.values()].map(stateOf)
   }
 
-  /** How long ago the server was last heard of each resource that may be out of date after a failure, milliseconds. */
+  /**
+   * How long ago, in milliseconds, the server last sent something about each resource that may be out of date after a
+   * failure.
+   */
   lagsBehind(): readonly number[] {
     return [...this.#cached.values()].flatMap(({ informer }) => {
       const { lastContactMs, lastError } = informer

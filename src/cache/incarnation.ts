@@ -2,36 +2,32 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 
-/** Told by every informer of a cluster, so that it is noticed when another one answers. */
+/** Called by every informer of a cluster. */
 export interface IncarnationObserver {
   /** A watch has begun. */
   watching(): void
-  /** The store has come to a position. */
+  /** The store has reached a position. */
   advanced(position: ResourceVersion): void
 }
 
 export interface IncarnationOptions {
-  /**
-   * By what the cluster is known; `undefined` where it does not say. Rejects where it cannot be asked now, and then it is asked
-   * again.
-   */
+  /** Reads the cluster's identity; `undefined` if the cluster has none. Retried when it rejects. */
   readonly ask: (signal: AbortSignal) => Promise<string | undefined>
-  /** Told when it is another one: nothing that was read before leads to what is read now. */
+  /** Called when the cluster was replaced or restored: all earlier resource versions have become meaningless. */
   readonly renewed: () => void
 }
 
 const pauses = { initialMs: 250, maxMs: 30_000 }
 
 /**
- * Which cluster stands behind an address, and which of its histories. Resource versions count within one of them only: they begin
- * again in a cluster that is made anew under the same name, and in one that is restored from a backup, and what was read at a
- * version before says nothing of the same version now.
+ * Detects that another cluster answers at the same address, or that the cluster was restored from a backup. In both
+ * cases resource versions start again, and a version known from before means nothing.
  */
 export class Incarnation {
   readonly #options: IncarnationOptions
   readonly #stop = new AbortController()
   #uid: string | undefined
-  /** Of its histories; `''` for the one that it was first known with. */
+  /** A random id of the history since a restore; `''` for the history that was seen first. */
   #turn = ''
   #isDue = false
   #checking: Promise<void> | undefined
@@ -40,19 +36,22 @@ export class Incarnation {
     this.#options = options
   }
 
-  /** By what the cluster is known; `undefined` where that is not known. */
+  /** The cluster's identity; `undefined` if unknown. */
   get uid(): string | undefined {
     return this.#uid
   }
 
-  /** A short text: whoever has another one was somewhere else. The same in every process, unless a restored backup was noticed; `''` where nothing is known. */
+  /**
+   * A short text that differs between incarnations; `''` if nothing is known. The same in every process, unless this
+   * process has seen a restore.
+   */
   get text(): string {
     if (this.#uid === undefined && this.#turn === '') return ''
     const all = JSON.stringify([this.#uid ?? '', this.#turn])
     return createHash('sha256').update(all).digest('base64url').slice(0, 11)
   }
 
-  /** The cluster has said by what it is known; where that was not known before, it may be what it always was. */
+  /** Records the cluster's identity. The first one known is not a change. */
   learn(uid: string | undefined): void {
     if (uid === undefined || uid === this.#uid) return
     const isOther = this.#uid !== undefined
@@ -62,7 +61,10 @@ export class Incarnation {
     this.#options.renewed()
   }
 
-  /** A connection was made anew, and whoever answers may be another cluster: asks it, once for all who say so meanwhile. */
+  /**
+   * Asks for the identity again, since another cluster may answer on a new connection. Calls while a check runs share
+   * the next one.
+   */
   verify(): void {
     this.#isDue = true
     if (this.#stop.signal.aborted) return
@@ -71,13 +73,12 @@ export class Incarnation {
     })
   }
 
-  /** Its resource versions have gone back, as in a cluster that was restored from a backup. */
+  /** Called when resource versions went back, as after a restore from a backup. */
   wentBack(): void {
     this.#turn = randomUUID()
     this.#options.renewed()
   }
 
-  /** Asks no more. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
     await this.#checking
@@ -89,7 +90,7 @@ export class Incarnation {
     while (this.#isDue && !signal.aborted) {
       this.#isDue = false
       try {
-        // oxlint-disable-next-line no-await-in-loop -- until it has said so, and again where somebody has asked meanwhile
+        // oxlint-disable-next-line no-await-in-loop -- retries, and repeats when asked meanwhile
         const uid = await this.#options.ask(signal)
         if (!signal.aborted) this.learn(uid)
       } catch {

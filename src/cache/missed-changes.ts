@@ -16,21 +16,23 @@ export interface MissedChangesOptions {
   readonly resource: ApiResource
   readonly metadataOnly: boolean
   readonly source: ListerWatcher
-  /** Where to begin, and where to end: what led to `until` is known. */
+  /** The changes after `from`, up to and including `until`, are read. */
   readonly from: ResourceVersion
   readonly until: ResourceVersion
   readonly maxChanges: number
 }
 
-/** A server sends the last bookmark two seconds before this, and so says that all that came before it has been sent. */
+/**
+ * A server sends the last bookmark two seconds before this timeout. It confirms that everything before it was sent.
+ */
 const timeoutSeconds = 3
 const deadlineMs = 8_000
 const pauses = { initialMs: 50, maxMs: 500 }
 
 /**
- * What happened between two positions, as a watch of its own says: what a process missed that was not there yet. A watch that breaks, or
- * ends before that, is opened again where it stood. `tooOld` where the server cannot tell any more (410), or has more to tell than
- * wanted; `undefined` where it is not reached in time. Never rejects.
+ * Reads the changes between two positions by a watch of its own, such as those that happened before the process
+ * started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes (410) or
+ * there are more than `maxChanges`; with `undefined` if `until` is not reached in time. Never rejects.
  */
 export async function missedChanges(
   options: MissedChangesOptions,
@@ -61,12 +63,11 @@ export async function missedChanges(
 
 interface Reading extends MissedChangesOptions {
   readonly codec: ObjectCodec
-  /** What has been read so far. */
   readonly steps: RecentStep[]
   readonly signal: AbortSignal
 }
 
-/** Reads on behind the last step. Where it has not come to an end, it may be tried again. */
+/** Continues after the last step. After `open`, the caller may try again. */
 async function endOf(reading: Reading): Promise<'reached' | 'in vain' | 'open'> {
   const { source, from, until, steps, codec, maxChanges, signal } = reading
   const last = steps.at(-1)?.position ?? from

@@ -5,14 +5,13 @@ import {
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
 
-/** How much of what has changed last is kept, of one resource. */
 export interface RecentChangesLimits {
   readonly maxChanges: number
-  /** Of the objects as they were before, which nobody else may hold any more; reckoned by the store's average. */
+  /** The previous states of objects, which may be held by nothing else. Estimated by the store's average object. */
   readonly maxBytes: number
 }
 
-/** What led to one position. */
+/** The changes that led to one position. */
 export interface RecentStep {
   readonly position: ResourceVersion
   /** Empty for a bookmark. */
@@ -21,26 +20,26 @@ export interface RecentStep {
 
 export interface RecentChangesOptions {
   readonly limits: RecentChangesLimits
-  /** Where they are not, a position is found only where it is exactly one of those that were passed. */
+  /** If false, only the exact positions of steps can be resumed from. */
   readonly resourceVersionsComparable: boolean
-  /** What an object takes, about. */
+  /** The approximate size of an object. */
   readonly objectBytes: () => number
 }
 
-/** So often it is reckoned anew what an object takes. */
+/** How often the size of an object is estimated again. */
 const stepsPerReckoning = 256
 
 /**
- * The last changes of one resource, each with the position that it led to, for those who come back from where they stood. Bounded;
- * the policy is that the oldest go, and who stood before them cannot come back.
+ * The last changes of one resource, with the position of each, for subscribers who resume. When full, it drops the
+ * oldest steps: a subscriber at an older position cannot resume.
  */
 export class RecentChanges {
   readonly #options: RecentChangesOptions
-  /** Those before `#first` are gone. */
+  /** Steps before `#first` are dropped. */
   #steps: (RecentStep | undefined)[] = []
   #first = 0
   #changes = 0
-  /** Whoever stands here has missed what is there, and nothing else. */
+  /** The position before the oldest step. */
   #from: ResourceVersion | undefined
   #objectBytes = 0
   #untilReckoning = 0
@@ -49,19 +48,19 @@ export class RecentChanges {
     this.#options = options
   }
 
-  /** The oldest position that can be come back from; `undefined` before the first list. */
+  /** The oldest position that can be resumed from; `undefined` before the first list. */
   get oldest(): ResourceVersion | undefined {
     return this.#from
   }
 
-  /** The position that was come to last; `undefined` before the first list. */
+  /** The newest position; `undefined` before the first list. */
   get newest(): ResourceVersion | undefined {
     return this.#steps.at(-1)?.position ?? this.#from
   }
 
   /**
-   * The informer's: this has led to a position. The first is that of the first list. Where it is one that was passed already, what
-   * was there is of another history, and forgotten.
+   * Called by the informer after each step. The first call gives the position of the first list. A position that goes
+   * back belongs to another history: all steps are dropped.
    */
   add(position: ResourceVersion, changes: readonly Change[]): void {
     const { newest } = this
@@ -77,7 +76,7 @@ export class RecentChanges {
     this.#shorten()
   }
 
-  /** Puts what was missed before the oldest position ahead of it: it begins at `from`, and leads there. */
+  /** Prepends the steps from `from` to the oldest position. */
   addBefore(from: ResourceVersion, steps: readonly RecentStep[]): void {
     this.#steps = [...steps, ...this.#steps.slice(this.#first)]
     this.#first = 0
@@ -86,7 +85,7 @@ export class RecentChanges {
     this.#shorten()
   }
 
-  /** What has happened since a position, the oldest first; `undefined` where that is not known any more, or not yet. */
+  /** The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. */
   since(position: ResourceVersion): readonly Change[] | undefined {
     const next = this.#stepAfter(position)
     return next === undefined
@@ -137,9 +136,74 @@ export class RecentChanges {
   }
 }
 
-/** Whether one comes before the other, or is the same. */
 function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefined): boolean {
   if (a === undefined || b === undefined) return false
   const order = compareResourceVersions(a, b)
   return order !== undefined && order <= 0
+}
+
+/**
+ * Reads the changes between two positions from before the resource was cached. `tooOld`: the changes after `from` are
+ * lost, but a later position may work. `undefined`: the changes cannot be read now. Never rejects.
+ */
+type MissedChanges = (
+  from: ResourceVersion,
+  until: ResourceVersion,
+) => Promise<readonly RecentStep[] | 'tooOld' | undefined>
+
+/**
+ * The recent changes of one cached resource, including those from before it was cached, for subscribers who resume.
+ */
+export class ResourceHistory {
+  readonly #recent: RecentChanges
+  readonly #missed: MissedChanges
+  /** The positions of waiting subscribers. */
+  #wanted = new Set<ResourceVersion>()
+  #filling: Promise<void> = Promise.resolve()
+
+  constructor(recent: RecentChanges, missed: MissedChanges) {
+    this.#recent = recent
+    this.#missed = missed
+  }
+
+  /** The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. */
+  since(position: ResourceVersion): readonly Change[] | undefined {
+    return this.#recent.since(position)
+  }
+
+  /**
+   * Resolves when {@link since} knows as many changes after a position as possible. Changes from before the resource
+   * was cached are read from the API server, once for all callers: from their oldest position, or the oldest one that
+   * the server still knows. Never rejects.
+   */
+  async reach(position: ResourceVersion): Promise<void> {
+    if (!this.#isBehind(position)) return
+    this.#wanted.add(position)
+    this.#filling = this.#filling.then(() => this.#fill())
+    await this.#filling
+  }
+
+  async #fill(): Promise<void> {
+    let wanted = [...this.#wanted].toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+    this.#wanted = new Set()
+    // Tries the oldest position first, since the server mostly knows it. Else searches for the oldest known position by
+    // halving.
+    for (let at = 0; wanted.length > 0; at = wanted.length >> 1) {
+      const from = wanted[at]
+      const until = this.#recent.oldest
+      if (from === undefined || until === undefined) return
+      // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
+      const steps = this.#isBehind(from) ? await this.#missed(from, until) : []
+      if (steps === undefined) return
+      wanted = steps === 'tooOld' ? wanted.slice(at + 1) : wanted.slice(0, at)
+      if (steps === 'tooOld' || !this.#isBehind(from)) continue
+      // The oldest position may have been dropped meanwhile.
+      if (this.#recent.oldest === until) this.#recent.addBefore(from, steps)
+    }
+  }
+
+  #isBehind(position: ResourceVersion): boolean {
+    const { oldest } = this.#recent
+    return oldest !== undefined && isBefore(position, oldest)
+  }
 }

@@ -1,15 +1,15 @@
-/** A value of Apollo Client's cache: a page of a connection, by the names of its fields. */
+/** A page of a connection in Apollo Client's cache, by field names. */
 type Stored = Readonly<Record<string, unknown>>
 
 /**
- * Pages of one list, each by the cursor that it stands behind (or, of a list that is read backwards, ahead of); the first by `''`.
- * One that was answered by an error is null.
+ * The pages of one list by the cursor before each page (after it, for a list that is read backwards); the first by
+ * `''`. A page that failed is null.
  */
 export interface ConnectionPages {
   readonly pages: Readonly<Record<string, Stored | null>>
 }
 
-/** As much as is used of what Apollo Client hands to a field policy. */
+/** The used part of the options that Apollo Client passes to a field policy. */
 interface PolicyOptions {
   readonly args: Stored | null
   readonly canRead: (value: never) => boolean
@@ -30,14 +30,14 @@ export interface ConnectionPolicy {
   ) => Stored | null | undefined
 }
 
-/** The lists that a connection has: what is selected of them is joined, page by page. */
+/** The lists of a connection. Selected ones are joined page by page. */
 const lists = ['nodes', 'edges'] as const
 
 /**
- * How Apollo Client keeps connections: pages of one list (the same arguments but for the cursor) are kept apart and joined by their
- * cursors. So `fetchMore({ variables: { after } })` makes the list longer; a query with a cursor of its own reads its own page; and
- * when the first page is fetched anew and ends elsewhere, the pages behind it are forgotten instead of shown twice. Queries of
- * one list should all select `nodes`, or all `edges`.
+ * Lets Apollo Client keep connections: stores the pages of a list (equal arguments except the cursor) separately and
+ * joins them by their cursors. `fetchMore({ variables: { after } })` makes the list longer; a query with its own cursor
+ * reads its own page; and if the first page is fetched again and ends elsewhere, later pages are dropped instead of
+ * shown twice. All queries of a list should select `nodes`, or all `edges`.
  */
 export const connectionPages: ConnectionPolicy = {
   keyArgs(args) {
@@ -81,7 +81,7 @@ function isBackwards(args: Stored | null): boolean {
   return typeof args?.['last'] === 'number'
 }
 
-/** The first page, the one behind its last cursor, and so on, with the cursors that they are kept by. */
+/** The first page and each following page, with their cursors. */
 function chain(
   pages: Readonly<Record<string, Stored | null>>,
   args: Stored | null,
@@ -98,7 +98,7 @@ function chain(
   return [...found]
 }
 
-/** The cursor at which a page ends, from its `pageInfo` or else from its edges. */
+/** The cursor at the end of a page, from its `pageInfo` or its edges. */
 function edgeOf(page: Stored, backwards: boolean): unknown {
   const named = (page['pageInfo'] as Stored | undefined)?.[backwards ? 'startCursor' : 'endCursor']
   if (named !== undefined) return named
@@ -106,7 +106,7 @@ function edgeOf(page: Stored, backwards: boolean): unknown {
   return edges?.at(backwards ? 0 : -1)?.['cursor']
 }
 
-/** A page without the objects that have been evicted. */
+/** A page without evicted objects. */
 function alive(page: Stored, { canRead, readField }: PolicyOptions): Stored {
   const { nodes, edges } = page as Readonly<Record<(typeof lists)[number], never[] | undefined>>
   return {
@@ -118,7 +118,7 @@ function alive(page: Stored, { canRead, readField }: PolicyOptions): Stored {
   }
 }
 
-/** Pages in the order of the list as one. */
+/** Joins pages in list order. */
 function joinedPages(pages: readonly Stored[], args: Stored | null): Stored {
   const [first] = pages
   const last = pages.at(-1)

@@ -1,26 +1,26 @@
 /** One change in a subscription frame, as the gateway sends it. */
 export interface FrameChange<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
-  /** Why it is REMOVED: it is gone, it no longer matches, the viewer may no longer see it. */
+  /** The reason of a removal: the object is deleted, no longer matches, or may no longer be seen. */
   readonly removal?: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
   readonly objectId: string
-  /** `null` in a removal whose object the viewer may no longer see. */
+  /** `null` in the removal of an object that the viewer may no longer see. */
   readonly object?: T | null
 }
 
 /** One frame of a subscription; ask for at least these fields. */
 export interface Frame<T> {
-  /** Forget what you hold before applying the changes. */
+  /** Drop all objects before applying the changes. */
   readonly reset: boolean
-  /** The snapshot is complete: true from then on until the next reset. */
+  /** Whether the snapshot is complete: true from then on until the next reset. */
   readonly synced: boolean
   readonly changes: readonly FrameChange<T>[]
   readonly resumeToken?: string
 }
 
 /**
- * Folds the frames of a subscription into the objects that it is about, by their id. The map is changed in place, so a
- * frame costs as much as its changes; copy it where a renderer compares by identity.
+ * Folds the frames of a subscription into a map of objects by id. Changes the map in place, so a frame costs as much as
+ * its changes. Copy the map for renderers that compare by identity.
  */
 export class FrameFold<T> {
   readonly #objects = new Map<string, T>()
@@ -36,7 +36,7 @@ export class FrameFold<T> {
     return this.#synced
   }
 
-  /** What to pass as `resumeFrom` when subscribing again. */
+  /** The value of `resumeFrom` for the next subscription. */
   get resumeToken(): string | undefined {
     return this.#resumeToken
   }
@@ -55,4 +55,30 @@ export class FrameFold<T> {
     this.#resumeToken = resumeToken ?? this.#resumeToken
     return this.#objects
   }
+}
+
+/**
+ * Applies a frame to the nodes of a list and returns a new list: new nodes are appended, removed nodes are dropped,
+ * others keep their places. For caches that keep lists.
+ */
+export function foldNodes<T extends { readonly id: string }>(
+  nodes: readonly T[],
+  { reset, changes }: Frame<T>,
+): T[] {
+  const folded = new Map(reset ? [] : nodes.map((node) => [node.id, node]))
+  for (const { type, objectId, object } of changes) {
+    if (type === 'REMOVED') folded.delete(objectId)
+    else if (object !== undefined && object !== null) folded.set(objectId, object)
+  }
+  return [...folded.values()]
+}
+
+/**
+ * The ids of objects that a normalising cache must evict: deleted objects, and those that the viewer may no longer see.
+ * An object that only no longer matches stays in the cache.
+ */
+export function goneObjects({ changes }: Frame<unknown>): string[] {
+  return changes.flatMap(({ type, objectId, removal }) =>
+    type === 'REMOVED' && removal !== 'UNMATCHED' ? [objectId] : [],
+  )
 }

@@ -1,14 +1,14 @@
-/** Those who want to be told of something. What one of them throws is told, and keeps nothing from the others. */
+/** A set of listeners. An error of one listener is reported and does not affect the others. */
 export class Listeners<Told extends readonly unknown[] = []> {
   readonly #all = new Set<(...told: Told) => void>()
   readonly #failed: (error: unknown) => void
 
-  /** `failed`: told of what a listener has thrown; default: reported as an uncaught error is. */
+  /** `failed` receives errors of listeners; by default they are reported as uncaught errors. */
   constructor(failed: (error: unknown) => void = throwLater) {
     this.#failed = failed
   }
 
-  /** Returns what ends that. */
+  /** Adds a listener. Returns a function that removes it. */
   add(listener: (...told: Told) => void): () => void {
     this.#all.add(listener)
     return () => void this.#all.delete(listener)

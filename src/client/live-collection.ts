@@ -1,7 +1,6 @@
-// What a front end with an older `lib` needs to read these types.
-/// <reference lib="esnext.disposable" preserve="true" />
+// Front ends with an older `lib` need this to read the types.
 import type { Frame } from './frame-fold.ts'
-import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'
+import type { LiveSnapshot, LiveStatus } from './live-stream.ts'
 import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
 import type { LiveRequest, LiveTransport } from './live-transport.ts'
 import { LiveView, type ViewOptions } from './live-view.ts'
@@ -9,7 +8,7 @@ import { Listeners } from './listeners.ts'
 import type { Compare } from './sorted-rows.ts'
 import { type RowChange, StagedFold } from './staged-fold.ts'
 
-/** The rows of a subscription's result: of the objects in the changes of its one root field. */
+/** The row type of a subscription's result: that of the objects in the changes of its root field. */
 export type RowOf<Result> = Result extends object
   ? NonNullable<Result[keyof Result]> extends { readonly changes: readonly (infer Change)[] }
     ? Change extends { readonly object?: infer Row }
@@ -18,26 +17,26 @@ export type RowOf<Result> = Result extends object
     : never
   : never
 
-/** What {@link liveCollection} opens, and how its rows are shown. */
+/** Options of {@link liveCollection}. */
 export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery<
   Result,
   Variables
 > {
   /**
-   * A subscription with one root field, to a list or a single object, that asks for `reset synced changes { type removal objectId
-   * object { … } }`. It goes on where it was after a lost connection if it asks for `resumeToken`, too, and takes
-   * `$resumeFrom: String` for its argument `resumeFrom`; else it begins anew.
+   * A subscription with one root field, a list or a single object, that selects `reset synced changes { type removal
+   * objectId object { … } }`. To continue after a lost connection it must also select `resumeToken` and take
+   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over.
    */
   readonly query: LiveQuery<Result, Variables>['query']
-  /** The order of the rows; default: in which they came. */
+  /** The order of the rows; default: order of arrival. */
   readonly compare?: Compare<Row>
-  /** Told of what a listener has thrown; default: reported as an uncaught error is. */
+  /** Receives errors of listeners; by default they are reported as uncaught errors. */
   readonly listenerFailed?: (error: unknown) => void
 }
 
 /**
- * Opens a subscription at once and keeps what it is about, through lost connections, restarted gateways and new snapshots, until
- * it is closed. Throws `TypeError` for a document that does not tell its text.
+ * Opens a subscription at once and keeps its objects, through lost connections, restarted gateways and new snapshots,
+ * until it is closed. Throws `TypeError` for a document without its text.
  */
 export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   options: LiveCollectionOptions<Result, Variables, Row>,
@@ -53,7 +52,7 @@ interface CollectionOptions<Row> {
   readonly listenerFailed: ((error: unknown) => void) | undefined
 }
 
-/** The objects of a subscription, as they are at the moment. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
+/** The current objects of a subscription. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
 export class LiveCollection<Row> implements Disposable {
   readonly #listenerFailed: CollectionOptions<Row>['listenerFailed']
   readonly #fold = new StagedFold<Row>()
@@ -78,7 +77,7 @@ export class LiveCollection<Row> implements Disposable {
     this.#stream.open()
   }
 
-  /** The objects by the id of each. Changed in place: for renderers there is {@link getSnapshot}. */
+  /** The objects by id. Changes in place; renderers use {@link getSnapshot}. */
   get objects(): ReadonlyMap<string, Row> {
     return this.#fold.rows
   }
@@ -87,23 +86,26 @@ export class LiveCollection<Row> implements Disposable {
     return this.#stream.status
   }
 
-  /** Resolves when the first snapshot is complete; rejects when that cannot be any more. */
+  /** Resolves when the first snapshot is complete; rejects if that cannot happen any more. */
   get synced(): Promise<void> {
     return this.#stream.synced
   }
 
-  /** The same until something changes. Needs no `this`. */
+  /** The same object until something changes. Works without `this`. */
   readonly getSnapshot = (): LiveSnapshot<Row> => this.#all.getSnapshot()
 
-  /** Calls back after each frame that changes the snapshot. Returns what ends that. Needs no `this`. */
+  /**
+   * Calls `listener` after each frame that changes the snapshot. Returns a function that removes it. Works without
+   * `this`.
+   */
   readonly subscribe = (listener: () => void): (() => void) => this.#all.subscribe(listener)
 
-  /** Calls back with what has become of each row, frame by frame. Returns what ends that. */
+  /** Calls `listener` with the changes of each frame. Returns a function that removes it. */
   onChanges(listener: (changes: readonly RowChange<Row>[]) => void): () => void {
     return this.#changed.add(listener)
   }
 
-  /** The same rows in another order, or some of them. Costs as much as its changes, until it is closed. */
+  /** A view of the rows: in another order, or filtered. Each change costs some work until the view is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
     const view: LiveView<Row> = new LiveView<Row>(options, {
       state: () => ({ status: this.#stream.status, error: this.#stream.error }),
@@ -115,7 +117,7 @@ export class LiveCollection<Row> implements Disposable {
     return view
   }
 
-  /** Ends the subscription. What is shown stays. */
+  /** Ends the subscription. The rows stay. */
   close(): void {
     this.#stream.close()
   }

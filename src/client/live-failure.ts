@@ -1,16 +1,19 @@
 import type { LiveError } from './live-transport.ts'
 
-/** Why a subscription ended, and what is to be done. */
+/** The reason why a subscription ended, and the remedy. */
 export interface LiveFailure {
   readonly error: Error
   readonly code: string | undefined
-  /** Ask again; ask again with other credentials, if there are any; or neither, as nothing changes by asking again. */
+  /**
+   * `retry`: subscribe again. `renew`: subscribe again with other credentials, if there are any. `none`: subscribing
+   * again would not help.
+   */
   readonly remedy: 'retry' | 'renew' | 'none'
-  /** The least to wait before asking again, where the gateway says so. */
+  /** The minimum delay before the next attempt, if the gateway names one. */
   readonly retryAfterMs: number | undefined
 }
 
-/** Codes of errors that pass; all others are there to stay. */
+/** Codes of temporary errors. Errors with other codes are permanent. */
 const passing: ReadonlySet<string> = new Set([
   'IDENTITY_UNAVAILABLE',
   'NOT_SYNCED',
@@ -22,21 +25,24 @@ const passing: ReadonlySet<string> = new Set([
   'INTERNAL',
 ])
 
-/** Close codes of graphql-transport-ws that asking again does not mend; after {@link refusedCloseCode} other credentials may. */
+/**
+ * Close codes of graphql-transport-ws that another attempt does not cure. After {@link refusedCloseCode} other
+ * credentials may help.
+ */
 const lastingCloseCodes: ReadonlySet<number> = new Set([4004, 4005, 4400, 4401, 4406, 4409, 4500])
 
 /** The gateway refuses the credentials, or they have expired. */
 export const refusedCloseCode = 4403
 
-/** How a connection was closed. */
+/** The close code and reason of a connection. */
 export interface Closing {
   readonly code: number
   readonly reason: string
-  /** Whoever closed it knows that asking again does not help. */
+  /** Whether another attempt cannot help. */
   readonly isLasting?: boolean
 }
 
-/** What an ended subscription was ended by: errors of the operation, an `Error`, or how the socket was closed. */
+/** The failure for an end reason: errors of the operation, an `Error`, or the close code of the socket. */
 export function failureOf(reason: unknown): LiveFailure {
   if (Array.isArray(reason)) return failureOfOperation(reason as readonly LiveError[])
   const { code, reason: why, isLasting = false } = (reason ?? {}) as Partial<Closing>
@@ -57,7 +63,7 @@ function failureOfOperation(errors: readonly LiveError[]): LiveFailure {
   const [first] = errors
   const { code, retryAfterMs } = first?.extensions ?? {}
   const name = typeof code === 'string' ? code : undefined
-  // Whatever it is, the gateway says when it may have passed.
+  // An error with `retryAfterMs` is temporary.
   const isPassing = retryAfterMs !== undefined || (name !== undefined && passing.has(name))
   return {
     error: new Error(first?.message ?? 'the subscription failed', { cause: errors }),
@@ -65,4 +71,16 @@ function failureOfOperation(errors: readonly LiveError[]): LiveFailure {
     remedy: isPassing ? 'retry' : name === 'UNAUTHENTICATED' ? 'renew' : 'none',
     retryAfterMs: typeof retryAfterMs === 'number' ? retryAfterMs : undefined,
   }
+}
+
+const leastMs = 250
+const mostMs = 20_000
+
+/**
+ * The delay before the next attempt after `failures` failures in a row, in milliseconds: doubles each time up to 20 s,
+ * with half of it random, so that the clients of a restarted gateway do not return at once.
+ */
+export function retryDelayMs(failures: number): number {
+  const longest = Math.min(mostMs, leastMs * 2 ** Math.min(failures, 16))
+  return longest * (0.5 + Math.random() / 2)
 }

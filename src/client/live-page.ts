@@ -1,33 +1,32 @@
-// What a front end with an older `lib` needs to read these types.
-/// <reference lib="esnext.disposable" preserve="true" />
+// Front ends with an older `lib` need this to read the types.
 import { Listeners } from './listeners.ts'
 import type { RowOf } from './live-collection.ts'
-import type { LiveSnapshot, LiveStatus } from './live-snapshot.ts'
+import type { LiveSnapshot, LiveStatus } from './live-stream.ts'
 import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
 import type { LiveRequest, LiveTransport } from './live-transport.ts'
 import { PageFold, type PageFrame } from './page-fold.ts'
 
-/** What {@link livePage} opens. */
+/** Options of {@link livePage}. */
 export interface LivePageOptions<Result, Variables> extends LiveQuery<Result, Variables> {
   /**
-   * A subscription with one root field, such as `podsPage`, that asks for `reset synced totalCount changes { step index from
-   * objectId object { … } }`. It goes on where it was after a lost connection if it asks for `resumeToken`, too, and takes
-   * `$resumeFrom: String` for its argument `resumeFrom`; else it begins anew.
+   * A subscription with one root field, such as `podsPage`, that selects `reset synced totalCount changes { step index
+   * from objectId object { … } }`. To continue after a lost connection it must also select `resumeToken` and take
+   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over.
    */
   readonly query: LiveQuery<Result, Variables>['query']
-  /** Told of what a listener has thrown; default: reported as an uncaught error is. */
+  /** Receives errors of listeners; by default they are reported as uncaught errors. */
   readonly listenerFailed?: (error: unknown) => void
 }
 
-/** A page at one moment. Never changed: the next moment has another. */
+/** An immutable snapshot of a page. */
 export interface LivePageSnapshot<Row> extends LiveSnapshot<Row> {
-  /** All objects of the list, on every page; `undefined` before the first page is complete. */
+  /** The number of objects on all pages of the list; `undefined` before the first page is complete. */
   readonly totalCount: number | undefined
 }
 
 /**
- * Opens a subscription to a page at once and keeps its rows, in the gateway's order, through lost connections, restarted gateways
- * and new snapshots, until it is closed. Throws `TypeError` for a document that does not tell its text.
+ * Opens a subscription to a page at once and keeps its rows, in the gateway's order, through lost connections,
+ * restarted gateways and new snapshots, until it is closed. Throws `TypeError` for a document without its text.
  */
 export function livePage<Result, Variables, Row = RowOf<Result>>(
   options: LivePageOptions<Result, Variables>,
@@ -42,7 +41,7 @@ interface PageOptions {
   readonly listenerFailed: ((error: unknown) => void) | undefined
 }
 
-/** The first objects of an ordered list, as they are at the moment. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
+/** The current first objects of an ordered list. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
 export class LivePage<Row> implements Disposable {
   readonly #fold = new PageFold<Row>()
   readonly #stream: LiveStream<PageFrame<Row>>
@@ -57,7 +56,7 @@ export class LivePage<Row> implements Disposable {
       received: (frame: PageFrame<Row>) => {
         const { rows, totalCount } = this.#fold
         if (!this.#fold.apply(frame)) return 'unfit'
-        // With its status, where that is another one, too.
+        // A change of the status notifies the listeners itself.
         const isLive = this.#stream.status === 'live'
         if (rows !== this.#fold.rows || totalCount !== this.#fold.totalCount) {
           this.#snapshot = undefined
@@ -77,22 +76,22 @@ export class LivePage<Row> implements Disposable {
     return this.#stream.status
   }
 
-  /** Resolves when the first page is complete; rejects when that cannot be any more. */
+  /** Resolves when the first page is complete; rejects if that cannot happen any more. */
   get synced(): Promise<void> {
     return this.#stream.synced
   }
 
-  /** The same until something changes. Needs no `this`. */
+  /** The same object until something changes. Works without `this`. */
   readonly getSnapshot = (): LivePageSnapshot<Row> => {
     const { rows, totalCount } = this.#fold
     const { status, error } = this.#stream
     return (this.#snapshot ??= { rows, totalCount, status, error })
   }
 
-  /** Calls back when the snapshot has changed. Returns what ends that. Needs no `this`. */
+  /** Calls `listener` when the snapshot has changed. Returns a function that removes it. Works without `this`. */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
 
-  /** Ends the subscription. What is shown stays. */
+  /** Ends the subscription. The rows stay. */
   close(): void {
     this.#stream.close()
   }

@@ -1,30 +1,42 @@
-import { documentText, type LiveDocument } from './live-document.ts'
-import { failureOf, type LiveFailure } from './live-failure.ts'
-import type { LiveStatus } from './live-snapshot.ts'
+import { failureOf, type LiveFailure, retryDelayMs } from './live-failure.ts'
 import type { LiveRequest, LiveResult, LiveTransport } from './live-transport.ts'
-import { retryDelayMs } from './retry-delay.ts'
 
-/** What is subscribed to, and by what. */
+/**
+ * State of a subscription: `loading` before the first snapshot is complete; `live` while the rows are complete and
+ * followed; `reconnecting` while the connection is lost or a new snapshot arrives, with the previous rows; `failed` if
+ * the gateway refuses the subscription for good; `closed` after it was closed.
+ */
+export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'failed' | 'closed'
+
+/** An immutable snapshot of rows. */
+export interface LiveSnapshot<Row> {
+  readonly rows: readonly Row[]
+  readonly status: LiveStatus
+  /** The reason of `failed`, or the last error while `reconnecting`. */
+  readonly error: Error | undefined
+}
+
+/** A subscription, and the client that opens it. */
 export interface LiveQuery<Result, Variables> {
-  /** A client of graphql-ws, or a {@link WebSocketClient}. It may be shared by many. */
+  /** A client of graphql-ws, or a {@link WebSocketClient}. Subscriptions may share it. */
   readonly client: LiveTransport
   readonly query: LiveDocument<Result, Variables>
   readonly variables?: Omit<Variables, 'resumeFrom'>
   readonly operationName?: string
 }
 
-/** What becomes of a frame: whether what is shown is complete with it; or that it does not fit to those before it. */
+/** The result of a frame: whether the rows are complete after it, or it does not fit the previous frames. */
 export type Received = 'synced' | 'incomplete' | 'unfit'
 
 interface LiveStreamOptions<Frame> {
   readonly client: LiveTransport
   readonly request: LiveRequest
   readonly received: (frame: Frame) => Received
-  /** The status or the error is another one. */
+  /** Called after a change of the status or the error. */
   readonly stateChanged: () => void
 }
 
-/** The request of a query. Throws `TypeError` for a document that does not tell its text. */
+/** The request of a query. Throws `TypeError` for a document without its text. */
 export function liveRequest<Result, Variables>({
   query,
   variables,
@@ -37,7 +49,10 @@ export function liveRequest<Result, Variables>({
   }
 }
 
-/** The frames of a subscription, through lost connections and passing failures, until it is closed or refused for good. */
+/**
+ * The frames of a subscription, through lost connections and temporary failures, until it is closed or refused for
+ * good.
+ */
 export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   readonly #options: LiveStreamOptions<Frame>
   readonly #synced = Promise.withResolvers<void>()
@@ -64,7 +79,7 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     return this.#error
   }
 
-  /** Resolves when what is shown is complete for the first time; rejects when that cannot be any more. */
+  /** Resolves when the rows are complete for the first time; rejects if that cannot happen any more. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
@@ -83,7 +98,7 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     const request: LiveRequest = {
       query,
       ...(operationName === undefined ? {} : { operationName }),
-      // Read each time that it is sent: a transport that subscribes again by itself then goes on where this is.
+      // Read for each send, so a transport that subscribes again by itself continues from the last token.
       get variables() {
         const resumeFrom = token()
         return resumeFrom === undefined ? variables : { ...variables, resumeFrom }
@@ -102,7 +117,7 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
       error: ended,
       complete: () => ended({ code: 1000, reason: 'the gateway ended the subscription' }),
     })
-    // It may have ended before it returned.
+    // The subscription may have ended before `subscribe` returned.
     if (over) unsubscribe()
     else {
       this.#unsubscribe = () => {
@@ -115,14 +130,14 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   #next({ data, errors }: LiveResult, ended: (reason: unknown) => void): void {
     const frame = Object.values((data ?? {}) as Record<string, Frame | null>)[0] ?? undefined
     if (frame === undefined) {
-      this.#leave(() => ended(errors ?? [{ message: 'the subscription brought no frame' }]))
+      this.#leave(() => ended(errors ?? [{ message: 'the subscription sent no frame' }]))
       return
     }
     const received = this.#options.received(frame)
     if (received === 'unfit') {
-      // From the beginning: nothing may be built on what is held.
+      // Starts over: the held rows are out of step.
       this.#resumeToken = undefined
-      this.#leave(() => ended(new Error('a frame did not fit to those before it')))
+      this.#leave(() => ended(new Error('a frame did not fit the previous frames')))
       return
     }
     this.#resumeToken = frame.resumeToken ?? this.#resumeToken
@@ -134,14 +149,14 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     } else if (this.#status === 'live') this.#become('reconnecting', undefined)
   }
 
-  /** Ends what goes on at the transport, behind what it has ended by. */
+  /** Ends the subscription at the transport after reporting its end. */
   #leave(ended: () => void): void {
     const unsubscribe = this.#unsubscribe
     ended()
     unsubscribe?.()
   }
 
-  /** The transport's connection is gone; it may come back by itself. */
+  /** The transport has lost its connection; it may reconnect by itself. */
   #lost(): void {
     if (this.#status === 'live') this.#become('reconnecting', undefined)
   }
@@ -155,14 +170,14 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
       this.#synced.reject(error)
       return
     }
-    // What it stood for may be another thing now.
+    // The token may mean something else in the new schema.
     if (code === 'SCHEMA_CHANGED') this.#resumeToken = undefined
     this.#become(this.#status === 'loading' ? 'loading' : 'reconnecting', error)
     const delayMs = Math.max(retryDelayMs(this.#failures++), retryAfterMs ?? 0)
     this.#retry = setTimeout(() => this.open(), delayMs)
   }
 
-  /** Other credentials are tried once: who is refused with those is refused. */
+  /** Tries other credentials once. */
   #renews(): boolean {
     if (this.#hasRenewed) return false
     this.#hasRenewed = true
@@ -183,4 +198,36 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     this.#error = error
     this.#options.stateChanged()
   }
+}
+
+/**
+ * A document with typed result and variables, of gql.tada or of graphql-codegen's client preset, in either of its
+ * modes.
+ */
+export interface TypedDocument<Result, Variables> {
+  // A method, as in gql.tada and graphql-codegen: documents with fewer variables are then accepted where more are
+  // given.
+  __apiType?(variables: Variables): Result
+}
+
+/** The document of a subscription: its text, a typed document, or a parsed one. */
+export type LiveDocument<Result, Variables> = string | TypedDocument<Result, Variables>
+
+/**
+ * The text of a document; for a parsed document, the text that it was parsed from. Throws `TypeError` for a parsed
+ * document without its text: print it first.
+ */
+function documentText(document: string | object): string {
+  if (typeof document === 'string') return document
+  // The client preset of graphql-codegen writes a String object in its mode `string`.
+  const value: unknown = document.valueOf()
+  if (typeof value === 'string') return value
+  const { loc } = document as {
+    readonly loc?: { readonly source?: { readonly body?: unknown } | undefined } | undefined
+  }
+  const text = loc?.source?.body
+  if (typeof text === 'string') return text
+  throw new TypeError(
+    'the document has no text: pass its text, such as print(document) of the package graphql',
+  )
 }

@@ -1,26 +1,25 @@
-// What a front end with an older `lib` needs to read these types.
-/// <reference lib="esnext.disposable" preserve="true" />
+// Front ends with an older `lib` need this to read the types.
 import { Listeners } from './listeners.ts'
-import type { LiveSnapshot } from './live-snapshot.ts'
+import type { LiveSnapshot } from './live-stream.ts'
 import { type Compare, SortedRows } from './sorted-rows.ts'
 import type { RowChange } from './staged-fold.ts'
 
-/** Which rows of a collection a view shows, and in which order. */
+/** The filter and the order of a view. */
 export interface ViewOptions<Row> {
-  /** Default: in the order in which they came. */
+  /** Default: order of arrival. */
   readonly compare?: Compare<Row> | undefined
-  /** Which rows are shown; default: all. */
+  /** Selects rows; default: all. */
   readonly filter?: ((row: Row) => boolean) | undefined
 }
 
-/** What a view needs of the collection that it is of. */
+/** The part of the collection that a view uses. */
 interface ViewSource {
   readonly state: () => Pick<LiveSnapshot<unknown>, 'status' | 'error'>
   readonly listenerFailed: ((error: unknown) => void) | undefined
   readonly closed: () => void
 }
 
-/** Rows of a collection in an order, kept up to date change by change. */
+/** Sorted rows of a collection. Each change updates them. */
 export class LiveView<Row> implements Disposable {
   readonly #rows: SortedRows<Row>
   readonly #source: ViewSource
@@ -34,14 +33,14 @@ export class LiveView<Row> implements Disposable {
     this.#listeners = new Listeners(source.listenerFailed)
   }
 
-  /** The same until something changes. Needs no `this`. */
+  /** The same object until something changes. Works without `this`. */
   readonly getSnapshot = (): LiveSnapshot<Row> =>
     (this.#snapshot ??= { rows: this.#rows.rows, ...this.#source.state() })
 
-  /** Calls back when the snapshot has changed. Returns what ends that. Needs no `this`. */
+  /** Calls `listener` when the snapshot has changed. Returns a function that removes it. Works without `this`. */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
 
-  /** Is changed no more. */
+  /** Stops updates. */
   close(): void {
     this.#listeners.clear()
     this.#source.closed()
@@ -51,12 +50,12 @@ export class LiveView<Row> implements Disposable {
     this.close()
   }
 
-  /** The collection's: what it is to begin with. */
+  /** For the collection: sets the initial rows. */
   replace(rows: Iterable<readonly [string, Row]>): void {
     this.#rows.replace(rows)
   }
 
-  /** The collection's: what has become of its rows. */
+  /** For the collection: applies changes of rows. */
   apply(changes: readonly RowChange<Row>[]): void {
     let isOther = false
     for (const change of changes) {
@@ -68,13 +67,13 @@ export class LiveView<Row> implements Disposable {
     if (isOther) this.stateChanged()
   }
 
-  /** The collection's: another status, or other rows. */
+  /** For the collection: drops the snapshot after a change of status or rows. */
   stateChanged(): void {
     this.#snapshot = undefined
     this.#isTold = false
   }
 
-  /** The collection's: calls back those who listen, if there is anything to tell. */
+  /** For the collection: notifies the listeners of a change, if any. */
   tell(): void {
     if (this.#isTold) return
     this.#isTold = true

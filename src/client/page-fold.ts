@@ -2,18 +2,18 @@
 export interface PageStep<T> {
   readonly step: 'REMOVE' | 'MOVE' | 'INSERT' | 'UPDATE'
   readonly index: number
-  /** Of a MOVE. */
+  /** For a MOVE. */
   readonly from?: number | null
   readonly objectId: string
-  /** Of an INSERT or UPDATE. */
+  /** For an INSERT or UPDATE. */
   readonly object?: T | null
 }
 
-/** What a subscription to a live page sends; ask for at least these fields. */
+/** A frame of a live page; select at least these fields. */
 export interface PageFrame<T> {
-  /** Forget the rows that you hold before you take the steps. */
+  /** Drop all rows before applying the steps. */
   readonly reset: boolean
-  /** The page is complete: true from then on until the next reset. */
+  /** Whether the page is complete: true from then on until the next reset. */
   readonly synced: boolean
   readonly totalCount: number
   readonly changes: readonly PageStep<T>[]
@@ -26,8 +26,8 @@ interface Entry<T> {
 }
 
 /**
- * Folds the frames of a live page into its rows, in order. What is shown is never a part: from a reset on, rows are gathered aside
- * while the old ones stay, and take their place when the page is complete.
+ * Folds the frames of a live page into its sorted rows. Never shows a partial page: after a reset, new rows are
+ * collected while the old rows stay, and replace them when the page is complete.
  */
 export class PageFold<T> {
   #entries: Entry<T>[] = []
@@ -40,19 +40,19 @@ export class PageFold<T> {
     return this.#rows
   }
 
-  /** All objects of the list, on every page; `undefined` before the first page is complete. */
+  /** The number of objects on all pages of the list; `undefined` before the first page is complete. */
   get totalCount(): number | undefined {
     return this.#totalCount
   }
 
-  /** Whether what is shown is complete, and is followed. */
+  /** Whether the rows are complete and followed. */
   get synced(): boolean {
     return this.#synced
   }
 
   /**
-   * Applies a frame. Returns `false` where a step does not fit to the rows: then something was lost, what is shown stays as it was,
-   * and nothing but a frame with `reset` may follow.
+   * Applies a frame. Returns `false` if a step does not fit the rows: a frame was lost. The rows then stay as they
+   * were, and only a frame with `reset` may follow.
    */
   apply({ reset, synced, totalCount, changes }: PageFrame<T>): boolean {
     const entries = reset ? [] : [...this.#entries]
@@ -72,7 +72,7 @@ export class PageFold<T> {
   }
 }
 
-/** Whether it fits. */
+/** Applies a step. Returns whether it fits. */
 function applyStep<T>(entries: Entry<T>[], change: PageStep<T>): boolean {
   const { step, index, objectId: id, object } = change
   const from = step === 'MOVE' ? (change.from ?? -1) : index

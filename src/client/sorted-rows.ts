@@ -1,16 +1,16 @@
-/** Says which of two rows comes first, as `Array.prototype.sort` has it. */
+/** Compares two rows, as for `Array.prototype.sort`. */
 export type Compare<Row> = (a: Row, b: Row) => number
 
 interface Entry<Row> {
   readonly id: string
   readonly row: Row
-  /** In which order they came, so that rows that compare equal keep their places. */
+  /** The order of arrival, which sorts rows that compare equal. */
   readonly number: number
 }
 
 /**
- * Rows by id, and in order. A change costs a binary search and a move within one array; the array that is shown is made when it
- * is asked for, once for all changes since.
+ * Sorted rows with an index by id. A change costs a binary search and a move within one array. The returned array is
+ * built on access, once for all changes since the last access.
  */
 export class SortedRows<Row> {
   readonly #compare: Compare<Entry<Row>>
@@ -20,7 +20,7 @@ export class SortedRows<Row> {
   #shown: readonly Row[] | undefined
   #count = 0
 
-  /** Without `compare` rows stand in the order in which they came. Rows that `filter` refuses are not there. */
+  /** Without `compare`, rows keep the order of arrival. Rows that `filter` rejects are left out. */
   constructor(compare: Compare<Row> | undefined, filter: ((row: Row) => boolean) | undefined) {
     this.#compare = (a, b) => compare?.(a.row, b.row) || a.number - b.number
     this.#accepts = filter ?? (() => true)
@@ -31,7 +31,7 @@ export class SortedRows<Row> {
     return (this.#shown ??= this.#order.map(({ row }) => row))
   }
 
-  /** Returns whether anything that is shown has changed. */
+  /** Returns whether the shown rows have changed. */
   set(id: string, row: Row): boolean {
     const known = this.#entries.get(id)
     if (!this.#accepts(row)) return this.delete(id)
@@ -52,7 +52,7 @@ export class SortedRows<Row> {
     return true
   }
 
-  /** Puts many rows in the place of all: sorted once. */
+  /** Replaces all rows, with one sort. */
   replace(rows: Iterable<readonly [string, Row]>): void {
     this.#entries.clear()
     for (const [id, row] of rows) {
@@ -66,12 +66,12 @@ export class SortedRows<Row> {
 
   #remove(entry: Entry<Row>): void {
     const place = this.#placeOf(entry)
-    // An order that contradicts itself may have put it elsewhere.
+    // An inconsistent `compare` may have put it elsewhere.
     const at = this.#order[place] === entry ? place : this.#order.indexOf(entry)
     this.#order.splice(at, 1)
   }
 
-  /** Where an entry stands, or would. */
+  /** The position of an entry, present or not. */
   #placeOf(entry: Entry<Row>): number {
     let low = 0
     let high = this.#order.length

@@ -1,6 +1,6 @@
 import type { Frame } from './frame-fold.ts'
 
-/** What has become of one row that is shown. */
+/** A change of a shown row. */
 export type RowChange<Row> =
   | { readonly type: 'ADDED'; readonly id: string; readonly row: Row }
   | { readonly type: 'MODIFIED'; readonly id: string; readonly row: Row; readonly previous: Row }
@@ -8,13 +8,13 @@ export type RowChange<Row> =
       readonly type: 'REMOVED'
       readonly id: string
       readonly previous: Row
-      /** `undefined` where a new snapshot came without it. */
+      /** `undefined` if a new snapshot lacks the row. */
       readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | undefined
     }
 
 /**
- * Folds frames so that what is shown is never a part: from a reset on, rows are gathered aside while the old ones stay, and
- * take their place when the snapshot is complete. The first snapshot is shown as it comes, since there is nothing to keep.
+ * Folds frames without ever showing a partial snapshot: after a reset, new rows are collected while the old rows stay,
+ * and replace them when the snapshot is complete. The first snapshot is shown as it arrives.
  */
 export class StagedFold<Row> {
   #rows = new Map<string, Row>()
@@ -26,18 +26,18 @@ export class StagedFold<Row> {
     return this.#rows
   }
 
-  /** Whether what is shown is complete, and is followed. */
+  /** Whether the rows are complete and followed. */
   get synced(): boolean {
     return this.#synced
   }
 
-  /** Applies a frame, and returns what has become of the rows that are shown. */
+  /** Applies a frame. Returns the changes of the shown rows. */
   apply({ reset, synced, changes }: Frame<Row>): readonly RowChange<Row>[] {
     const told: RowChange<Row>[] = []
     if (reset) {
       this.#synced = false
       this.#staged = new Map()
-      // A first snapshot that was cut off is no older truth.
+      // Drops an incomplete first snapshot.
       if (!this.#hasBeenSynced) told.push(...this.#removals(this.#staged))
     }
     const staged = this.#hasBeenSynced ? this.#staged : undefined

@@ -1,23 +1,22 @@
+import { type Closing, failureOf, refusedCloseCode, retryDelayMs } from './live-failure.ts'
 import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
-import { type Closing, failureOf, refusedCloseCode } from './live-failure.ts'
-import { retryDelayMs } from './retry-delay.ts'
 import { WebSocketConnection, type WebSocketConstructor } from './web-socket-connection.ts'
 
-/** Where a {@link WebSocketClient} connects to, and as whom. */
+/** Options of a {@link WebSocketClient}. */
 export interface WebSocketClientOptions {
-  /** `wss://host/graphql`; a function is asked before each connection. */
+  /** `wss://host/graphql`, or a function that is called before each connection. */
   readonly url: string | (() => string)
   /**
-   * The payload of `connection_init`, such as `{ authorization: 'Bearer …' }`. A function is asked before each connection, and told
-   * why the credentials before were refused, if they were: then it is to bring others. Credentials that are no function and are
-   * refused end all subscriptions.
+   * The payload of `connection_init`, such as `{ authorization: 'Bearer …' }`. A function is called before each
+   * connection; its argument is the reason why the previous credentials were refused, if they were, and it should then
+   * return others. Refused credentials that are not a function end all subscriptions.
    */
   readonly connectionParams?: ConnectionParams | AskForParams
-  /** Default: the one of the browser, or of Node. */
+  /** Default: that of the browser, or of Node. */
   readonly webSocket?: WebSocketConstructor
-  /** How long a connection may take until the gateway has acknowledged it, milliseconds; default 15,000. */
+  /** The deadline for the gateway's acknowledgement of a connection, in milliseconds; default 15,000. */
   readonly connectDeadlineMs?: number
-  /** How often a silent connection is asked whether it is still there, and how long it may take to say so; default 20,000. */
+  /** The interval of pings on a silent connection, and the deadline of an answer, in milliseconds; default 20,000. */
   readonly pingIntervalMs?: number
 }
 
@@ -30,10 +29,11 @@ interface Subscription {
 }
 
 /**
- * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md): one
- * WebSocket for all subscriptions, opened for the first and closed after the last. A lost connection is opened again, after
- * a longer wait each time, and all subscriptions are sent again, each with the variables that it has by then. A connection that
- * the gateway refuses for good ends them all with `{ code, reason }`; where it refuses the credentials, others are asked for.
+ * A client of the protocol `graphql-transport-ws` (https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md):
+ * one WebSocket for all subscriptions, opened for the first and closed after the last. After a lost connection it
+ * reconnects, with growing delays, and sends all subscriptions again with their current variables. If the gateway
+ * refuses a connection for good, all subscriptions end with `{ code, reason }`; if it refuses the credentials, the
+ * client asks for others.
  */
 export class WebSocketClient implements LiveTransport {
   readonly #options: WebSocketClientOptions
@@ -43,7 +43,7 @@ export class WebSocketClient implements LiveTransport {
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #count = 0
-  /** Why the last credentials were refused, until others are taken. */
+  /** The reason why the last credentials were refused, until others are accepted. */
   #refused: Closing | undefined
 
   constructor(options: WebSocketClientOptions) {
@@ -63,11 +63,11 @@ export class WebSocketClient implements LiveTransport {
     return () => void this.#listeners[event].delete(listener)
   }
 
-  /** Connects anew, and asks for other credentials; `false` where they are no function. */
+  /** Reconnects with other credentials; `false` if they are not a function. */
   renew(): boolean {
     if (typeof this.#options.connectionParams !== 'function') return false
     this.#connection?.close()
-    this.#closed({ code: refusedCloseCode, reason: 'other credentials are wanted' })
+    this.#closed({ code: refusedCloseCode, reason: 'other credentials are needed' })
     return true
   }
 

@@ -1,6 +1,6 @@
 import type { LiveError, LiveRequest, LiveResult } from './live-transport.ts'
 
-/** As much of a WebSocket as is used: that of browsers, of Node, and of the package ws have it. */
+/** The used part of a WebSocket, which those of browsers, Node, and the package ws have. */
 export interface WebSocketLike {
   addEventListener(
     event: 'open' | 'message' | 'error' | 'close',
@@ -23,7 +23,7 @@ interface ConnectionOptions {
   readonly next: (id: string, result: LiveResult) => void
   readonly error: (id: string, errors: readonly LiveError[]) => void
   readonly complete: (id: string) => void
-  /** Called once, with an `Error` or `{ code, reason }`; nothing is called after it. */
+  /** Called once, with an `Error` or `{ code, reason }`, as the last callback. */
   readonly closed: (reason: unknown) => void
 }
 
@@ -33,7 +33,6 @@ interface Message {
   readonly payload?: unknown
 }
 
-/** One WebSocket, from its opening to its end. */
 export class WebSocketConnection {
   readonly #options: ConnectionOptions
   #socket: WebSocketLike | undefined
@@ -49,13 +48,13 @@ export class WebSocketConnection {
   open(): void {
     const { connectDeadlineMs } = this.#options
     this.#timer = setTimeout(
-      () => this.#fail(4408, `the gateway has not acknowledged within ${connectDeadlineMs} ms`),
+      () => this.#fail(4408, `the gateway did not acknowledge within ${connectDeadlineMs} ms`),
       connectDeadlineMs,
     )
     void this.#open().catch((error: unknown) => this.#ended(error))
   }
 
-  /** Sends a subscription; before the connection is acknowledged that is left to whoever hears of it. */
+  /** Sends a subscription. Before the acknowledgement it does nothing: `acknowledged` sends all subscriptions. */
   start(id: string, { query, operationName, variables }: LiveRequest): void {
     if (!this.#isAcknowledged) return
     const payload = { query, ...(operationName === undefined ? {} : { operationName }), variables }
@@ -69,7 +68,7 @@ export class WebSocketConnection {
   close(): void {
     this.#isOver = true
     clearTimeout(this.#timer)
-    this.#socket?.close(1000, 'nothing is subscribed to any more')
+    this.#socket?.close(1000, 'no more subscriptions')
   }
 
   async #open(): Promise<void> {
@@ -82,7 +81,7 @@ export class WebSocketConnection {
     socket.addEventListener('message', (event) => {
       this.#receive(String((event as { readonly data: unknown }).data))
     })
-    // What went wrong is told by the close that follows.
+    // The following close event has the reason.
     socket.addEventListener('error', () => {})
     socket.addEventListener('close', (event) => {
       const { code, reason } = event as { readonly code: number; readonly reason: string }
@@ -97,7 +96,7 @@ export class WebSocketConnection {
     try {
       message = JSON.parse(text) as Message
     } catch {
-      this.#fail(4004, `the gateway sent what is no JSON: ${text.slice(0, 100)}`)
+      this.#fail(4004, `the gateway sent invalid JSON: ${text.slice(0, 100)}`)
       return
     }
     const { type, id = '', payload } = message
@@ -127,12 +126,12 @@ export class WebSocketConnection {
     }
   }
 
-  /** A connection that has died without a word is found out by asking. */
+  /** Pings, to detect a dead connection. */
   #watch(): void {
     const { pingIntervalMs } = this.#options
     this.#timer = setTimeout(() => {
       if (!this.#heard) {
-        this.#fail(4408, `nothing has been heard for ${2 * pingIntervalMs} ms`)
+        this.#fail(4408, `no message for ${2 * pingIntervalMs} ms`)
         return
       }
       this.#heard = false

@@ -5,30 +5,30 @@ import type {
   OperationReport,
   RefusedDocument,
 } from '../graphql/answer/operation-observer.ts'
-import type { GatewayLog } from '../gateway/gateway-log.ts'
+import type { GatewayLog } from '../gateway/observers.ts'
 import type { ServerObserver, ServerRefusal } from '../server/server-observer.ts'
 
-/** What may wait to be written; what would be more is left out, and the gateway's own log says so. */
+/** The maximum size of waiting lines. Further lines are dropped, and the gateway logs the loss. */
 const maxWaitingBytes = 16_777_216
 
 /**
- * The audit log: a JSON object per line for every operation that was answered, every subscription that ended, every document
- * that was refused, and everybody who was. It says who, what kinds and how much; never tokens, values of variables, or objects.
+ * The audit log: a line of JSON for each answered operation, ended subscription, refused document and refused caller. A
+ * line names the user, the kinds and the amounts; never tokens, values of variables, or objects.
  */
 export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposable {
   readonly #stream: ReturnType<typeof pino.destination>
   readonly #logger: pino.Logger
   readonly #reopen = (): void => this.#stream.reopen()
 
-  /** Appends to a file, which is opened anew on SIGHUP, as those who rotate it want it; `-` is the standard output. */
+  /** Appends to a file, and reopens it on SIGHUP for log rotation; `-` is the standard output. */
   constructor(file: string, log: GatewayLog) {
     const isFile = file !== '-'
     const dest = isFile ? { dest: file, mkdir: true } : { dest: 1 }
     this.#stream = pino.destination({ ...dest, sync: false, maxLength: maxWaitingBytes })
     this.#stream.on('error', (error) => log.error('the audit log cannot be written', { error }))
-    this.#stream.on('drop', () => log.error('the audit log has lost a line: it is too slow'))
+    this.#stream.on('drop', () => log.error('the audit log dropped a line: writing is too slow'))
     const timestamp = pino.stdTimeFunctions.isoTime
-    // Nothing here is more important than anything else: there are no levels to tell.
+    // Audit lines have no levels.
     const formatters = { level: () => ({ log: 'audit' }) }
     this.#logger = pino({ base: null, timestamp, formatters }, this.#stream)
     if (isFile) process.on('SIGHUP', this.#reopen)
@@ -51,7 +51,7 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     this.#logger.info({ event: 'refused', ...whoOf(viewer), transport, code, address })
   }
 
-  /** Writes what is left. */
+  /** Writes the remaining lines. */
   async [Symbol.asyncDispose](): Promise<void> {
     process.off('SIGHUP', this.#reopen)
     await new Promise<void>((resolve) => {
@@ -83,7 +83,7 @@ function whoOf(viewer: OperationReport['viewer']): object {
   return { user: username, ...(uid === '' ? {} : { uid }), groups }
 }
 
-/** Whether something was refused because of who asked; a part that was is enough. */
+/** `denied` if access to any part was refused. */
 function decisionOf(codes: readonly string[]): 'allowed' | 'denied' {
   return codes.includes('FORBIDDEN') ? 'denied' : 'allowed'
 }

@@ -1,31 +1,31 @@
 import { type Command, Option } from 'commander'
 import type { FlagOption } from '../config/config.ts'
 
-/** A flag of the command line that gives one option of the configuration. */
+/** A command-line flag that sets one option. */
 export interface Flag {
   readonly flags: string
   readonly description: string
   readonly path: readonly string[]
-  /** Given more than once, it makes a list. */
+  /** Repeated flags make a list. */
   readonly repeated?: true
 }
 
 const serverFlags: readonly Flag[] = [
   {
     flags: '--port <port>',
-    description: 'port of the API; 0: any free one',
+    description: 'port of the API; 0 for any free port',
     path: ['server', 'port'],
   },
   { flags: '--host <address>', description: 'address to listen on', path: ['server', 'host'] },
   {
     flags: '--insecure-no-auth',
     description:
-      'allow an address beyond loopback, although everybody who reaches it may read everything',
+      'allow an address beyond loopback without authentication; every client that reaches it may read everything',
     path: ['server', 'insecureNoAuth'],
   },
   {
     flags: '--tls-cert <file>',
-    description: 'certificate to serve with, PEM; read again when it changes',
+    description: 'certificate of the server, PEM; read again when it changes',
     path: ['server', 'tlsCert'],
   },
   { flags: '--tls-key <file>', description: 'its key, PEM', path: ['server', 'tlsKey'] },
@@ -42,7 +42,7 @@ const serverFlags: readonly Flag[] = [
   },
   {
     flags: '--allowed-origin <origin>',
-    description: 'origin of web pages that may ask (repeatable)',
+    description: 'origin of web pages that may send operations (repeatable)',
     path: ['server', 'allowedOrigins'],
     repeated: true,
   },
@@ -54,10 +54,10 @@ const serverFlags: readonly Flag[] = [
   { flags: '--no-graphiql', description: 'serve no GraphiQL', path: ['server', 'graphiql'] },
   {
     flags: '--introspection',
-    description: 'tell the schema also beyond loopback, and to those who are asked who they are',
+    description: 'allow introspection also beyond loopback and with authentication',
     path: ['introspection'],
   },
-  { flags: '--no-introspection', description: 'tell nobody the schema', path: ['introspection'] },
+  { flags: '--no-introspection', description: 'refuse introspection', path: ['introspection'] },
   {
     flags: '--trusted-documents <file>',
     description:
@@ -70,12 +70,12 @@ const authFlags: readonly Flag[] = [
   {
     flags: '--auth <mode>',
     description:
-      'how callers are asked who they are: none, token-review, oidc or request-header; its options are in the configuration',
+      'how callers are authenticated: none, token-review, oidc or request-header; its options are in the configuration',
     path: ['auth', 'mode'],
   },
   {
     flags: '--auth-audience <name>',
-    description: 'what tokens have to be for (repeatable)',
+    description: 'required audience of tokens (repeatable)',
     path: ['auth', 'audiences'],
     repeated: true,
   },
@@ -84,7 +84,7 @@ const authFlags: readonly Flag[] = [
 const observationFlags: readonly Flag[] = [
   {
     flags: '--audit-file <file>',
-    description: 'file to write down in who has asked for what; -: the standard output',
+    description: 'file of the audit log; - for the standard output',
     path: ['audit', 'file'],
   },
   {
@@ -97,7 +97,8 @@ const observationFlags: readonly Flag[] = [
 const schemaFlags: readonly Flag[] = [
   {
     flags: '--schema <directory>',
-    description: 'directory of SDL with further indexes and relations, followed while it runs',
+    description:
+      'directory of SDL with further indexes and relations; edits are served while it runs',
     path: ['schema'],
   },
   {
@@ -108,12 +109,12 @@ const schemaFlags: readonly Flag[] = [
   },
   {
     flags: '--infer-references',
-    description: 'make relations of the fields of custom kinds that are called ...Ref',
+    description: 'make relations of fields of custom kinds with names in ...Ref',
     path: ['inferReferences'],
   },
   {
     flags: '--relay',
-    description: 'add what relay-compiler needs to fetch objects again: fetch__Pod(id:)',
+    description: 'support refetching by relay-compiler: fetch__Pod(id:)',
     path: ['relay'],
   },
   {
@@ -126,7 +127,7 @@ const schemaFlags: readonly Flag[] = [
 const informerFlags: readonly Flag[] = [
   {
     flags: '--preload <kind>',
-    description: 'kind to load at start, as its list field is called: pods (repeatable)',
+    description: 'kind to load at start, by its list field: pods (repeatable)',
     path: ['preload'],
     repeated: true,
   },
@@ -135,12 +136,12 @@ const informerFlags: readonly Flag[] = [
 const simulatorFlags: readonly Flag[] = [
   {
     flags: '--scenario <directory>',
-    description: 'what is simulated, instead of the company that comes with the package',
+    description: 'directory of a scenario; default: the company that comes with the package',
     path: ['simulator', 'scenario'],
   },
   {
     flags: '--pods <count>',
-    description: 'how many pods are simulated',
+    description: 'number of simulated pods',
     path: ['simulator', 'pods'],
   },
   {
@@ -150,7 +151,7 @@ const simulatorFlags: readonly Flag[] = [
   },
   {
     flags: '--rate <writes>',
-    description: 'changes per second; 0: none',
+    description: 'changes per second; 0 for none',
     path: ['simulator', 'eventsPerSecond'],
   },
 ]
@@ -163,7 +164,7 @@ const logFlags: readonly Flag[] = [
   },
 ]
 
-/** The flags of each command that give options of the configuration. */
+/** The flags of each command that set options. */
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
@@ -180,7 +181,7 @@ export const commandFlags: Readonly<
   schema: [...schemaFlags, ...logFlags],
 }
 
-/** Declares flags; what they give is read by {@link givenFlags}. */
+/** Declares flags. {@link givenFlags} reads their values. */
 export function addFlags(command: Command, flags: readonly Flag[]): Command {
   for (const flag of flags) {
     const option = new Option(flag.flags, flag.description)
@@ -190,17 +191,17 @@ export function addFlags(command: Command, flags: readonly Flag[]): Command {
   return command
 }
 
-/** Collects the values of a flag that may be repeated. */
+/** Collects the values of a repeatable flag. */
 export function append(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 
-/** The options that were given by flags. */
+/** The options that flags set. */
 export function givenFlags(command: Command, flags: readonly Flag[]): readonly FlagOption[] {
   return flags.flatMap(({ flags: syntax, path }) => {
     const option = new Option(syntax)
     const value: unknown = command.getOptionValue(option.attributeName())
-    // `--graphiql` and `--no-graphiql` give one option; it is told by the one that was written.
+    // `--graphiql` and `--no-graphiql` set the same option; only the given flag counts.
     if (value === undefined || (option.negate ? value !== false : value === false)) return []
     return [
       { flag: option.long ?? syntax, path, value: isTextOption(path) ? value : numberOf(value) },
@@ -212,7 +213,7 @@ function isTextOption(path: readonly string[]): boolean {
   return ['seed', 'host', 'scenario'].includes(path.at(-1) ?? '')
 }
 
-/** A number where it is one; else as it was, for the check of the option to say what is wrong. */
+/** Converts numbers. Leaves other values for the check of the option. */
 function numberOf(value: unknown): unknown {
   return typeof value === 'string' && /^-?[0-9]+(\.[0-9]+)?$/.test(value) ? Number(value) : value
 }

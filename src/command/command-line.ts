@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
-import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
+import { pino } from 'pino'
 import {
   type Config,
   ConfigError,
@@ -8,29 +8,30 @@ import {
   type FlagOption,
   loadConfig,
 } from '../config/config.ts'
+import type { GatewayLog } from '../gateway/observers.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { createLog } from './log.ts'
-import type { CommandContext } from './run-gateway.ts'
+import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
 import type { SchemaClient } from './print-schema.ts'
+import type { CommandContext } from './run-gateway.ts'
 import { stopSignal } from './stop-signal.ts'
 
-/** It did what it was asked, and stopped when it was told to. */
+/** The command succeeded, or was stopped. */
 const succeeded = 0
-/** It could not go on: no cluster, the port is taken. */
+/** The command failed: no cluster, the port is in use. */
 const failed = 1
-/** It was asked for something that there is not: a flag, an option, a value. */
+/** The command line is invalid: an unknown flag, option or value. */
 const misused = 2
 
 const schemaClients: readonly SchemaClient[] = ['apollo', 'urql', 'relay']
 
-/** The flags that say which clusters; they replace those of the configuration. */
+/** The flags that name clusters. They replace the clusters of the configuration. */
 interface ClusterFlags {
   readonly kubeconfig?: string
   readonly context?: readonly string[]
   readonly server?: string
 }
 
-/** Runs one command; `args` are those after the program's name. Resolves with the exit code when it has ended. */
+/** Runs one command; `args` excludes the program's name. Resolves with the exit code. */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const program = new Command('informerql')
     .description('Kubernetes as one typed, live GraphQL API, answered from informer caches.')
@@ -45,7 +46,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' })
     return succeeded
   } catch (error) {
-    // Commander has said what was wrong, or has shown what it was asked for.
+    // Commander has printed the problem or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
     process.stderr.write(`informerql: ${messageOf(error)}\n`)
     return error instanceof ConfigError || codeOf(error) === 'YAML' ? misused : failed
@@ -54,7 +55,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
 
 function addServe(program: Command): void {
   const flags = commandFlags.serve
-  const command = subcommand(program, 'serve', 'serve clusters, found as kubectl finds them')
+  const command = subcommand(program, 'serve', 'serve clusters, located as kubectl does')
   addFlags(addClusterFlags(command), flags).action(async () => {
     const { serve } = await import('./run-gateway.ts')
     await serve(contextOf(command, [...givenFlags(command, flags), ...clusterFlagsOf(command)]))
@@ -63,7 +64,7 @@ function addServe(program: Command): void {
 
 function addDemo(program: Command): void {
   const flags = commandFlags.demo
-  const command = subcommand(program, 'demo', 'serve a simulated cluster that lives')
+  const command = subcommand(program, 'demo', 'serve a simulated cluster that changes')
   addFlags(command, flags).action(async () => {
     const { demo } = await import('./run-gateway.ts')
     await demo(contextOf(command, givenFlags(command, flags)))
@@ -74,7 +75,7 @@ function addSimulate(program: Command): void {
   const flags = commandFlags.simulate
   const command = subcommand(program, 'simulate', 'run the simulated API server alone')
   addFlags(command, flags)
-    .option('--port <port>', 'port of the API server; 0: any free one', portOf, 8001)
+    .option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
     .action(async ({ port }: { readonly port: number }) => {
       const { simulate } = await import('./run-gateway.ts')
       await simulate(contextOf(command, givenFlags(command, flags)), port)
@@ -86,12 +87,12 @@ function addSchema(program: Command): void {
   const command = subcommand(
     program,
     'schema',
-    'print the GraphQL schema: of a cluster that is named, else of the built-in kinds',
+    'print the GraphQL schema of a named cluster, or of the built-in kinds',
   )
   command.addOption(
     new Option(
       '--for <client>',
-      'what a client wants of it: type policies for Apollo, keys for urql, a schema for Relay',
+      'output for a client: type policies for Apollo, keys for urql, a schema for Relay',
     ).choices(schemaClients),
   )
   addFlags(addClusterFlags(command), flags).action(async () => {
@@ -119,7 +120,7 @@ function addClusterFlags(command: Command): Command {
     .option('--server <url>', 'address of the API server')
 }
 
-/** The clusters that flags name, as the option that they give. */
+/** The clusters of the flags, as an option. */
 function clusterFlagsOf(command: Command): readonly FlagOption[] {
   const { kubeconfig, context, server } = command.opts<ClusterFlags>()
   const flag = [
@@ -159,7 +160,7 @@ function portOf(text: string): number {
   )
 }
 
-/** What went wrong, for people: errors made on purpose with the way out, all others with their stack. */
+/** The message of an error: with its hint for expected errors, with its stack for others. */
 function messageOf(error: unknown): string {
   if (error instanceof CodedError) {
     return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
@@ -175,4 +176,39 @@ function packageVersion(): string {
   const file = new URL('../../package.json', import.meta.url)
   const { version } = JSON.parse(readFileSync(file, 'utf8')) as { readonly version: string }
   return version
+}
+
+/** The destination of log lines. */
+interface LogStream {
+  readonly isTTY?: boolean
+  write(text: string): unknown
+}
+
+/** A log by pino: one JSON object per line, or readable lines on a terminal. */
+function createLog(level: Config['logLevel'], stream: LogStream): GatewayLog {
+  const logger = pino(
+    { level, base: null, serializers: { error: pino.stdSerializers.err } },
+    { write: (line) => void stream.write(stream.isTTY === true ? lineForPeople(line) : line) },
+  )
+  return {
+    info: (message, details = {}) => logger.info(details, message),
+    warn: (message, details = {}) => logger.warn(details, message),
+    error: (message, details = {}) => logger.error(details, message),
+  }
+}
+
+/** `10:04:05 warn  message key=value`, and the stack of an error below. */
+function lineForPeople(line: string): string {
+  const { level, time, msg, error, ...rest } = JSON.parse(line) as {
+    readonly level: number
+    readonly time: number
+    readonly msg: string
+    readonly error?: { readonly stack?: string; readonly message?: string }
+  } & Readonly<Record<string, unknown>>
+  const at = new Date(time).toTimeString().slice(0, 8)
+  const name = (pino.levels.labels[level] ?? '').padEnd(5)
+  const details = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`)
+  const stack =
+    error === undefined ? '' : `\n${error.stack ?? error.message ?? JSON.stringify(error)}`
+  return `${at} ${name} ${msg}${details.join('')}${stack}\n`
 }

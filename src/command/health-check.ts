@@ -1,7 +1,7 @@
 /**
- * A program of its own, for the HEALTHCHECK of an image: exits with 0 where the gateway of this machine says that it lives. It is told
- * nothing of the gateway's flags, so it asks without TLS first and then with TLS, at the port that `INFORMERQL_SERVER_PORT` names, or
- * 4000. Imports next to nothing, since it is started every few seconds.
+ * A separate program for the HEALTHCHECK of an image: exits with 0 if the gateway on this machine is alive. It does not
+ * know the gateway's flags: it tries without TLS, then with TLS, at the port in `INFORMERQL_SERVER_PORT`, or 4000. It
+ * imports little, since it starts every few seconds.
  */
 import { get, type RequestOptions } from 'node:http'
 import { get as getByTls } from 'node:https'
@@ -9,7 +9,7 @@ import { get as getByTls } from 'node:https'
 const port = Number(process.env['INFORMERQL_SERVER_PORT'] ?? 4000)
 const deadlineMs = 1_000
 
-/** The certificate is for other names than loopback's; nothing is sent to it, and what it answers is believed by nobody else. */
+/** The certificate has other names than loopback's, so it is not verified: the program sends no secrets. */
 const options = { host: '127.0.0.1', port, path: '/livez', rejectUnauthorized: false }
 
 const lives = async (ask: typeof get | typeof getByTls): Promise<boolean> =>
@@ -22,5 +22,5 @@ const lives = async (ask: typeof get | typeof getByTls): Promise<boolean> =>
   })
 
 const isAlive = (await lives(get)) || (await lives(getByTls))
-// Whatever socket is still open must not keep it.
+// Exits even with open sockets.
 process.exit(isAlive ? 0 : 1)

@@ -1,14 +1,13 @@
 import type { GraphQLSchema } from 'graphql'
 import type { Config } from '../config/config.ts'
-import { createGateway } from '../gateway/gateway.ts'
-import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import type { GatewayLog } from '../gateway/observers.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { startSimulator } from '../simulator/simulator.ts'
-import { apolloModule } from './clients/apollo-module.ts'
-import { urqlModule } from './clients/urql-module.ts'
+import { apolloModule, urqlModule } from './clients/cache-modules.ts'
 
-/** What a schema can be printed for. */
+/** The clients that a schema can be printed for. */
 export type SchemaClient = 'apollo' | 'urql' | 'relay'
 
 const writers: Readonly<Record<SchemaClient, (schema: GraphQLSchema) => string>> = {
@@ -17,7 +16,7 @@ const writers: Readonly<Record<SchemaClient, (schema: GraphQLSchema) => string>>
   relay: printSchemaSdl,
 }
 
-/** The schema that a gateway to the configured clusters serves: as SDL, or as what a client wants of it. */
+/** The schema of a gateway to the configured clusters: as SDL, or in the form that a client needs. */
 export async function printSchemaOf(
   config: Config,
   log: GatewayLog,
@@ -28,7 +27,7 @@ export async function printSchemaOf(
   return (client === undefined ? printSchemaSdl : writers[client])(gateway.schema)
 }
 
-/** The same of the kinds that every cluster has. */
+/** The schema of the built-in kinds. */
 export async function printBuiltInSchema(
   config: Config,
   log: GatewayLog,
@@ -36,6 +35,6 @@ export async function printBuiltInSchema(
 ): Promise<string> {
   await using simulator = await startSimulator()
   const clusters = [{ name: 'built-in', server: simulator.url }]
-  // What it says of the cluster is not of interest: there is none.
+  // Drops messages about the simulated cluster.
   return await printSchemaOf({ ...config, clusters }, { ...log, info() {} }, client)
 }

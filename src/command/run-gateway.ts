@@ -1,29 +1,28 @@
 import { setTimeout } from 'node:timers/promises'
-import { AuditLog } from './audit-log.ts'
 import type { Config } from '../config/config.ts'
-import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
-import { serverObserverOf } from '../gateway/observers.ts'
-import { followConfig, type FollowedConfig } from './followed-config.ts'
-import { createGateway } from '../gateway/gateway.ts'
-import type { GatewayLog } from '../gateway/gateway-log.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
-import { checkAddress, isLoopback } from '../server/guard/loopback.ts'
+import { createGateway } from '../gateway/gateway.ts'
+import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
+import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
+import { startGraphQLServer } from '../server/graphql-server.ts'
+import { checkAddress, isLoopback } from '../server/guard/host-list.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { ListenError } from '../server/server-errors.ts'
-import { startGraphQLServer } from '../server/graphql-server.ts'
-import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
 import { describePopulation } from '../simulator/population/plan.ts'
+import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
+import { AuditLog } from './audit-log.ts'
+import { followConfig, type FollowedConfig } from './followed-config.ts'
 import { aborted } from './stop-signal.ts'
 
-/** What a command needs of the process. */
+/** The inputs of a command. */
 export interface CommandContext {
   readonly config: Config
-  /** Where the configuration comes from, if from a file. */
+  /** The configuration file, if any. */
   readonly followed?: FollowedConfig
   readonly log: GatewayLog
-  /** Aborted when the process is to stop. */
+  /** Aborts when the process should stop. */
   readonly signal: AbortSignal
-  /** Writes for whoever started the command. */
+  /** Writes to the terminal. */
   readonly print: (text: string) => void
 }
 
@@ -44,7 +43,7 @@ const firstSubscription = `subscription {
   }
 }`
 
-/** What GraphiQL shows first. A page, not a document: one operation is run at a time. */
+/** The first page of GraphiQL. Not a valid document: GraphiQL runs one operation at a time. */
 const defaultQuery = `# Everything here is answered from memory, from caches that follow the API server.
 # Ctrl-Enter runs the operation; Ctrl-Space says what could come next.
 
@@ -54,19 +53,20 @@ query RunningPods ${firstQuery}
 ${firstSubscription.replace('subscription', 'subscription LivePods').replace('(namespace: "default")', '(where: { phase: { eq: "Running" } })')}
 `
 
-/** `serve`: a gateway to the configured clusters, until the signal is aborted. */
+/** `serve`: a gateway to the configured clusters, until the signal aborts. */
 export async function serve(context: CommandContext): Promise<void> {
   await runGateway(context, (url) => context.print(`informerql answers at ${url}\n`))
 }
 
-/** `demo`: a simulated cluster and a gateway to it, until the signal is aborted. */
+/** `demo`: a simulated cluster and a gateway to it, until the signal aborts. */
 export async function demo(context: CommandContext): Promise<void> {
   const { config, print } = context
   const { eventsPerSecond, ...population } = config.simulator
   await using cluster = await startSimulatedCluster({
     population,
     churn: { seed: population.seed, eventsPerSecond },
-    onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
+    onChurnError: (error) =>
+      context.log.error('the simulated cluster has stopped changing', { error }),
   })
   const clusters = [{ name: 'demo', server: cluster.url }]
   await runGateway(
@@ -74,7 +74,7 @@ export async function demo(context: CommandContext): Promise<void> {
     (url) => {
       print(`Simulating ${describePopulation(population).text}`)
       print(
-        `It lives: about ${eventsPerSecond} changes per second (--rate), the same ones for the same --seed.\n\n`,
+        `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
       )
       print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
       print(
@@ -89,7 +89,7 @@ export async function demo(context: CommandContext): Promise<void> {
   )
 }
 
-/** `simulate`: the simulated API server alone, until the signal is aborted. */
+/** `simulate`: the simulated API server alone, until the signal aborts. */
 export async function simulate(context: CommandContext, port: number): Promise<void> {
   const { config, print, signal } = context
   const { eventsPerSecond, ...population } = config.simulator
@@ -97,7 +97,8 @@ export async function simulate(context: CommandContext, port: number): Promise<v
     port,
     population,
     churn: { seed: population.seed, eventsPerSecond },
-    onChurnError: (error) => context.log.error('the simulated cluster stands still', { error }),
+    onChurnError: (error) =>
+      context.log.error('the simulated cluster has stopped changing', { error }),
   }).catch((error: NodeJS.ErrnoException) => {
     throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
   })
@@ -111,13 +112,13 @@ async function runGateway(
   { config, followed, log, signal }: CommandContext,
   announce: (url: string) => void,
 ): Promise<void> {
-  // Before anything that takes long; the server checks it again.
+  // Checks early, before slow work. The server checks again.
   const asksWho = config.auth.mode !== 'none'
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
   const metrics = isMeasured(config) ? new GatewayMetrics({ process: true }) : undefined
-  // It is written to the end: it is disposed of after the gateway.
+  // Disposed of after the gateway, so that it records everything.
   await using audit = config.audit.file === undefined ? null : new AuditLog(config.audit.file, log)
   const observed = {
     ...(metrics === undefined ? {} : { metrics }),
@@ -132,7 +133,7 @@ async function runGateway(
     log.info(`stopping on ${String(signal.reason)}`)
     return
   }
-  // The server stops first: it is disposed of before the gateway that it asks.
+  // Disposed of before the gateway that it uses.
   await using server = await startGraphQLServer({
     server: config.server,
     plugins: [gateway.plugin],
@@ -148,18 +149,15 @@ async function runGateway(
     followConfig({ ...followed, config, log, signal, clusters: gateway.configureClusters })
   }
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
-    log.warn(
-      'credentials come unencrypted, unless a proxy with TLS is all that reaches this port',
-      {
-        hint: 'give server.tlsCert and server.tlsKey',
-      },
-    )
+    log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {
+      hint: 'give server.tlsCert and server.tlsKey',
+    })
   }
   announce(server.url)
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
-  // SIGINT comes from a terminal: no load balancer has to be told first.
+  // SIGINT comes from a terminal, where no load balancer needs time.
   if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
 }
 

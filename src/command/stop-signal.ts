@@ -2,7 +2,9 @@ import { constants } from 'node:os'
 
 const signals = ['SIGINT', 'SIGTERM'] as const
 
-/** Aborted by the first SIGINT or SIGTERM; the second one ends the process at once, with 128 and the signal's number. */
+/**
+ * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number.
+ */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController()
   for (const signal of signals) {
@@ -15,7 +17,7 @@ export function stopSignal(): AbortSignal {
   return stop.signal
 }
 
-/** Resolves when the signal is aborted. */
+/** Resolves when the signal aborts. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()

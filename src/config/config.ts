@@ -2,19 +2,22 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import {
+  type AuthenticationOptions,
+  authenticationOptionsSchema,
+} from '../access/authentication/authentication-options.ts'
+import type { CacheLimits } from '../cache/cache-bounds.ts'
+import { CodedError } from '../lib/coded-error.ts'
+import type { WorkLimits } from '../query/condition/work-budget.ts'
+import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
+import {
   cacheLimitsSchema,
   documentLimitsSchema,
   type GatewayConfig,
   gatewayConfigShape,
+  type LiveConfig,
+  liveConfigSchema,
   workLimitsSchema,
 } from './gateway-config.ts'
-import {
-  type AuthenticationOptions,
-  authenticationOptionsSchema,
-} from '../access/authentication/authentication-options.ts'
-import { type LiveConfig, liveConfigSchema } from './live-config.ts'
-import type { CacheLimits } from '../cache/cache-bounds.ts'
-import { CodedError } from '../lib/coded-error.ts'
 import {
   mergeOptions,
   type OptionPath,
@@ -22,45 +25,46 @@ import {
   placeOfOption,
   valueAt,
 } from './option-source.ts'
-import { variableSource, type VariableOption } from './variable-source.ts'
+import { type VariableOption, variableSource } from './variable-source.ts'
 import { yamlSource } from './yaml-source.ts'
-import type { WorkLimits } from '../query/condition/work-budget.ts'
-import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 
-/** What is simulated, for `demo` and `simulate`. */
+/** Options of the simulator, for `demo` and `simulate`. */
 export interface SimulatorConfig {
-  /** A directory with the scenario to simulate, docs/simulator.md; absent: the company that comes with the package. */
+  /** The directory of a scenario (docs/simulator.md). Absent: the company that comes with the package. */
   readonly scenario?: string | undefined
-  /** How many pods there are; what else there is goes with them. Absent: as many as the scenario says, 250 in that of the package. */
+  /**
+   * The number of pods; the rest of the cluster grows with it. Absent: the number of the scenario, 250 in that of the
+   * package.
+   */
   readonly pods?: number | undefined
-  /** The same one gives the same cluster and the same changes. */
+  /** The same seed gives the same cluster and the same changes. */
   readonly seed: string
-  /** Writes per second; 0: nothing changes. */
+  /** Writes per second; 0 for none. */
   readonly eventsPerSecond: number
 }
 
-/** What is written down of who has asked for what. */
+/** Options of the audit log. */
 export interface AuditConfig {
-  /** A file to append to, or `-` for the standard output; absent: none. */
+  /** A file to append to, or `-` for the standard output. Absent: no audit log. */
   readonly file?: string | undefined
 }
 
-/** Everything that can be configured. */
+/** All options. */
 export interface Config extends GatewayConfig {
   readonly server: ServerOptions
   readonly auth: AuthenticationOptions
   readonly audit: AuditConfig
   readonly simulator: SimulatorConfig
-  /** What is logged: this and what is more serious. */
+  /** The least severe level to log. */
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
 
-/** Where a configuration comes from, the weakest first. */
+/** The sources of a configuration. Later sources override earlier ones. */
 export interface ConfigSources {
   /** A YAML file. */
   readonly file?: string | undefined
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** What was given on the command line, with the flag for each. */
+  /** The options of the command line, with their flags. */
   readonly flags: readonly FlagOption[]
 }
 
@@ -71,7 +75,7 @@ export interface FlagOption {
   readonly value: unknown
 }
 
-/** Options that cannot be used: a line for each, with where it was given, its name and its value. */
+/** Invalid options: a line for each, with its source, name and value. */
 export class ConfigError extends CodedError {
   constructor(problems: readonly string[], hint?: string) {
     super('CONFIG', problems.join('\n'), {
@@ -82,9 +86,9 @@ export class ConfigError extends CodedError {
 }
 
 const variablePrefix = 'INFORMERQL_'
-/** Instead of the audit log's file. */
+/** Stands for the standard output in place of a file. */
 const standardOutput = '-'
-/** Names the file; not an option of it. */
+/** The variable that names the configuration file. */
 const fileVariable = 'INFORMERQL_CONFIG'
 
 const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
@@ -96,7 +100,7 @@ const simulatorSchema: z.ZodType<SimulatorConfig> = z.strictObject({
 
 const auditSchema: z.ZodType<AuditConfig> = z.strictObject({ file: z.string().min(1).optional() })
 
-/** The option schemas that the parts declare beside themselves, by the name of the part; the gateway's are at the top. */
+/** The option schemas of the parts, by name. Options of the gateway itself are at the top level. */
 const parts = {
   documents: documentLimitsSchema,
   work: workLimitsSchema,
@@ -124,7 +128,7 @@ const configSchema = z.strictObject({
   simulator: parts.simulator.prefault({} as SimulatorConfig),
 }) satisfies z.ZodType<Config>
 
-/** The file that a configuration comes from; `undefined` where none is named. */
+/** The configuration file; `undefined` if none is given. */
 export function configFileOf({
   file,
   variables,
@@ -133,7 +137,7 @@ export function configFileOf({
   return file ?? (named === '' ? undefined : named)
 }
 
-/** Reads and checks a configuration. Throws {@link ConfigError}, which names every option that cannot be used. */
+/** Reads and checks a configuration. Throws {@link ConfigError} with all invalid options. */
 export function loadConfig({ file: given, variables, flags }: ConfigSources): Config {
   const { [fileVariable]: _named, ...others } = variables
   const file = configFileOf({ file: given, variables })
@@ -153,11 +157,11 @@ export function loadConfig({ file: given, variables, flags }: ConfigSources): Co
   throw new ConfigError(problems)
 }
 
-/** What is wrong with options that are each right. */
+/** The problems of valid options in combination. */
 function problemsBetween({ auth, server }: Config): readonly string[] {
   if (auth.mode !== 'request-header' || server.tlsClientCa !== undefined) return []
   return [
-    'server.tlsClientCa: auth.mode request-header trusts only who has a certificate of this CA',
+    'server.tlsClientCa: auth.mode request-header trusts only callers with a certificate of this CA',
   ]
 }
 
@@ -175,7 +179,7 @@ function fileSource(file: string): OptionSource {
   return { ...source, values: withPathsBeside(dirname(file), source.values) }
 }
 
-/** Files that a configuration names are found from where it is. What is not of the right type is left for the check. */
+/** Resolves the paths in a configuration against its folder. Leaves values of the wrong type for the check. */
 function withPathsBeside(
   folder: string,
   values: Readonly<Record<string, unknown>>,
@@ -210,7 +214,7 @@ function withPathsBeside(
   }
 }
 
-/** A part of the configuration with the files of these names found from where it is. */
+/** A part of the configuration with resolved paths. */
 function withFilesBeside(
   part: string,
   given: unknown,
@@ -284,7 +288,7 @@ function knownOptions(path: OptionPath): string {
     : ''
 }
 
-/** Every option that a variable can give: all but those within lists. */
+/** All options that variables can set: all except those within lists. */
 export function variableOptions(): readonly VariableOption[] {
   const ofParts = Object.entries(parts).flatMap(([part, schema]) =>
     schema instanceof z.ZodObject

@@ -1,55 +1,55 @@
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
-import type { GatewayOptions } from '../gateway/gateway.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
-import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
-import { defaultOperationLimits } from '../graphql/served/served-schema.ts'
-import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
+import type { GatewayOptions } from '../gateway/gateway.ts'
+import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
-import type { LiveConfig } from './live-config.ts'
+import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
+import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
+import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
-/** What an operator configures of the gateway itself, beside its server. */
+/** The options of the gateway, without those of its server. */
 export interface GatewayConfig {
-  /** The first one is the default. */
+  /** The first cluster is the default. */
   readonly clusters: readonly NamedClusterSelection[]
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
-  /** How long an operation may take until it is answered, or until its subscription has begun. */
+  /** How long an operation may take until its answer, or until its subscription starts. */
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
   readonly syncDeadlineMs: number
-  /** How long a read of the API server may take, where no cache serves. */
+  /** How long a live read of the API server may take. */
   readonly liveDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
-  /** Rows that the page sizes of lists within lists may multiply to. */
+  /** The largest product of the page sizes of nested lists, in rows. */
   readonly maxPathRows: number
-  /** Whether the schema is told to those who ask for it. Absent: only while bound to loopback and nobody is asked who they are. */
+  /** Whether introspection is allowed. Absent: only on loopback without authentication. */
   readonly introspection?: boolean | undefined
-  /** What a document may be like: see `DocumentLimits`. */
+  /** Bounds of documents: see `DocumentLimits`. */
   readonly documents: Omit<DocumentLimits, 'introspection'>
-  /** What one operation may cost: see `WorkLimits`. */
+  /** Bounds of the work of one operation: see `WorkLimits`. */
   readonly work: WorkLimits
-  /** How much is held in memory, and for how long: see `CacheLimits`. */
+  /** Bounds of the caches: see `CacheLimits`. */
   readonly cache: CacheLimits
-  /** How subscriptions are answered: see `LiveLimits` and `OperationLimits`. */
+  /** Bounds of subscriptions: see `LiveLimits` and `OperationLimits`. */
   readonly live: LiveConfig
   /** Files of SDL with further indexes and relations. */
   readonly schemaFiles: readonly string[]
-  /** A directory of such files. */
+  /** A directory of such files. The gateway serves edits while it runs. */
   readonly schema: string | undefined
   /** Prefixes of API groups in names, by group. */
   readonly aliases: GroupAliases
-  /** Kinds that are never cached but read live: `apps/Deployment`, `Secret`. */
+  /** Kinds that are read live instead of cached: `apps/Deployment`, `Secret`. */
   readonly uncached: readonly string[]
-  /** Which part of what the clusters serve becomes the schema. */
+  /** The part of the clusters' API that becomes the schema. */
   readonly profile: SchemaProfile
-  /** Whether fields of custom kinds that are called `…Ref` become relations. */
+  /** Whether fields of custom kinds with names in `…Ref` become relations. */
   readonly inferReferences: boolean
   /** Whether the schema has `fetch__Pod(id:)` and `@fetchable`, for Relay. */
   readonly relay: boolean
-  /** Whether Secrets have `data` and `type`, read live as whoever asks. */
+  /** Whether Secrets have `data` and `type`, read live with the caller's token. */
   readonly secretData: boolean
 }
 
@@ -83,10 +83,10 @@ export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
 
 const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = defaultOperationLimits
 
-/** Checks what documents may be like. */
+/** Checks the bounds of documents. */
 export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.strictObject({
   maxTokens: z.int().min(100).max(1_000_000).default(maxTokens),
-  // More than this would end the stack.
+  // A deeper document would overflow the stack.
   maxDepth: z.int().min(1).max(64).default(maxDepth),
   maxFields: z.int().min(1).max(1_000_000).default(maxFields),
   maxAliases: z.int().min(0).max(1_000_000).default(maxAliases),
@@ -100,6 +100,29 @@ export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   maxRecentChanges: z.int().min(0).max(10_000_000).default(defaultCacheLimits.maxRecentChanges),
   maxRecentBytes: z.int().min(0).default(defaultCacheLimits.maxRecentBytes),
   idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
+})
+
+/** The options of subscriptions. */
+export type LiveConfig = LiveLimits &
+  Pick<OperationLimits, 'coalesceMs' | 'maxFrameObjects' | 'maxFrameBytes'>
+
+/** Checks {@link LiveConfig}, and holds all its defaults. */
+export const liveConfigSchema: z.ZodType<LiveConfig> = z.strictObject({
+  coalesceMs: z.int().min(0).max(60_000).default(defaultOperationLimits.coalesceMs),
+  maxFrameObjects: z.int().min(1).max(100_000).default(defaultOperationLimits.maxFrameObjects),
+  maxFrameBytes: z
+    .int()
+    .min(1_024)
+    .max(1_073_741_824)
+    .default(defaultOperationLimits.maxFrameBytes),
+  maxFrames: z.int().min(1).max(1_000_000).default(defaultLiveLimits.maxFrames),
+  maxBytes: z.int().min(65_536).max(1_099_511_627_776).default(defaultLiveLimits.maxBytes),
+  maxHeldBytes: z.int().min(0).max(1_099_511_627_776).default(defaultLiveLimits.maxHeldBytes),
+  maxHeldBytesPerUser: z
+    .int()
+    .min(0)
+    .max(1_099_511_627_776)
+    .default(defaultLiveLimits.maxHeldBytesPerUser),
 })
 
 const names = z.array(z.string())
@@ -116,7 +139,7 @@ const schemaParts = z.strictObject({
     .optional(),
 })
 
-/** The options of {@link GatewayConfig} that stand at the top of a configuration, with their defaults. */
+/** The options of {@link GatewayConfig} at the top level of a configuration, with their defaults. */
 export const gatewayConfigShape: {
   readonly [
     option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents' | 'live'>
@@ -153,7 +176,7 @@ export const gatewayConfigShape: {
   inferReferences: z.boolean().default(false),
 }
 
-/** What `createGateway` takes, from what was configured. */
+/** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schemaFiles, aliases, uncached, profile, relay } = config
   const schema = config.schema === undefined ? {} : { schema: config.schema }

@@ -1,22 +1,22 @@
-import { isRecord } from '../lib/json-object.ts'
+import { isRecord } from '../lib/json.ts'
 
-/** The way to a value: `['clusters', 0, 'context']`. */
+/** The path of a value: `['clusters', 0, 'context']`. */
 export type OptionPath = readonly PropertyKey[]
 
-/** Somewhere that options are given: a file, the environment, flags. */
+/** A source of options: a file, the environment, or flags. */
 export interface OptionSource {
-  /** The options that it gives, as nested plain objects. */
+  /** The options as nested plain objects. */
   readonly values: Readonly<Record<string, unknown>>
-  /** Where it gives the option, or the nearest part around it, for messages; `undefined` where it gives nothing there. */
+  /** The place of an option, or of the nearest part around it, for messages; `undefined` if the source has neither. */
   placeOf(path: OptionPath): string | undefined
 }
 
-/** The options of several sources as one tree; later sources win. Lists are replaced whole. */
+/** Merges the options of several sources. Later sources win. Lists are replaced as a whole. */
 export function mergeOptions(sources: readonly OptionSource[]): Readonly<Record<string, unknown>> {
   return sources.reduce<Record<string, unknown>>((all, { values }) => merged(all, values), {})
 }
 
-/** Where the option that counts was given. */
+/** The place of the option that wins. */
 export function placeOfOption(
   sources: readonly OptionSource[],
   path: OptionPath,
@@ -28,7 +28,7 @@ export function placeOfOption(
   return undefined
 }
 
-/** What stands at a path of nested objects and lists; `undefined` where nothing does. */
+/** The value at a path; `undefined` if it is absent. */
 export function valueAt(values: unknown, path: OptionPath): unknown {
   let value = values
   for (const step of path) {

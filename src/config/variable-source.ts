@@ -1,15 +1,18 @@
 import { parse } from 'yaml'
 import type { OptionSource } from './option-source.ts'
 
-/** An option that an environment variable may give. */
+/** An option that an environment variable can set. */
 export interface VariableOption {
   /** `['server', 'maxBodyBytes']`, whose variable is `PREFIX_SERVER_MAX_BODY_BYTES`. */
   readonly path: readonly string[]
-  /** Text is taken as it is, lists may be written with commas, and all else is YAML. */
+  /** Text is used as it is, a list may be separated by commas, and other values are YAML. */
   readonly type: 'text' | 'list' | 'other'
 }
 
-/** Reads options from environment variables that begin with `prefix`, which ends in `_`. Variables that name no option are `unknown`. */
+/**
+ * Reads options from environment variables with a prefix that ends in `_`. `unknown` has the variables that name no
+ * option.
+ */
 export function variableSource(
   prefix: string,
   options: readonly VariableOption[],
@@ -41,13 +44,13 @@ export function variableSource(
   }
 }
 
-/** The name of the variable that gives an option: `PREFIX_SERVER_MAX_BODY_BYTES`. */
+/** The variable of an option: `PREFIX_SERVER_MAX_BODY_BYTES`. */
 export function variableNameOf(prefix: string, path: readonly string[]): string {
   const words = path.map((name) => name.replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase())
   return prefix + words.join('_')
 }
 
-/** Kubernetes puts variables into pods that are named after services, `X_PORT=tcp://10.0.0.1:80`; they are not meant for us. */
+/** Whether a variable is a service link, which Kubernetes adds to pods: `X_PORT=tcp://10.0.0.1:80`. */
 function isServiceLink(name: string, text: string): boolean {
   return (
     /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name) ||

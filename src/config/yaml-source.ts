@@ -30,7 +30,7 @@ export function yamlSource(file: string, text: string): OptionSource {
   }
 }
 
-/** Where the key of an option begins, or that of the nearest option around it which is there. */
+/** The position of an option's key, or of the nearest existing option around it. */
 function offsetOf(root: Node, path: OptionPath): number | undefined {
   let node: unknown = root
   let offset: number | undefined

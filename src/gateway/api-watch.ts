@@ -10,11 +10,11 @@ import type { DefinitionMetadata } from './cluster-definitions.ts'
 
 /** The times of {@link ApiWatch}, milliseconds. */
 export interface ApiWatchTimes {
-  /** How long changes are gathered before the cluster is asked what it serves now. */
+  /** How long to gather changes before asking the cluster for its API. */
   readonly gatherMs: number
-  /** The pauses before it is asked again, as long as it does not say what its definitions do. */
+  /** The pauses between requests while the API does not show the changed definitions yet. */
   readonly againMs: readonly number[]
-  /** How often a cluster is asked that does not let its definitions be watched. */
+  /** How often to ask a cluster that does not allow a watch on its definitions. */
   readonly pollMs: number
 }
 
@@ -27,18 +27,18 @@ export const defaultApiWatchTimes: ApiWatchTimes = {
 
 export interface ApiWatchOptions {
   readonly apiServer: ApiServer
-  /** CustomResourceDefinitions; absent where the cluster has none. */
+  /** The resource of CustomResourceDefinitions; absent if the cluster has none. */
   readonly definitions: ApiResource | undefined
-  /** APIServices; absent where the cluster has none. */
+  /** The resource of APIServices; absent if the cluster has none. */
   readonly services: ApiResource | undefined
   readonly resourceVersionsComparable: boolean
   readonly reflector: ReflectorOptions
   readonly times: ApiWatchTimes
-  /** The names of definitions that are known otherwise than they are. */
+  /** Returns the names of definitions whose known state differs from the present one. */
   readonly changedSince: (present: readonly DefinitionMetadata[]) => readonly string[]
   /**
-   * Asks the cluster what it serves; `undefined` instead of its definitions where they cannot be watched. Resolves with
-   * those of the changed ones of which it does not say yet what they define. Its failures are retried.
+   * Asks the cluster for its API. `present` is `undefined` if the definitions cannot be watched. Resolves with the
+   * changed definitions that the API does not show yet. Failures are retried.
    */
   readonly ask: (
     present: readonly DefinitionMetadata[] | undefined,
@@ -46,20 +46,20 @@ export interface ApiWatchOptions {
     signal: AbortSignal,
   ) => Promise<readonly string[]>
   readonly failed: (what: string, error: Error) => void
-  /** What is told of the watch of either, by which it is noticed when another cluster answers. */
+  /** Observes each watch, to notice when another cluster answers. */
   readonly observer: (resource: ApiResource) => IncarnationObserver
 }
 
-/** On APIServices that the API server makes by itself, for its own groups and those of definitions. */
+/** The label of APIServices that the API server makes for its own groups and those of definitions. */
 const automanaged = 'kube-aggregator.kubernetes.io/automanaged'
 
 /**
- * Notices when a cluster serves something else than before: by a watch on the metadata of its CustomResourceDefinitions and
- * APIServices, and of nothing where it may not watch them; then it asks every minute. While nothing changes it does nothing.
+ * Notices when the API of a cluster changes, by a watch on the metadata of its CustomResourceDefinitions and
+ * APIServices. Asks every minute if the cluster does not allow the watch. Does nothing while nothing changes.
  */
 export class ApiWatch {
   readonly #options: ApiWatchOptions
-  /** The names of the definitions that have changed since the cluster was last asked. */
+  /** The definitions that have changed since the last request. */
   readonly #changed = new Set<string>()
   #isDue = false
   #wake: PromiseWithResolvers<void> | undefined
@@ -75,7 +75,7 @@ export class ApiWatch {
     return informer.lastError instanceof ApiStatusError && informer.lastError.httpStatus === 403
   }
 
-  /** Runs until the signal is aborted. Never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     const { definitions, services } = this.#options
     const running: Promise<void>[] = []
@@ -111,7 +111,7 @@ export class ApiWatch {
         ...observer(resource),
         failed: (failure, error) => {
           failed(`${failure} of ${resource.resource}`, error)
-          // It may be one that is not allowed to watch: then the time begins to run.
+          // The failure may be a 403, after which polling starts.
           this.#wake?.resolve()
         },
       },
@@ -130,7 +130,7 @@ export class ApiWatch {
     await Promise.all([informer.run(signal), listening])
   }
 
-  /** What has changed between the start of the gateway and that of the watch. */
+  /** Finds the changes between the start of the gateway and that of the watch. */
   async #compareFirst(informer: SharedInformer, signal: AbortSignal): Promise<void> {
     try {
       await informer.waitForSync({ signal })
@@ -156,7 +156,7 @@ export class ApiWatch {
     }
   }
 
-  /** Waits until there is something to ask for, or until it is time to. */
+  /** Waits for a change, or for the next poll. */
   async #due(signal: AbortSignal): Promise<void> {
     const { pollMs } = this.#options.times
     while (!this.#isDue && !signal.aborted) {
@@ -169,7 +169,9 @@ export class ApiWatch {
     }
   }
 
-  /** The API server publishes what a definition makes a moment after the definition itself. */
+  /**
+   * Asks until the API shows all changes: the API server publishes a definition's API a moment after the definition.
+   */
   async #askUntilSettled(signal: AbortSignal): Promise<void> {
     const { ask, failed, times } = this.#options
     const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 })
@@ -189,7 +191,7 @@ export class ApiWatch {
         pauseMs = again.shift()
       } catch (error) {
         if (signal.aborted) return
-        failed('asking what it serves', error as Error)
+        failed('asking for its API', error as Error)
         pauseMs = backoff.nextMs()
       }
       if (pauseMs === undefined && !this.#isDue) return

@@ -1,19 +1,20 @@
 import type { ApiServer } from '../api-server/api-server.ts'
 import { type Discovery, resourcesByPreference } from '../api-server/discovery/discovery.ts'
 import type { FetchedOpenApi } from '../api-server/discovery/open-api.ts'
-import { atLeast, type ServerVersion } from '../api-server/discovery/server-version.ts'
+import { atLeast, type ServerVersion } from '../api-server/discovery/server-features.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { fieldsOf, textOf } from '../kubernetes/fields.ts'
 import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
 import { ClusterDefinitions } from './cluster-definitions.ts'
-import { askClusterUid } from './cluster-uid.ts'
 
-/** What a cluster said of itself. */
+/** The API of a cluster. */
 export interface ClusterApi {
   readonly apiServer: ApiServer
   readonly version: ServerVersion
-  /** By what it is known; `undefined` where that could not be learned. */
+  /** The identity of the cluster; `undefined` if it cannot be read. */
   readonly uid: string | undefined
-  /** Whether the server promises an order of resource versions. */
+  /** Whether resource versions of the server are ordered. */
   readonly resourceVersionsComparable: boolean
   /** All versions of each resource, the preferred one first. */
   readonly resources: readonly ApiResource[]
@@ -21,19 +22,19 @@ export interface ClusterApi {
   readonly definitions: ClusterDefinitions
   /** CustomResourceDefinitions, without the schemas of their versions. */
   readonly crds: readonly unknown[]
-  /** Parts that could not be discovered; the rest is whole. */
+  /** Errors of parts that could not be discovered. The rest is complete. */
   readonly failures: readonly Error[]
 }
 
-/** Asks a cluster what it serves. Rejects where it does not say so, and with the signal's reason. */
+/** Asks a cluster for its API. Rejects if the cluster cannot be reached, and with the signal's reason. */
 export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise<ClusterApi> {
-  // The version first and alone: a server that cannot be reached is then reported once.
+  // Asks for the version first: a server that cannot be reached is then reported once.
   const version = await apiServer.version(signal)
   const definitions = new ClusterDefinitions(apiServer)
   const [discovery, openApi, uid] = await Promise.all([
     apiServer.discover(signal),
     apiServer.openApi({ signal }),
-    // It is asked again with each watch.
+    // Each watch asks for it again.
     askClusterUid(apiServer, signal).catch(() => undefined),
   ])
   const resources = resourcesByPreference(discovery)
@@ -61,8 +62,8 @@ export async function askApi(apiServer: ApiServer, signal: AbortSignal): Promise
 }
 
 /**
- * Asks it again; the same `api` where nothing has changed. What it fails to say now is as it was said last. Rejects where
- * it says nothing.
+ * Asks again; returns the same `api` if nothing has changed. Parts that the server fails to send keep their last known
+ * value. Rejects if the server sends nothing.
  */
 export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<ClusterApi> {
   const { apiServer, definitions } = api
@@ -83,7 +84,7 @@ export async function askAgain(api: ClusterApi, signal: AbortSignal): Promise<Cl
   return { ...api, resources, openapi, crds, failures: failuresOf(discovery, openApi) }
 }
 
-/** CustomResourceDefinitions as a resource; `undefined` where the cluster has none. */
+/** The resource of CustomResourceDefinitions; `undefined` if the cluster has none. */
 export function definitionsResourceOf(resources: readonly ApiResource[]): ApiResource | undefined {
   return resources.find(
     ({ group, version, resource }) =>
@@ -93,7 +94,7 @@ export function definitionsResourceOf(resources: readonly ApiResource[]): ApiRes
   )
 }
 
-/** APIServices as a resource; `undefined` where the cluster has none. */
+/** The resource of APIServices; `undefined` if the cluster has none. */
 export function servicesResourceOf(resources: readonly ApiResource[]): ApiResource | undefined {
   return resources.find(
     ({ group, resource }) => group === 'apiregistration.k8s.io' && resource === 'apiservices',
@@ -104,14 +105,14 @@ function failuresOf(discovery: Discovery, openApi: FetchedOpenApi): Error[] {
   return [...discovery.failures.map(({ error }) => error), ...openApi.failures]
 }
 
-/** In the order of their names, so that the same ones are the same text. */
+/** Sorted by name, so that equal definitions have equal text. */
 function crdsOf({ byName }: ClusterDefinitions): readonly unknown[] {
   return [...byName.values()]
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map(({ object }) => object)
 }
 
-/** Resources of group versions that cannot be discovered at the moment. */
+/** The known resources of group versions whose discovery fails now. */
 function lostResources(
   { resources }: ClusterApi,
   { failures, resources: found }: Discovery,
@@ -127,7 +128,7 @@ function lostResources(
   return resources.filter(isLost)
 }
 
-/** The same document object for the same content, whatever the server says of its hash. */
+/** Keeps the known document object for equal content, even if its hash has changed. */
 function documentsOf(
   { openapi: before }: ClusterApi,
   { documents, failures }: FetchedOpenApi,
@@ -146,3 +147,25 @@ function documentsOf(
   }
   return now
 }
+
+const path = '/api/v1/namespaces/kube-system'
+
+/**
+ * Asks for the identity of a cluster: the UID of its namespace `kube-system` (OpenTelemetry's `k8s.cluster.uid`).
+ * `undefined` if the namespace is missing or may not be read. Rejects if the server cannot be reached.
+ */
+export async function askClusterUid(
+  apiServer: ApiServer,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const { metadata } = fieldsOf(await apiServer.request('GET', path, { signal }))
+    return textOf(fieldsOf(metadata)['uid'])
+  } catch (error) {
+    const isRefused = error instanceof ApiStatusError && refusals.has(error.httpStatus)
+    if (isRefused) return undefined
+    throw error
+  }
+}
+
+const refusals: ReadonlySet<number> = new Set([401, 403, 404])

@@ -1,31 +1,31 @@
 import type { ApiServer } from '../api-server/api-server.ts'
-import { boundedParallel } from '../lib/bounded-parallel.ts'
+import { boundedParallel } from '../lib/concurrency.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 
-/** Where CustomResourceDefinitions are. */
+/** The path of CustomResourceDefinitions. */
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
-/** What is kept of a CustomResourceDefinition: all but the schemas of its versions, which OpenAPI has. */
+/** A CustomResourceDefinition without the schemas of its versions, which OpenAPI has. */
 export interface ClusterDefinition {
   readonly name: string
   readonly uid: string
   readonly generation: number
   readonly group: string
   readonly plural: string
-  /** The versions that are served. */
+  /** The served versions. */
   readonly versions: readonly string[]
-  /** As the schema model reads it. */
+  /** The form that the schema model reads. */
   readonly object: unknown
 }
 
-/** As much of a definition's metadata as tells one state of it from another. */
+/** The metadata that identifies a state of a definition. */
 export type DefinitionMetadata = Pick<ClusterDefinition, 'name' | 'uid' | 'generation'>
 
 const pageSize = 50
 const maxParallel = 4
 
-/** The CustomResourceDefinitions of one cluster, without their schemas; by name. */
+/** The CustomResourceDefinitions of one cluster, by name, without their schemas. */
 export class ClusterDefinitions {
   readonly #apiServer: ApiServer
   #byName: ReadonlyMap<string, ClusterDefinition> = new Map()
@@ -38,7 +38,7 @@ export class ClusterDefinitions {
     return this.#byName
   }
 
-  /** Reads all of them, in pages. Rejects as `ApiServer.request` does. */
+  /** Reads all definitions in pages. Rejects as `ApiServer.request` does. */
   async list(signal: AbortSignal): Promise<void> {
     const found = new Map<string, ClusterDefinition>()
     let token = ''
@@ -55,7 +55,7 @@ export class ClusterDefinitions {
     this.#byName = found
   }
 
-  /** The names of those that are known otherwise than they are present. */
+  /** The names of definitions whose known state differs from `present`. */
   changedSince(present: readonly DefinitionMetadata[]): readonly string[] {
     const names = new Set(present.map(({ name }) => name))
     return [
@@ -65,8 +65,8 @@ export class ClusterDefinitions {
   }
 
   /**
-   * Reads those that are not known as they are, and forgets those that are not present. Resolves with the names of those that were
-   * known and are others now. Rejects as {@link list} does.
+   * Reads the new and changed definitions, and drops those that are gone. Resolves with the names of changed
+   * definitions that were known before. Rejects as {@link list} does.
    */
   async follow(
     present: readonly DefinitionMetadata[],
@@ -99,7 +99,7 @@ export class ClusterDefinitions {
   }
 }
 
-/** Whether discovery shows what a definition says. */
+/** Whether discovery shows all versions of a definition. */
 export function isDiscovered(
   { group, plural, versions }: ClusterDefinition,
   resources: readonly ApiResource[],

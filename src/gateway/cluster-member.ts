@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
-import type { ApiServerObserver } from '../api-server/transport/server-warnings.ts'
+import type { ApiServerObserver } from '../api-server/transport/transport.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import type { AccessLimits } from '../access/access-limits.ts'
 import { ClusterAccess } from '../access/cluster-access.ts'
@@ -24,34 +24,34 @@ import {
   connectCluster,
   connectionOf,
 } from './connected-cluster.ts'
-import type { GatewayLog } from './gateway-log.ts'
+import type { GatewayLog } from './observers.ts'
 
 export interface ClusterMemberOptions {
   readonly connection: Partial<ApiServerLimits>
   readonly reflector: ReflectorOptions
   readonly access: AccessLimits
-  /** How often a cluster that could not be reached is asked again. */
+  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
-  /** Whether a cluster is the default one. */
+  /** Whether a cluster is the default. */
   readonly isDefault: (cluster: string) => boolean
-  /** Makes the caches, which outlast the loss of a connection. */
+  /** Makes the cache, which outlasts a lost connection. */
   readonly cache: (cluster: Cluster) => ClusterCache
 }
 
-/** One cluster of the gateway: reached, followed, and left. */
+/** One cluster of the gateway: connects to it, and follows its API. */
 export class ClusterMember implements AsyncDisposable {
   readonly selection: NamedClusterSelection
   readonly cache: ClusterCache
   readonly access: ClusterAccess
   readonly #options: ClusterMemberOptions
   readonly #stop = new AbortController()
-  /** The last thing that was said of each failure, which is said once. */
+  /** The last logged message of each failure. Repeated messages are not logged. */
   readonly #said = new Map<string, string>()
   #cluster: Cluster
   #following: Promise<void> = Promise.resolve()
-  /** Aborted when the cluster has turned out to be another one: {@link ClusterCache.onRenewed}. */
+  /** Aborts when another cluster answers: {@link ClusterCache.onRenewed}. */
   #renewal = new AbortController()
 
   private constructor(
@@ -71,12 +71,15 @@ export class ClusterMember implements AsyncDisposable {
       limits: options.access,
       reflector: options.reflector,
       failed: (resource, error) => {
-        this.#warn(`following ${resource}, by which permissions change at once,`, error)
+        this.#warn(
+          `following ${resource}, which makes changes of permissions effective at once,`,
+          error,
+        )
       },
     })
   }
 
-  /** Connects to a cluster. Never rejects: a failure is the state of its cluster. */
+  /** Connects to a cluster. Never rejects: a failure becomes the state of the cluster. */
   static async connect(
     selection: NamedClusterSelection,
     options: ClusterMemberOptions,
@@ -91,14 +94,14 @@ export class ClusterMember implements AsyncDisposable {
     return this.#cluster
   }
 
-  /** Whether it is reached in this way. */
+  /** Whether the cluster has this configuration. */
   isOf(selection: NamedClusterSelection): boolean {
     return isDeepStrictEqual(this.selection, selection)
   }
 
   /**
-   * Says how the cluster is and keeps up with it: one that could not be reached is asked again, one that is connected is
-   * watched for what it serves. `changed` is told of either.
+   * Logs the state of the cluster and follows it: retries a cluster that cannot be reached, and watches the API of a
+   * connected one. Calls `changed` after each change.
    */
   follow(changed: () => Promise<void>): void {
     this.#announce()
@@ -122,7 +125,7 @@ export class ClusterMember implements AsyncDisposable {
       if (signal.aborted) return
       const cluster = await connectCluster(this.selection, connection, observer, signal)
       this.cache.connect(connectionOf(cluster))
-      // A configuration that has become wrong may become right again.
+      // An invalid configuration may become valid again.
       if (cluster.state !== 'connected') continue
       this.#cluster = cluster
       if (signal.aborted) return
@@ -165,7 +168,7 @@ export class ClusterMember implements AsyncDisposable {
     }).run(signal)
   }
 
-  /** Another cluster answers than before, or the same as it once was: whatever was known of it may be otherwise. */
+  /** Reads everything anew: another cluster answers, or a backup was restored. */
   async #askAnew(
     { apiServer }: ClusterApi,
     changed: () => Promise<void>,
@@ -174,7 +177,9 @@ export class ClusterMember implements AsyncDisposable {
     const { log, retryMs } = this.#options
     this.#renewal = new AbortController()
     this.access.forget()
-    log.warn(`${this.name}: is another cluster now, or was restored from a backup: is read anew`)
+    log.warn(
+      `${this.name}: another cluster answers, or a backup was restored; everything is read again`,
+    )
     while (!signal.aborted) {
       try {
         const api = await askApi(apiServer, signal)
@@ -185,7 +190,7 @@ export class ClusterMember implements AsyncDisposable {
         return api
       } catch (error) {
         if (signal.aborted) return undefined
-        this.#warn('asking it anew', error as Error)
+        this.#warn('reading its API again', error as Error)
         await sleep(retryMs, signal)
       }
     }
@@ -207,15 +212,13 @@ export class ClusterMember implements AsyncDisposable {
     }
     const api = await askAgain(before, signal)
     if (present === undefined) {
-      // What shows of it is another document, of the whole group.
+      // The only visible sign is a new document of the whole group.
       this.cache.reread((resource) => isOtherDocument(resource, before, api))
     }
     if (api !== before) {
       this.#cluster = { name, state: 'connected', api }
       await changed()
-      this.#options.log.info(
-        `${name}: serves something else now, ${api.resources.length} resources`,
-      )
+      this.#options.log.info(`${name}: the API has changed, ${api.resources.length} resources`)
     }
     return [...touched].filter((one) => present !== undefined && !isSettled(one, before, api))
   }
@@ -250,18 +253,18 @@ function observerOf(name: string, log: GatewayLog): ApiServerObserver {
   return { warned: (text) => log.warn(`${name}: the API server warns: ${text}`) }
 }
 
-/** Whether the API says what a definition does; of one that is gone, that it serves it no more. */
+/** Whether the API shows a definition, or no longer serves a deleted one. */
 function isSettled(name: string, before: ClusterApi, api: ClusterApi): boolean {
   const definition = api.definitions.byName.get(name)
   if (definition === undefined)
     return !api.resources.some(({ resource, group }) => `${resource}.${group}` === name)
   if (!isDiscovered(definition, api.resources)) return false
-  // Whether a schema that was there before is the new one shows only when it changes.
+  // A schema that existed before counts as new when its text changes.
   const { group } = definition
   return definition.versions.every((version) => isOtherDocument({ group, version }, before, api))
 }
 
-/** Whether what the API says of a group version is there, and not what it said before. */
+/** Whether the document of a group version exists and has changed. */
 function isOtherDocument(
   of: Pick<ApiResource, 'group' | 'version'>,
   before: ClusterApi,

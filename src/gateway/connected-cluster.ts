@@ -1,25 +1,26 @@
 import type { AccessConnection } from '../access/cluster-access.ts'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
-import type { ApiServerObserver } from '../api-server/transport/server-warnings.ts'
-import { ClusterConfigError } from '../api-server/kubeconfig/cluster-config-error.ts'
-import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import {
+  ClusterConfigError,
+  type NamedClusterSelection,
+} from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
+import type { ApiServerObserver } from '../api-server/transport/transport.ts'
 import type { ClusterConnection } from '../cache/cluster-cache.ts'
-import { createLiveApi } from '../cache/live-api.ts'
-import { askApi, type ClusterApi } from './cluster-api.ts'
-import { askClusterUid } from './cluster-uid.ts'
+import { createDirectApi } from '../cache/direct-api.ts'
+import { askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'
 
 /** A cluster of the gateway. */
 export type Cluster =
   | { readonly name: string; readonly state: 'connected'; readonly api: ClusterApi }
-  /** It may be there later: it is asked again. */
+  /** Is retried. */
   | { readonly name: string; readonly state: 'unreachable'; readonly error: Error }
-  /** A wrong configuration stays wrong. */
+  /** Is not retried: the configuration is invalid. */
   | { readonly name: string; readonly state: 'misconfigured'; readonly error: Error }
 
 /**
- * Connects to a cluster and asks it what it serves. Never rejects: a failure is the cluster's state, and so is the end
- * by the signal.
+ * Connects to a cluster and asks for its API. Never rejects: a failure or an aborted signal becomes the state of the
+ * cluster.
  */
 export async function connectCluster(
   selection: NamedClusterSelection,
@@ -39,7 +40,7 @@ export async function connectCluster(
   }
 }
 
-/** How the caches read the cluster. */
+/** The connection by which caches read the cluster. */
 export function connectionOf(cluster: Cluster): ClusterConnection {
   if (cluster.state !== 'connected') return { state: 'unreachable', error: cluster.error }
   const { apiServer, version, resourceVersionsComparable, uid } = cluster.api
@@ -48,10 +49,10 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     uid,
     askUid: (signal) => askClusterUid(apiServer, signal),
     source: (resource, how) => apiServer.resource(resource, how),
-    live: createLiveApi(apiServer),
-    liveAs: (token) => {
+    direct: createDirectApi(apiServer),
+    directAs: (token) => {
       const caller = apiServer.as(token)
-      const live = createLiveApi(caller)
+      const live = createDirectApi(caller)
       return { ...live, [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose]() }
     },
     version: version.gitVersion,
@@ -59,7 +60,7 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
   }
 }
 
-/** How permissions are asked for and followed. Throws where the cluster cannot be reached. */
+/** The connection by which permissions are reviewed and followed. Throws if the cluster cannot be reached. */
 export function accessConnectionOf(cluster: Cluster): AccessConnection {
   if (cluster.state !== 'connected') throw cluster.error
   const { apiServer, resources, resourceVersionsComparable } = cluster.api

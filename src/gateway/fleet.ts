@@ -10,9 +10,9 @@ import { CodedError } from '../lib/coded-error.ts'
 import type { ApiWatchTimes } from './api-watch.ts'
 import { ClusterMember } from './cluster-member.ts'
 import { type Cluster, connectionOf } from './connected-cluster.ts'
-import type { GatewayLog } from './gateway-log.ts'
+import type { GatewayLog } from './observers.ts'
 
-/** None of the clusters can be used. */
+/** No cluster can be used. */
 export class NoClusterError extends CodedError {
   constructor(clusters: readonly Cluster[]) {
     const errors = clusters.flatMap((one) => (one.state === 'connected' ? [] : [one.error]))
@@ -27,21 +27,24 @@ export class NoClusterError extends CodedError {
 }
 
 export interface FleetOptions {
-  /** The first one is the default. */
+  /** The first cluster is the default. */
   readonly clusters: readonly NamedClusterSelection[]
   readonly connection: Partial<ApiServerLimits>
   readonly cache: Partial<CacheLimits>
   readonly access: Partial<AccessLimits>
   readonly reflector: ReflectorOptions
-  /** How often a cluster that could not be reached is asked again. */
+  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
-  /** What else informers report to. */
+  /** A further observer of informers. */
   readonly observer?: ((cluster: string, resource: ApiResource) => InformerObserver) | undefined
 }
 
-/** The clusters of the gateway, in the order of their configuration, which may change while it runs. */
+/**
+ * The clusters of the gateway, in the order of their configuration. The configuration may change while the gateway
+ * runs.
+ */
 export class Fleet implements AsyncDisposable {
   readonly #options: FleetOptions
   readonly #bounds: CacheBounds
@@ -55,14 +58,13 @@ export class Fleet implements AsyncDisposable {
     this.#bounds = new CacheBounds(options.cache)
   }
 
-  /** In the order of their configuration. */
   get members(): readonly ClusterMember[] {
     return this.#members
   }
 
   /**
-   * Connects to all clusters. Rejects with {@link NoClusterError} where not one of them can be used, and with the reason of
-   * the signal, which ends the connecting at once.
+   * Connects to all clusters. Rejects with {@link NoClusterError} if no cluster can be used, and with the reason of the
+   * signal, which aborts the connecting.
    */
   async connect(signal: AbortSignal): Promise<void> {
     const ending = AbortSignal.any([signal, this.#stop.signal])
@@ -74,15 +76,15 @@ export class Fleet implements AsyncDisposable {
     if (clusters.every(({ state }) => state !== 'connected')) throw new NoClusterError(clusters)
   }
 
-  /** Says how the clusters are and keeps up with them; `changed` is told when they are others, or serve something else. */
+  /** Logs the state of the clusters and follows them. Calls `changed` when a cluster or its API changes. */
   follow(changed: () => Promise<void>): void {
     this.#changed = changed
     for (const member of this.#members) member.follow(changed)
   }
 
   /**
-   * Serves these clusters instead. Those that are configured as before go on as they are; the others are connected to, or
-   * left after `changed` has been told. A cluster that cannot be reached is asked again. Never rejects.
+   * Serves these clusters from now on. Clusters with the same configuration continue. Connects to the others, and
+   * disconnects from removed ones after `changed`. Retries clusters that cannot be reached. Never rejects.
    */
   configure(selections: readonly NamedClusterSelection[]): Promise<void> {
     this.#configuring = this.#configuring.then(() => this.#configure(selections))
@@ -112,7 +114,7 @@ export class Fleet implements AsyncDisposable {
       await this.#changed()
       for (const member of added) member.follow(this.#changed)
     }
-    for (const { name } of removed) this.#options.log.info(`${name}: is served no more`)
+    for (const { name } of removed) this.#options.log.info(`${name}: is no longer served`)
     await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
   }
 

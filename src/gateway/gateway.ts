@@ -6,9 +6,19 @@ import { createAuthenticator } from '../access/authentication/create-authenticat
 import { type ApiServerLimits, apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
+import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
+import {
+  liveResults,
+  type PlannedOperations,
+  plannedOperations,
+} from '../graphql/live/planned-operations.ts'
+import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
 import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
+import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
+import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import { OpenSubscriptions } from '../graphql/operation/open-subscriptions.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
+import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { operationPlugin } from '../graphql/answer/operation-plugin.ts'
 import { SchemaHistory } from '../graphql/served/schema-history.ts'
 import {
@@ -16,8 +26,8 @@ import {
   type OperationLimits,
   type ServedSchema,
 } from '../graphql/served/served-schema.ts'
-import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
-import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
+import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks, type ReflectorOptions } from '../informer/reflector/reflector-options.ts'
@@ -35,113 +45,109 @@ import {
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
-import { inSlices } from '../lib/slices.ts'
-import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
-import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
-import { type PlannedOperations, plannedOperations } from '../graphql/live/planned-operations.ts'
-import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
-import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
-import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
+import { inSlices } from '../lib/event-loop.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
-import { observersOf } from './observers.ts'
+import { type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
 import { Fleet } from './fleet.ts'
-import { UserSdl } from './user-sdl.ts'
-import { type GatewayLog, silentLog } from './gateway-log.ts'
 import { Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
 import { buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
 import { tokenReviewer } from './token-reviews.ts'
+import { UserSdl } from './user-sdl.ts'
 
-/** What a gateway is made from. Times are milliseconds. */
+/** Options of a gateway. Times are milliseconds. */
 export interface GatewayOptions {
   /** The clusters to serve; the first one is the default. */
   readonly clusters: readonly NamedClusterSelection[]
-  /** List fields (`pods`) whose informers start with the gateway instead of with the first operation, and never stop. */
+  /** List fields (`pods`) whose informers start with the gateway and never stop. */
   readonly preload?: readonly string[]
   /** Files of SDL with further indexes and relations, read again when they change. */
   readonly schemaFiles?: readonly string[]
   /**
-   * A directory of them. An edit is served within seconds; one with errors is told by the log and by `readiness`, and what was
-   * served before stays.
+   * A directory of such files. The gateway serves an edit within seconds. After an edit with errors it keeps the
+   * previous schema, and reports the errors in the log and in `readiness`.
    */
   readonly schema?: string
   /**
-   * Whether fields of custom kinds that are called `…Ref` become relations, and every kind has `referencedBy`, from what they mean;
-   * off by default.
+   * Whether to infer relations: fields of custom kinds with names in `…Ref` become relations, and every kind gets
+   * `referencedBy`. Default false.
    */
   readonly inferReferences?: boolean
   /** Prefixes of API groups in names, by group. */
   readonly aliases?: GroupAliases
-  /** Kinds that are never cached but read live from the API server: `apps/Deployment`, and `Secret` of the core group. */
+  /**
+   * Kinds that are read live from the API server instead of cached: `apps/Deployment`, or `Secret` of the core group.
+   */
   readonly uncached?: readonly string[]
-  /** Which part of what the clusters serve becomes the schema; everything by default. */
+  /** The part of the clusters' API that becomes the schema; by default all of it. */
   readonly profile?: SchemaProfile
-  /** Whether the schema has what relay-compiler needs to fetch objects again; off by default. */
+  /** Whether the schema supports refetching by relay-compiler. Default false. */
   readonly relay?: boolean
   /**
-   * Whether Secrets have `data` and `type`: read from the API server for each answer, with the bearer token of whoever asks, or as the
-   * gateway where nobody is asked. Off by default.
+   * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
+   * token, or with the gateway's own credentials without authentication. Default false.
    */
   readonly secretData?: boolean
   /**
-   * Indexes that functions make, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ?? ''] } }`
-   * gives `pods` a field of `where`, of `orderBy` and of facets named `byTeam`, of strings. A function must be pure, and is given
-   * objects as they are cached (Secrets: metadata only). The start fails with `IndexFunctionError` where there is no such list, or
-   * the name is reserved or taken. An object of which a function throws counts as having no value, and the log says so.
+   * Indexes made by functions, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ??
+   * ''] } }` adds `byTeam`, of strings, to `where`, `orderBy` and facets of `pods`. A function must be pure; it gets
+   * cached objects (Secrets: metadata only). The start fails with `IndexFunctionError` for an unknown list, and for a
+   * reserved or taken name. If a function throws, the object has no value, and the gateway logs the error.
    */
   readonly indexers?: IndexFunctions
   /**
-   * Whether an operation whose context has no `viewer` is refused with UNAUTHENTICATED; without one, everything may be seen. Off by
-   * default. To be set where `plugin` runs in a server of your own that knows who asks; `startGraphQLServer` has an option of this name.
+   * Whether to refuse operations whose context has no `viewer`, with UNAUTHENTICATED. Such operations see everything
+   * otherwise. Default false. Set it if `plugin` runs in a server of your own that authenticates callers;
+   * `startGraphQLServer` has its own option of this name.
    */
   readonly requireViewer?: boolean
   readonly limits?: Partial<OperationLimits>
-  /** How much is held in memory, and for how long without being asked for. */
+  /** Bounds of the caches, and the time after which unused caches stop. */
   readonly cache?: Partial<CacheLimits>
-  /** How much is asked about what viewers may see, and for how long an answer holds. */
+  /** Bounds of access reviews, and the time for which answers are kept. */
   readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
   readonly connection?: Partial<ApiServerLimits>
-  /** How often a cluster that could not be reached is asked again. */
+  /** How often to retry a cluster that cannot be reached. */
   readonly retryMs?: number
-  /** How changes of what a cluster serves are noticed. */
+  /** Times for noticing changes of a cluster's API. */
   readonly watch?: Partial<ApiWatchTimes>
-  /** Bounds the texts that are kept of what has been answered; 64 MiB unless given. */
+  /** The maximum memory for cached texts of objects, in bytes; default 64 MiB. */
   readonly fragmentBytes?: number
-  /** Bounds the documents that are kept, with the plans that were made of them; 64 MiB unless given. */
+  /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB. */
   readonly documentBytes?: number
-  /** Bounds what is kept for subscribers. */
+  /** Bounds of subscriptions. */
   readonly live?: Partial<LiveLimits>
   readonly log?: GatewayLog
-  /** Counts what the gateway does; the same are given to its server. */
+  /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
-  /** Told of every operation that was answered: an audit log. */
+  /** Receives every answered operation: an audit log. */
   readonly audit?: OperationObserver
-  /** Ends the start: `createGateway` rejects with its reason at once. Means nothing once the gateway runs. */
+  /** Aborts the start: `createGateway` rejects with its reason. Has no effect after the start. */
   readonly signal?: AbortSignal
 }
 
-/** A gateway that is running; it has no port of its own. */
+/** A running gateway. It has no port of its own. */
 export interface Gateway extends AsyncDisposable {
-  /** The schema as it is now. */
+  /** The present schema. */
   readonly schema: GraphQLSchema
   /**
-   * Answers operations: for yoga, or anything that speaks envelop. The `contextValue` of an operation may have a `viewer`, as an
-   * `OperationContext`; without one, everything may be seen, unless `requireViewer` is on.
+   * Answers operations: a plugin for yoga and other envelop servers. The `contextValue` of an operation may have a
+   * `viewer`, as an `OperationContext`. Operations without a viewer see everything, unless `requireViewer` is on.
    */
   readonly plugin: ServerPlugin
-  /** Answers the operations that have a plan: for `startGraphQLServer`. */
+  /** Answers operations that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedOperations
   readonly readiness: () => Readiness
-  /** Makes what finds out who asks: for `startGraphQLServer`. Throws where it is configured for a cluster that there is not. */
+  /** Makes the authenticator for `startGraphQLServer`. Throws if it names an unknown cluster. */
   readonly authenticator: (options: AuthenticationOptions) => Authenticator | undefined
   /**
-   * Serves these clusters from now on, the first one by default. Those that are configured as before go on as they are, with
-   * their caches and subscriptions; subscriptions on others end with SCHEMA_CHANGED. Resolves when the new ones have
-   * been connected to, or could not be: they are asked again then. Never rejects.
+   * Serves these clusters from now on; the first is the default. Clusters with the same configuration continue, with
+   * their caches and subscriptions. Subscriptions on other clusters end with SCHEMA_CHANGED. Resolves after the first
+   * attempt to connect to new clusters; failed ones are retried. Never rejects.
    */
   readonly configureClusters: (clusters: readonly NamedClusterSelection[]) => Promise<void>
 }
@@ -201,9 +207,9 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
 }
 
 /**
- * Connects to the clusters, makes the schema of what they serve, and answers operations. Rejects with
- * `NoClusterError` where not one cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` where the configuration of
- * the schema is wrong. Clusters that could not be reached are asked again while it runs.
+ * Connects to the clusters, makes the schema of their API, and answers operations. Rejects with `NoClusterError` if no
+ * cluster can be used, and with `SdlError`, `IndexFunctionError` or `GroupAliasError` if the configuration of the
+ * schema is invalid. Retries clusters that cannot be reached while it runs.
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
@@ -234,9 +240,9 @@ class RunningGateway implements Gateway {
   readonly #preload: Preload
   readonly #subscriptions = new OpenSubscriptions()
   readonly #history = new SchemaHistory()
-  /** The user's SDL that is served. */
+  /** The served SDL of the user. */
   #sdl: readonly SdlSource[]
-  /** What was said of the schema when it was made last: what is wrong with it, and what it waits for. */
+  /** The problems of the served schema, and the kinds that it waits for. */
   #problems: ReadonlySet<string> = new Set()
   #served: ServedSchema | undefined
   readonly #serving: SchemaServing
@@ -285,6 +291,7 @@ class RunningGateway implements Gateway {
     const subscriptions = new PlannedSubscriptions({
       ...planned,
       observer,
+      unexpected,
       subscriptions: this.#subscriptions,
       live: { ...defaultLiveLimits, ...options.live },
       counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
@@ -294,7 +301,7 @@ class RunningGateway implements Gateway {
       plans: queries,
       limits,
       documents,
-      subscriptions: this.#subscriptions,
+      live: { subscribe: async (request, origin) => liveResults(subscriptions, request, origin) },
       history: this.#history,
       requireViewer,
       observer,
@@ -400,7 +407,7 @@ class RunningGateway implements Gateway {
         const isUsers =
           problem instanceof IndexFunctionError ||
           (problem instanceof SdlError && files.has(problem.file))
-        // What a cluster serves that cannot be reached now is not known.
+        // The API of a cluster that cannot be reached is unknown.
         if (isUsers && (before === undefined || isEdit) && areAllConnected) refused.push(problem)
         else say(problem.message, () => this.#log.warn(problem.message, { hint: problem.hint }))
       },
@@ -415,7 +422,7 @@ class RunningGateway implements Gateway {
     })
     if (before !== undefined) yield* this.#history.followInSteps(before.schema, built.schema)
     if (this.#stop.signal.aborted) return
-    // From here on without a pause: whoever asks finds the one or the other.
+    // No pause from here on: operations see either the old or the new schema.
     const now = serveBuilt(built)
     this.#sdl = sdl
     this.#problems = problems

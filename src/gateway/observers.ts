@@ -1,7 +1,17 @@
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from '../server/server-observer.ts'
 
-/** One observer for all that are there; `undefined` where there is none. */
+/** The log of the gateway. */
+export interface GatewayLog {
+  info(message: string, details?: object): void
+  warn(message: string, details?: object): void
+  error(message: string, details?: object): void
+}
+
+/** Discards all messages. */
+export const silentLog: GatewayLog = { info() {}, warn() {}, error() {} }
+
+/** Combines observers into one; `undefined` without any. */
 export function observersOf(
   observers: readonly (OperationObserver | undefined)[],
 ): OperationObserver | undefined {
@@ -12,9 +22,6 @@ export function observersOf(
     answered: (report) => {
       for (const one of all) one.answered(report)
     },
-    framed: () => {
-      for (const one of all) one.framed?.()
-    },
     rejected: (document) => {
       for (const one of all) one.rejected?.(document)
     },
@@ -24,7 +31,7 @@ export function observersOf(
   }
 }
 
-/** The same of what happens at the door. */
+/** Combines the observers of a server. */
 export function serverObserverOf(
   observers: readonly (ServerObserver | undefined)[],
 ): ServerObserver | undefined {

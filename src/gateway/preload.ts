@@ -1,14 +1,14 @@
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
-import type { Lease } from '../cache/lease.ts'
+import type { Lease } from '../cache/cached-resource.ts'
 import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
-import type { GatewayLog } from './gateway-log.ts'
+import type { GatewayLog } from './observers.ts'
 
-/** The kinds that are kept from the start to the end, whether anybody asks for them or not. */
+/** Keeps the informers of some kinds running, whether they are used or not. */
 export class Preload implements Disposable {
   readonly #listFields: ReadonlySet<string>
   readonly #log: GatewayLog
-  /** The names that no kind has, which are told once. */
+  /** Unknown names that have been logged. */
   readonly #unknown = new Set<string>()
   #leases: readonly Lease[] = []
 
@@ -17,7 +17,9 @@ export class Preload implements Disposable {
     this.#log = log
   }
 
-  /** Holds what of them the schema serves now, and lets go of what it does not. Nobody waits for them. */
+  /**
+   * Takes a lease of each preloaded kind that the schema serves now, and releases the others. Does not wait for them.
+   */
   hold({ kinds, clusters }: ServedSchema): void {
     const before = this.#leases
     this.#tellUnknown([...kinds.values()].map(({ listField }) => listField))
@@ -45,7 +47,7 @@ export class Preload implements Disposable {
       const nearest = nearestName(name, known)
       const way =
         nearest === undefined ? 'it is loaded once a cluster serves it' : `give ${nearest}`
-      this.#log.warn(`preload: no kind that is served has the list field ${name}; ${way}`)
+      this.#log.warn(`preload: no served kind has the list field ${name}; ${way}`)
     }
   }
 

@@ -1,59 +1,59 @@
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { inSlices } from '../lib/slices.ts'
-import type { GatewayLog } from './gateway-log.ts'
+import { inSlices } from '../lib/event-loop.ts'
+import type { GatewayLog } from './observers.ts'
 
 export interface SchemaServingOptions {
-  /** Makes and serves a schema with the user's SDL; throws where an edit of that is wrong. */
+  /** Makes and serves a schema with the user's SDL. Throws if an edit is invalid. */
   readonly serve: (sdl: readonly SdlSource[], isEdit: boolean) => Generator<void, void>
-  /** The user's SDL that is served. */
+  /** The served SDL of the user. */
   readonly current: () => readonly SdlSource[]
-  /** Whether all clusters say what they serve, so that an edit can be judged. */
+  /** Whether all clusters are connected, so that an edit can be checked. */
   readonly areAllConnected: () => boolean
   readonly log: GatewayLog
   readonly signal: AbortSignal
 }
 
-/** Makes the schema anew when the clusters serve something else or the user's SDL is edited, one after the other. */
+/** Remakes the schema when clusters or the user's SDL change, one change after the other. */
 export class SchemaServing {
   readonly #options: SchemaServingOptions
-  /** The user's SDL as it has been edited, which is to be served. */
+  /** The edited SDL, which is not served yet. */
   #edit: readonly SdlSource[] | undefined
-  /** The edit that was refused last; it is tried again when the clusters serve something else. */
+  /** The last refused edit. It is tried again when the clusters change. */
   #refused: readonly SdlSource[] | undefined
   #refusal: readonly string[] = []
-  /** The schema is being made anew. */
+  /** The running remake of the schema. */
   #serving: Promise<void> | undefined
-  /** Something has changed since that was begun. */
+  /** Whether something has changed since the remake began. */
   #isDue = false
-  /** The clusters are others, or serve something else, than what is served was made of. */
+  /** Whether the clusters or their API have changed since the served schema was made. */
   #areClustersOther = false
 
   constructor(options: SchemaServingOptions) {
     this.#options = options
   }
 
-  /** Why the user's SDL, as it is now, is not served. */
+  /** The reasons why the user's current SDL is not served. */
   get refusal(): readonly string[] {
     return this.#refusal
   }
 
   /**
-   * Clusters are others, or serve something else. That may be at odds with the configuration: then what is there stays. Resolves
-   * when what is served is of now, or later.
+   * Remakes the schema after the clusters or their API have changed. Keeps the previous schema if the new one conflicts
+   * with the configuration. Resolves when the served schema reflects the change.
    */
   clustersChanged(): Promise<void> {
     this.#areClustersOther = true
     return this.#serveSoon()
   }
 
-  /** The user's SDL is other than it was. With errors in it, what was served before stays. */
+  /** Serves an edit of the user's SDL. Keeps the previous schema if the edit has errors. */
   edited(sdl: readonly SdlSource[]): void {
     this.#edit = sdl
     void this.#serveSoon()
   }
 
-  /** The user's SDL, as it is now, cannot be served. What has been told already is not told again. */
+  /** Refuses the user's current SDL. Does not log the messages in `told` again. */
   refuse(errors: readonly unknown[], told: readonly string[] = []): void {
     this.#refused = undefined
     this.#refusal = errors.map((error) => `${(error as Error).message}; the edit is not served`)
@@ -82,13 +82,13 @@ export class SchemaServing {
         // oxlint-disable-next-line no-await-in-loop -- one after the other
         await this.#serve(current(), false)
       } catch (error) {
-        log.error('the schema could not be made anew', { error })
+        log.error('the schema could not be remade', { error })
       }
     }
     this.#serving = undefined
   }
 
-  /** Whether an edit is served: a new one, or that which was refused and may be right by what the clusters serve now. */
+  /** Tries to serve an edit: a new one, or the refused one, which may be valid now. Returns whether it is served. */
   async #servesEdit(edit: readonly SdlSource[] | undefined): Promise<boolean> {
     const { areAllConnected, log } = this.#options
     const sdl = edit ?? (areAllConnected() ? this.#refused : undefined)
@@ -97,7 +97,7 @@ export class SchemaServing {
       await this.#serve(sdl, true)
       this.#refused = undefined
       this.#refusal = []
-      log.info('the schema is served as edited')
+      log.info('the edited schema is served')
       return true
     } catch (error) {
       const errors = error instanceof AggregateError ? error.errors : [error]

@@ -15,8 +15,7 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { indexersOf } from '../query/index/index-definition.ts'
-import { endedIndexers, endedIndexName } from '../query/index/ended-index.ts'
+import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterMember } from './cluster-member.ts'
@@ -25,42 +24,42 @@ export interface BuildSchemaOptions {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
   readonly aliases: GroupAliases
-  /** Kinds that are read live although they could be cached: `group/Kind`, or the kind alone of the core group. */
+  /** Kinds to read live instead of caching them: `group/Kind`, or the kind alone in the core group. */
   readonly uncached: readonly string[]
   readonly profile: SchemaProfile
-  /** Whether Relay can fetch objects again. */
+  /** Whether to support refetching by Relay. */
   readonly relay: boolean
-  /** Whether Secrets have what they hold, read live. */
+  /** Whether Secrets have `data` and `type`, read live. */
   readonly secretData: boolean
   readonly indexers: IndexFunctions
-  /** Whether fields of custom kinds that are called `…Ref` become relations. */
+  /** Whether fields of custom kinds with names in `…Ref` become relations. */
   readonly inferReferences: boolean
-  /** What is wrong with the SDL; the schema is made without it. */
+  /** Receives problems of the SDL. The schema is made without the invalid parts. */
   readonly problem: (problem: CodedError) => void
-  /** Called when all of that has been told, with what waits for kinds that are not served. May throw, to refuse it. */
+  /** Called after all problems, with declarations for kinds that are not served. May throw to refuse the schema. */
   readonly checked: (dormant: readonly DormantDeclaration[]) => void
 }
 
-/** A schema of what clusters serve, not served yet. */
+/** A schema that is not served yet. */
 export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
-  /** All its kinds, with what their caches are to be asked for. */
+  /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: readonly ServedResource[]
-  /** The clusters as they were when it was begun. */
+  /** The clusters at the start of the build. */
   readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
 
-/** What was made is no valid GraphQL schema. */
+/** The result is not a valid GraphQL schema. */
 class InvalidSchemaError extends CodedError {
   constructor(problem: string) {
     super('SCHEMA_INVALID', `the schema is not valid: ${problem}`, {
-      hint: 'give the field or type that it speaks of another name',
+      hint: 'rename the field or type in the message',
     })
   }
 }
 
 /**
- * Makes the schema of what the clusters serve, in steps between which others may have their turn: with many custom resources
- * it takes some tenths of a second. Throws `GroupAliasError`, and what `checked` throws. Changes nothing.
+ * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
+ * takes some tenths of a second. Throws `GroupAliasError`, and the errors of `checked`. Changes nothing else.
  */
 export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void, BuiltSchema> {
   const { sdl, aliases, uncached, profile, relay, secretData, problem } = options
@@ -79,9 +78,9 @@ export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void
   yield
   const schema = yield* schemaInSteps(model, { relay, secretData })
   yield
-  // Or the first operation would have to wait for that.
+  // Validates now, so that the first operation does not have to wait.
   const [invalid] = validateSchema(schema)
-  // Served, it would fail every operation.
+  // An invalid schema would fail every operation.
   if (invalid !== undefined) throw new InvalidSchemaError(invalid.message)
   yield
   const resources = yield* resourcesOf(model.kinds, relations)
@@ -89,7 +88,7 @@ export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void
   return { schema, kinds, kindOf, relations, resources, members }
 }
 
-/** Tells the caches of the clusters what may be acquired from now on. What is cached goes on. */
+/** Registers the resources of the schema with the caches. Running informers continue. */
 export function serveBuilt({ members, resources, ...built }: BuiltSchema): ServedSchema {
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
@@ -105,16 +104,16 @@ export function serveBuilt({ members, resources, ...built }: BuiltSchema): Serve
   return { ...built, clusters, access }
 }
 
-/** The kinds of a schema, with all that their stores are to be asked for; pauses after each. */
+/** The resources of a schema, with their indexes. Pauses after each. */
 function* resourcesOf(
   kinds: Iterable<Kind>,
   { compiled, indexTexts }: SchemaRelations,
 ): Generator<void, readonly ServedResource[]> {
   const related = indexersByType(compiled)
   const resources: ServedResource[] = []
-  for (const { resource, metadataOnly, uncached, indexes, typeName, ended, mixed } of kinds) {
+  for (const { resource, metadataOnly, uncached, indexes, typeName, ended, polymorphic } of kinds) {
     const ofRelations = related.get(typeName) ?? {}
-    const choices = mixed.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
+    const choices = polymorphic.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
     resources.push({
       resource,
       metadataOnly,

@@ -2,7 +2,7 @@ import type { ReviewToken } from '../access/authentication/token-review.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { Cluster } from './connected-cluster.ts'
 
-/** No cluster has the name that was configured to review tokens. */
+/** The cluster that should review tokens does not exist. */
 export class NoReviewerError extends CodedError {
   constructor(cluster: string, known: readonly string[]) {
     super(
@@ -19,8 +19,8 @@ export class NoReviewerError extends CodedError {
 const apiVersion = 'authentication.k8s.io/v1'
 
 /**
- * Has tokens reviewed by the API server of a cluster, the first one's unless it is named. Throws {@link NoReviewerError}. What it
- * returns rejects while the cluster cannot be reached, and no later than the deadline.
+ * Makes a reviewer that sends tokens to the API server of a cluster, by default the first. Throws {@link
+ * NoReviewerError}. The reviewer rejects while the cluster cannot be reached, and after the deadline.
  */
 export function tokenReviewer(
   clusters: () => readonly Cluster[],
@@ -38,7 +38,7 @@ export function tokenReviewer(
   return async (spec) => {
     const cluster = find()
     if (cluster?.state !== 'connected') {
-      throw cluster?.error ?? new CodedError('NO_REVIEWER', 'the cluster is served no more')
+      throw cluster?.error ?? new CodedError('NO_REVIEWER', 'the cluster is no longer served')
     }
     return await cluster.api.apiServer.request('POST', `/apis/${apiVersion}/tokenreviews`, {
       body: { apiVersion, kind: 'TokenReview', spec },

@@ -4,7 +4,7 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** SDL of the user's that cannot be read. */
+/** SDL of the user that cannot be read. */
 export class SchemaFileError extends CodedError {
   constructor(path: string, cause: unknown) {
     super('SCHEMA_FILE', `schema ${path} cannot be read: ${String(cause)}`, {
@@ -18,15 +18,15 @@ export class SchemaFileError extends CodedError {
 export interface UserSdlOptions {
   /** Files of SDL. */
   readonly files: readonly string[]
-  /** A directory of them: all that end in `.graphql`, in the order of their names. */
+  /** A directory: all its files that end in `.graphql`, sorted by name. */
   readonly directory: string | undefined
-  /** How often it is looked at whether they are others. Milliseconds. */
+  /** How often to check the files for changes. Milliseconds. */
   readonly intervalMs?: number
 }
 
 const defaultIntervalMs = 1_000
 
-/** The user's SDL, which may change while the gateway runs. */
+/** The user's SDL. It may change while the gateway runs. */
 export class UserSdl {
   readonly #options: UserSdlOptions
   #sources: readonly SdlSource[] = []
@@ -35,12 +35,12 @@ export class UserSdl {
     this.#options = options
   }
 
-  /** As it was read last. */
+  /** The SDL of the last read. */
   get sources(): readonly SdlSource[] {
     return this.#sources
   }
 
-  /** Reads all of it. Rejects with {@link SchemaFileError}. */
+  /** Reads all files. Rejects with {@link SchemaFileError}. */
   async read(): Promise<readonly SdlSource[]> {
     const { files, directory } = this.#options
     const names = directory === undefined ? [] : await filesIn(directory)
@@ -48,8 +48,8 @@ export class UserSdl {
   }
 
   /**
-   * Tells, until the signal is aborted, when it is other than it was, or why it cannot be read. It is asked for by what is in
-   * it rather than by the events of its folder: a mounted ConfigMap is a link that is put elsewhere. Never rejects.
+   * Calls `changed` after each change and `failed` after a failed read, until the signal aborts. Compares contents
+   * instead of listening to file events: a mounted ConfigMap is a link whose target changes. Never rejects.
    */
   async follow(
     changed: (sources: readonly SdlSource[]) => void,

@@ -1,5 +1,5 @@
 import { Backoff, sleep } from '../lib/backoff.ts'
-import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
+import { type ApiResource, groupResourceOf, requireResource } from '../kubernetes/api-resource.ts'
 import { type Delta, DeltaQueue } from './reflector/delta-queue.ts'
 import type { InformerFailure, InformerObserver } from './informer-observer.ts'
 import {
@@ -10,17 +10,30 @@ import {
 import type { ObjectCodec } from './codec/object-codec.ts'
 import { ObjectIntake, type Transform } from './object-intake.ts'
 import { Reflector } from './reflector/reflector.ts'
-import { reflectorDefaults, type ReflectorOptions } from './reflector/reflector-options.ts'
+import {
+  reflectorChecks,
+  reflectorDefaults,
+  type ReflectorOptions,
+} from './reflector/reflector-options.ts'
 import type { ReflectorState } from './reflector/reflector-status.ts'
 import type { StoreContents } from './store/store-contents.ts'
+import {
+  aFlag,
+  aFunction,
+  aLimit,
+  anObject,
+  checkedOptions,
+  type OptionChecks,
+} from '../lib/options.ts'
+import { sourceOf, type SourceOptions } from './source.ts'
 
-/** What a controller is made from, besides what it does with the deltas. */
+/** The options of a controller, without the processing of deltas. */
 export interface ControllerOptions extends ReflectorOptions {
   readonly resource: ApiResource
   readonly source: ListerWatcher
   readonly tweakListOptions?: TweakListOptions
   readonly observer?: InformerObserver
-  /** How many deltas may wait between the reflector and their processing; the reflector pauses when it is full. */
+  /** How many deltas may wait for processing. The reflector pauses when the queue is full. */
   readonly queueLimit?: number
 }
 
@@ -29,20 +42,19 @@ export const defaultQueueLimit = 10_000
 export interface ControllerParts {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
-  /** An empty generation of whatever the deltas are applied to. */
+  /** An empty generation for the deltas of a list. */
   readonly stage: () => StoreContents
-  /** Applies deltas, in order. What it returns is awaited before the next ones. */
+  /** Applies deltas in order. Its promise is awaited before the next ones. */
   readonly process: (deltas: readonly Delta[]) => void | Promise<void>
   readonly failed: (failure: InformerFailure, error: Error) => void
 }
 
 /**
- * A reflector, a delta queue, and the loop that takes the one from the other (client-go's `Controller`). What becomes
- * of the deltas is its owner's business.
+ * A reflector, a delta queue, and the loop between them (client-go's `Controller`). The owner processes the deltas.
  *
- * No object, whatever is in it, should make this loop fail. Should it do so all the same, by a fault of this library or
- * by an observer that throws, then a cache that stands still unseen would be the worst end. So the failure is reported
- * as `loop`, stays in `lastError`, and after a back-off everything begins again with a list.
+ * No object should make this loop fail, whatever it contains. If it fails all the same, by a fault of this library or
+ * an observer that throws, a silent stop of the cache would be worst. So the failure is reported as `loop` and stays in
+ * `lastError`, and after a back-off everything restarts with a list.
  */
 export class Controller {
   #queue: DeltaQueue
@@ -51,7 +63,7 @@ export class Controller {
   readonly #failed: ControllerParts['failed']
   readonly #backoff: Backoff
   #isPausing = false
-  /** Why the loop failed; `undefined` once a list has been processed since. */
+  /** Why the loop failed; `undefined` once a list was processed since. */
   #loopError: Error | undefined
   readonly #process: ControllerParts['process']
   readonly #observer: InformerObserver
@@ -81,7 +93,7 @@ export class Controller {
           room: (signal) => this.#queue.room(signal),
         },
         observer: {
-          // Not copied: an observer may be an instance of a class.
+          // Not copied, because an observer may be an instance of a class.
           listing: () => observer.listing?.(),
           listed: (list) => observer.listed?.(list),
           watching: (resourceVersion) => observer.watching?.(resourceVersion),
@@ -99,7 +111,7 @@ export class Controller {
     return state === 'watching' && this.#loopError !== undefined ? 'reconnecting' : state
   }
 
-  /** The last failure of a list or watch, or of the loop itself; `undefined` since the last success. */
+  /** The last failure of a list, a watch or the loop; `undefined` since the last success. */
   get lastError(): Error | undefined {
     return this.#loopError ?? this.#reflector.status.lastError
   }
@@ -114,12 +126,12 @@ export class Controller {
     return this.#queue.length
   }
 
-  /** Lists anew what may look otherwise than it did. */
+  /** Lists again, comparing whole objects. */
   reread(): void {
     this.#reflector.reread()
   }
 
-  /** Runs until the signal is aborted; never rejects. */
+  /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       try {
@@ -130,13 +142,13 @@ export class Controller {
     }
   }
 
-  /** The same, but rejects with what `process` or an observer throws; everything has ended then, too. */
+  /** Like {@link run}, but rejects with the error of `process` or an observer, after everything has ended. */
   async runOnce(signal: AbortSignal): Promise<void> {
     this.#queue = new DeltaQueue({ limit: this.#queueLimit })
     const ending = new AbortController()
     const ends = AbortSignal.any([signal, ending.signal])
     const reflecting = this.#reflector.run(ends)
-    // Where the reflector itself fails, nothing would ever come from the queue again.
+    // If the reflector fails, the queue receives nothing more.
     reflecting.catch(() => ending.abort())
     try {
       for await (const deltas of this.#queue.batches(ends)) {
@@ -156,7 +168,7 @@ export class Controller {
     try {
       this.#failed('loop', this.#loopError)
     } catch (thrown) {
-      // An observer that throws at everything must not end what it observes.
+      // An observer that always throws must not end the controller.
       process.emitWarning(`an informer's observer threw: ${String(thrown)}`)
     }
     this.#isPausing = true
@@ -170,4 +182,30 @@ export class Controller {
     const durationMs = stages.firstByteMs + stages.receivingMs + stages.applyingMs
     this.#observer.slowList?.({ items: delta.contents.size, durationMs, stages })
   }
+}
+
+/** The options of an informer or a controller, as callers write them. */
+export interface CacheOptions
+  extends SourceOptions, Omit<ControllerOptions, 'resource' | 'source'> {}
+
+export const cacheChecks: OptionChecks<CacheOptions> = {
+  ...reflectorChecks,
+  resource: requireResource,
+  apiServer: anObject,
+  source: anObject,
+  metadataOnly: aFlag,
+  tweakListOptions: aFunction,
+  observer: anObject,
+  queueLimit: aLimit(1),
+}
+
+/** The controller's form of the options. Throws `InvalidOptionError` and `SourceMismatchError`. */
+export function controllerOptionsOf<T extends CacheOptions>(
+  of: string,
+  given: T,
+  checks: OptionChecks<T>,
+): T & ControllerOptions {
+  const options = checkedOptions(of, given, checks)
+  requireResource('resource', options.resource)
+  return { ...options, source: sourceOf(options) }
 }

@@ -20,22 +20,22 @@ import type { SharedInformer } from './shared-informer.ts'
 import type { InformerOptions } from './shared-options.ts'
 import type { SourceOfResources } from './source.ts'
 
-/** What names a resource without knowing its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
+/** A resource by name, without its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
 export type GroupVersionResource = Pick<ApiResource, 'group' | 'version' | 'resource'>
 
 type Discover = (signal: AbortSignal) => Promise<{ readonly resources: readonly ApiResource[] }>
 
-/** What a dynamic factory is made from; the rest are options of all its informers. */
+/** The options of a dynamic factory; the others apply to all its informers. */
 export interface DynamicInformerFactoryOptions extends SharedInformerFactoryOptions {
-  /** Whose resources these are, and who is asked what there is. */
+  /** The server that has the resources and discovers them. */
   readonly apiServer?: SourceOfResources & { readonly discover?: Discover }
-  /** What the server serves now. Must be given where `apiServer` is not. */
+  /** Returns the resources that the server serves now. Required without `apiServer`. */
   readonly discover?: Discover
-  /** How often {@link DynamicInformerFactory.waitForResource} asks again, milliseconds. */
+  /** How often {@link DynamicInformerFactory.waitForResource} asks again, in milliseconds. */
   readonly discoverEveryMs?: number
 }
 
-/** Every default of {@link DynamicInformerFactoryOptions}, but for its informers'. */
+/** The defaults of {@link DynamicInformerFactoryOptions}, without those of its informers. */
 export const dynamicInformerDefaults = { discoverEveryMs: 1000 } as const
 
 const dynamicChecks: OptionChecks<DynamicInformerFactoryOptions> = {
@@ -44,7 +44,7 @@ const dynamicChecks: OptionChecks<DynamicInformerFactoryOptions> = {
   discoverEveryMs: aNumber(),
 }
 
-/** A resource that the server does not serve, or not yet. */
+/** The server does not serve a resource, or not yet. */
 export class ResourceNotServedError extends CodedError {
   constructor(wanted: GroupVersionResource, known: readonly ApiResource[]) {
     const versions = known
@@ -66,10 +66,10 @@ export class ResourceNotServedError extends CodedError {
 
 /**
  * Informers of resources that are known by name only, custom ones above all (client-go's
- * `DynamicSharedInformerFactory`). The kind comes from discovery, when an informer is first asked for.
+ * `DynamicSharedInformerFactory`). Discovery finds the kind when an informer is first requested.
  *
- * An informer whose resource vanishes while it runs keeps the deletions that the server sent, reports each list that
- * the server refuses with 404, and tries again with back-off; it recovers by itself when the resource is there again.
+ * If a resource vanishes while its informer runs, the informer applies the deletions that the server sent, reports each
+ * list that fails with 404, and retries with back-off. It recovers when the resource is back.
  */
 export class DynamicInformerFactory implements AsyncDisposable {
   readonly #discoverNow: Discover
@@ -94,7 +94,7 @@ export class DynamicInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * The informer of a resource, one per resource and options. Asks the server what it serves when the resource is not
+   * The informer of a resource: one per resource and options. Asks the server what it serves if the resource is not
    * known yet. Rejects with {@link ResourceNotServedError}.
    */
   informer<T extends KubernetesObject = Unstructured>(
@@ -176,7 +176,7 @@ export class DynamicInformerFactory implements AsyncDisposable {
   }
 }
 
-/** Creates a dynamic factory; nothing is asked before the first informer. */
+/** Creates a dynamic factory. Sends no request before the first informer. */
 export function createDynamicInformerFactory(
   options: DynamicInformerFactoryOptions,
 ): DynamicInformerFactory {

@@ -1,50 +1,89 @@
-import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { Change } from './store/change.ts'
-import type { ListStages } from './reflector/list-stages.ts'
+import type { ListStages } from './reflector/delta-queue.ts'
+import { CodedError } from '../lib/coded-error.ts'
 
-/** What can go wrong in an informer without ending it. */
+/** Failures that do not end an informer. */
 export type InformerFailure =
-  /** A LIST or WATCH that failed, or an ERROR event; it is tried again. */
+  /** A LIST or WATCH failed, or an ERROR event arrived. It is retried. */
   | 'list'
   | 'watch'
-  /** An event or item that is an object of another kind, or without a name; it is dropped. */
+  /** An event or item is an object of another kind, or has no name. It is dropped. */
   | 'object'
   | 'transform'
   | 'index'
   | 'handler'
-  /** The informer's own loop, by a fault of this library or of an observer; it begins again with a list. */
+  /** The informer's loop failed, by a fault of this library or an observer. It restarts with a list. */
   | 'loop'
 
 /**
- * What an informer reports to whoever runs it: log lines and metrics are made of this (client-go's reflector metrics).
- * Every method is optional and must not throw. Gauges are read from the informer: `queueLength`, `listeners`,
- * `failures`, `lastContactMs`, `store.resourceVersion`, `store.size`.
+ * The reports of an informer, for logs and metrics (client-go's reflector metrics). Every method is optional and must
+ * not throw. Read gauges from the informer: `queueLength`, `listeners`, `failures`, `lastContactMs`,
+ * `store.resourceVersion`, `store.size`.
  */
 export interface InformerObserver {
-  /** `resource`: of which informer, where one observer is given to many. */
+  /** `resource` tells the informers of a shared observer apart. */
   failed?(failure: InformerFailure, error: Error, resource: ApiResource): void
-  /** A list has begun, with as many requests as it takes. */
+  /** A list begins; it may take several requests. */
   listing?(): void
-  /** A whole list has been received. */
+  /** A whole list was received. */
   listed?(list: { readonly items: number; readonly durationMs: number }): void
-  /** A list has been received and applied, and that took longer than `slowListMs`. The stages add up to the duration. */
+  /** Receiving and applying a list took longer than `slowListMs`. The stages add up to the duration. */
   slowList?(list: {
     readonly items: number
     readonly durationMs: number
     readonly stages: ListStages
   }): void
   /**
-   * The store has come to a position, by these changes; none for a bookmark, and for the first list. Called in the tick in which
-   * the listeners are told. `isList`: by a list, of which nobody can tell what has come and gone since the last position.
+   * The store has reached a position by these changes, in the tick in which listeners receive them. No changes: a
+   * bookmark, or the first list. `isList`: the position comes from a list, so states since the last position may have
+   * been missed.
    */
   advanced?(resourceVersion: ResourceVersion, changes: readonly Change[], isList: boolean): void
-  /** A watch has begun. */
+  /** A watch began. */
   watching?(resourceVersion: string): void
-  /** A watch has ended. `isShort`: sooner than `shortWatchMs`, and without an event. */
+  /** A watch ended. `isShort`: sooner than `shortWatchMs`, and without an event. */
   watched?(watch: {
     readonly events: number
     readonly durationMs: number
     readonly isShort: boolean
   }): void
+}
+
+/**
+ * Counts the failures of an informer and reports them to its observer. Without an observer, the first failure of each
+ * kind is a warning of the process.
+ */
+export class FailureReport {
+  readonly #resource: ApiResource
+  readonly #observer: InformerObserver
+  readonly #counts = new Map<InformerFailure, number>()
+
+  constructor(resource: ApiResource, observer: InformerObserver) {
+    this.#resource = resource
+    this.#observer = observer
+  }
+
+  get counts(): ReadonlyMap<InformerFailure, number> {
+    return this.#counts
+  }
+
+  readonly failed = (failure: InformerFailure, error: Error): void => {
+    const count = (this.#counts.get(failure) ?? 0) + 1
+    this.#counts.set(failure, count)
+    if (this.#observer.failed !== undefined) this.#observer.failed(failure, error, this.#resource)
+    else if (count === 1) this.#warn(failure, error)
+  }
+
+  #warn(failure: InformerFailure, error: Error): void {
+    const hint = error instanceof CodedError && error.hint !== undefined ? ` (${error.hint})` : ''
+    process.emitWarning(`informer of ${groupResourceOf(this.#resource)}: ${error.message}${hint}`, {
+      type: 'InformerWarning',
+      code: `INFORMER_${failure.toUpperCase()}`,
+      detail:
+        `The first failure of the kind "${failure}"; further ones are counted in informer.failures. ` +
+        'Give the informer an observer to receive each one.',
+    })
+  }
 }

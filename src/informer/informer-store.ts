@@ -7,7 +7,7 @@ import type { ObjectSelection } from './codec/projection.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
 import type { IndexView, ObjectId, StoreView } from './store/store-view.ts'
 
-/** The store of an informer as everyone but the informer has it: to read, not to write. */
+/** A read-only view of an informer's store. */
 export class InformerStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
   readonly resource: ApiResource
   readonly #store: IndexedStore<T>
@@ -98,8 +98,8 @@ export class InformerStore<T extends KubernetesObject = KubernetesObject> implem
   }
 
   /**
-   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`, with
-   * `IncomparableResourceVersionError` where only equality could be tested, and with `InformerStoppedError`.
+   * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
+   * with `IncomparableResourceVersionError` if versions have no order, or with `InformerStoppedError`.
    */
   async waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
     return this.#store.waitForResourceVersion(wanted, checkedWait(options))

@@ -25,16 +25,16 @@ import {
 import { identityOf, type InformerOptions, SharedOptions } from './shared-options.ts'
 import type { SourceOfResources } from './source.ts'
 
-/** What a factory is made from; the rest are options of all its informers. */
+/** The options of a factory; the others apply to all its informers. */
 export interface SharedInformerFactoryOptions extends Omit<InformerOptions, 'metadataOnly'> {
-  /** Whose resources these are. This, or {@link source}. */
+  /** The server of the resources. Either this or {@link source} is required. */
   readonly apiServer?: SourceOfResources
-  /** Where the objects of a resource come from, where that is not an `ApiServer`. */
+  /** The source of a resource's objects, instead of an `ApiServer`. */
   readonly source?: (
     resource: ApiResource,
     options: { readonly metadataOnly?: boolean },
   ) => ListerWatcher
-  /** Options of the informers of one resource, over those of the factory. */
+  /** Options of one resource's informers, which override those of the factory. */
   readonly forResource?: (resource: ApiResource) => Omit<InformerOptions, 'metadataOnly'>
 }
 
@@ -48,7 +48,7 @@ export const factoryChecks: OptionChecks<SharedInformerFactoryOptions> = {
   forResource: aFunction,
 }
 
-/** Informers that have not synced, by resource (`pods`, `deployments.apps`), each with the reason. */
+/** Informers have not synced: by resource (`pods`, `deployments.apps`), with the reasons. */
 export class CacheSyncError extends CodedError {
   readonly errors: ReadonlyMap<string, Error>
 
@@ -71,7 +71,7 @@ interface FactoryInformer {
 }
 
 /**
- * One informer per resource, selection, transform and `metadataOnly`, however many ask for it (client-go's
+ * One informer per resource, selection, transform and `metadataOnly`, shared by all callers (client-go's
  * `SharedInformerFactory`). Informers are created on demand, started with {@link start} and stopped together.
  */
 export class SharedInformerFactory implements AsyncDisposable {
@@ -89,11 +89,11 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * The informer of a resource, created when nobody has asked for the same before: the same selection (namespace,
-   * selectors, `tweakListOptions`), transform and `metadataOnly`. Functions are the same when they are one function.
-   * Indexers are added to those that it has. `T` comes with a `Resource<T>`; else it is the caller's word for what
-   * the objects are. Throws `InformerConflictError` where another caller wants any other option otherwise, or another
-   * index of the same name, and `InformerStoppedError`.
+   * Returns the informer of a resource; creates it for the first caller. An informer is shared if the selection
+   * (namespace, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
+   * identical. Adds missing indexers. `T` comes from a `Resource<T>`, or is the caller's claim about the objects.
+   * Throws `InformerConflictError` if another caller gave a different value for any other option, or another index of
+   * the same name, and `InformerStoppedError`.
    */
   informer<T extends KubernetesObject = Unstructured>(
     resource: Resource<T>,
@@ -108,7 +108,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     if (this.#stopped) throw new InformerStoppedError(groupResourceOf(resource))
     const { apiServer, source, forResource, ...common } = this.#options
     const own: InformerOptions = checkedOptions('an informer', given, informerChecks)
-    // An informer does not know T: what it is given as functions of T are functions of what it holds.
+    // An informer does not know T; functions of T are functions of what it holds.
     const options: InformerOptions = {
       ...common,
       ...present(forResource?.(resource) ?? {}),
@@ -138,7 +138,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     return informer
   }
 
-  /** Starts every informer that is not running yet. Can be called again at any time. Throws `InformerStoppedError`. */
+  /** Starts every informer that is not running yet. May be called repeatedly. Throws `InformerStoppedError`. */
   start(): void {
     if (this.#stopped) throw new InformerStoppedError('this factory')
     for (const entry of this.#informers.values()) {
@@ -146,14 +146,13 @@ export class SharedInformerFactory implements AsyncDisposable {
     }
   }
 
-  /** Every informer of the factory. */
   *informers(): IterableIterator<SharedInformer> {
     for (const { informer } of this.#informers.values()) yield informer
   }
 
   /**
-   * Resolves when every informer has synced. Rejects with {@link CacheSyncError}, which says which have not and why, or
-   * with the signal's reason.
+   * Resolves when every informer has synced. Rejects with {@link CacheSyncError}, which names those that have not and
+   * why, or with the signal's reason.
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     checkedWait(options)
@@ -171,8 +170,8 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 
   /**
-   * The same as a result: for each resource (`pods`, `deployments.apps`) whether all of its informers have synced. Rejects
-   * with `InvalidOptionError` alone.
+   * Resolves with whether all informers of each resource (`pods`, `deployments.apps`) have synced. Rejects only with
+   * `InvalidOptionError`.
    */
   async settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
     checkedWait(options)
@@ -190,7 +189,7 @@ export class SharedInformerFactory implements AsyncDisposable {
     return results
   }
 
-  /** Stops every informer and waits for them. Those who wait for the sync of one that has not been started are told, too. */
+  /** Stops every informer and waits for them. Also ends waits for informers that were never started. */
   async shutdown(): Promise<void> {
     this.#stopped = true
     const entries = [...this.#informers.values()]
@@ -205,7 +204,7 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 }
 
-/** Creates a factory; nothing happens until {@link SharedInformerFactory.start}. Throws `InvalidOptionError`. */
+/** Creates a factory; nothing runs before {@link SharedInformerFactory.start}. Throws `InvalidOptionError`. */
 export function createSharedInformerFactory(
   options: SharedInformerFactoryOptions,
 ): SharedInformerFactory {

@@ -13,10 +13,12 @@ import type { InformerFailure } from './informer-observer.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import type { Intake, TakenBookmark } from './reflector/reflector-target.ts'
 
-/** Changes an object before it is stored: drops what nobody needs. Must return a new object or the same one. */
+/**
+ * Changes an object before it is stored, such as to drop unneeded fields. Must return a new object or the same one.
+ */
 export type Transform<T extends KubernetesObject = KubernetesObject> = (object: T) => T
 
-/** A transform that threw. The object is skipped. */
+/** A transform threw. The object is skipped. */
 export class TransformError extends CodedError {
   readonly key: string
 
@@ -38,14 +40,13 @@ export interface ObjectIntakeOptions {
 }
 
 /**
- * Turns the text of an object into a store's entry: the codec first, then the user's transform, once each.
+ * Turns the text of an object into a store entry: by the codec, then by the user's transform.
  *
- * What cannot be taken is one of two things. An object of another kind, one without a name, and `null`, say themselves
- * that they are not this store's: they are dropped, and so an event of that sort leaves what is stored under the same
- * name as it is, and a list that has such an item has not got the object. Text that is not an object at all says
- * nothing: somewhere before it something was lost, so it fails the watch or the list that it came with, and is never
- * taken for the absence of an object. So does a kind that differs from the resource's in upper and lower case alone: the resource
- * was written wrong, and every event would be dropped.
+ * There are two kinds of refusal. An object of another kind, an object without a name, and `null` show that they do not
+ * belong to the store. They are dropped: such an event leaves the stored object with the same name unchanged, and a
+ * list with such an item lacks the object. Text that is not an object shows that something before it was lost. It fails
+ * its watch or list, and never counts as the absence of an object. So does a kind that differs from the resource's only
+ * in case: the resource is misspelt, and every event would be dropped.
  */
 export class ObjectIntake {
   readonly #options: ObjectIntakeOptions
@@ -55,8 +56,8 @@ export class ObjectIntake {
   }
 
   /**
-   * `undefined` where the text is an object, but none of this kind, which has been reported. Throws
-   * {@link MalformedObjectError} where it is not one, {@link WrongKindError} where the resource's kind is written in the wrong case.
+   * Returns `undefined`, after reporting it, if the text is an object of another kind. Throws {@link
+   * MalformedObjectError} if it is not an object, and {@link WrongKindError} if the resource's kind has the wrong case.
    */
   take(text: Uint8Array): Intake | undefined {
     const { codec, transform, failed } = this.#options
@@ -76,8 +77,8 @@ export class ObjectIntake {
   }
 
   /**
-   * The same for the object of a BOOKMARK event: one of another kind says nothing of this one's position. Throws
-   * `MalformedFrameError` where it is not one object.
+   * Reads the object of a BOOKMARK event. One of another kind says nothing of this resource's position. Throws
+   * `MalformedFrameError` if the text is not one object.
    */
   takeBookmark(text: Uint8Array): TakenBookmark | undefined {
     const { codec, failed, resource } = this.#options

@@ -1,16 +1,15 @@
 import type { Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
-import { Controller } from './controller.ts'
-import { cacheChecks, type CacheOptions, controllerOptionsOf } from './controller-options.ts'
-import { FailureReport } from './failure-report.ts'
+import { cacheChecks, type CacheOptions, Controller, controllerOptionsOf } from './controller.ts'
+import { FailureReport } from './informer-observer.ts'
 import type { Delta } from './reflector/delta-queue.ts'
 import { aFunction, anything, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './object-intake.ts'
 import { StoreContents } from './store/store-contents.ts'
 
-/** The last known state of an object whose deletion was not seen but concluded from a list (a tombstone). */
+/** The last known state of an object whose deletion was concluded from a list (a tombstone). */
 export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObject> {
   readonly key: string
   readonly object: T
@@ -21,7 +20,7 @@ export class DeletedFinalStateUnknown<T extends KubernetesObject = KubernetesObj
   }
 }
 
-/** One step of a resource's history, as it left the delta queue (client-go's `Delta`). */
+/** One step of a resource's history, as it leaves the delta queue (client-go's `Delta`). */
 export type RawDelta<T extends KubernetesObject = KubernetesObject> =
   | {
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
@@ -34,34 +33,35 @@ export type RawDelta<T extends KubernetesObject = KubernetesObject> =
       readonly type: 'REPLACED'
       /** In the order of the list; decoded as they are read. */
       readonly objects: () => IterableIterator<T>
-      /** What {@link DeltaControllerOptions.knownObjects} has and the list has not. */
+      /** Objects of {@link DeltaControllerOptions.knownObjects} that the list lacks. */
       readonly vanished: readonly DeletedFinalStateUnknown<T>[]
       readonly resourceVersion: ResourceVersion
     }
-  /** A new state that the transform refused: what is known of the object is out of date. */
+  /** The transform refused a new state: the known state of the object is out of date. */
   | { readonly type: 'REFUSED'; readonly key: string; readonly resourceVersion: ResourceVersion }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
 
-/** What the owner of the deltas knows, so that a list can tell what has vanished (client-go's `KnownObjects`). */
+/**
+ * The objects that the owner of the deltas knows, so that a list shows what has vanished (client-go's `KnownObjects`).
+ */
 export interface KnownObjects<T extends KubernetesObject = KubernetesObject> {
   keys(): Iterable<string>
   getByKey(key: string): T | undefined
 }
 
-/** What a controller of one's own is made from (client-go's `Config`). */
+/** The options of a custom controller (client-go's `Config`). */
 export interface DeltaControllerOptions<
   T extends KubernetesObject = KubernetesObject,
 > extends CacheOptions {
   readonly resource: Resource<T>
   readonly transform?: Transform<T>
   /**
-   * What the owner of the deltas has. Without it a list could not tell what has vanished meanwhile: `'none'` says that this
-   * is meant.
+   * The objects that the owner of the deltas has. A list needs them to show what has vanished; `'none'` does without.
    */
   readonly knownObjects: KnownObjects<T> | 'none'
   /**
-   * Is given the deltas in batches, each object at most once in each (client-go's `Process`). The next batch waits for
-   * the promise. What it throws ends the controller.
+   * Receives the deltas in batches, each object at most once per batch (client-go's `Process`). The next batch waits
+   * for the promise. If it throws, the controller ends.
    */
   readonly process: (deltas: readonly RawDelta<T>[]) => void | Promise<void>
 }
@@ -73,20 +73,20 @@ const deltaControllerChecks: OptionChecks<DeltaControllerOptions> = {
   process: aFunction,
 }
 
-/** A controller of one's own: the raw deltas of a resource, without a store. */
+/** A custom controller: the raw deltas of a resource, without a store. */
 export interface DeltaController {
-  /** Runs until the signal is aborted; rejects with what `process` throws. To be called once. */
+  /** Runs until the signal aborts. Rejects with the error of `process`. Call once. */
   run(signal: AbortSignal): Promise<void>
-  /** Whether the first list has been processed. */
+  /** Whether the first list was processed. */
   hasSynced(): boolean
-  /** The position behind the last delta that was processed; `''` before the first. */
+  /** The position after the last processed delta; `''` before the first. */
   readonly lastSyncResourceVersion: ResourceVersion | ''
   /** How many deltas wait. */
   readonly queueLength: number
 }
 
 /**
- * Creates a controller; nothing happens until it is run. Throws `InvalidOptionError`, and `SourceMismatchError` where the
+ * Creates a controller; nothing happens before `run`. Throws `InvalidOptionError`, and `SourceMismatchError` if the
  * source is of another resource.
  */
 export function createController<T extends KubernetesObject = Unstructured>(

@@ -2,37 +2,36 @@ import type { KubernetesObject } from '../kubernetes/object.ts'
 import type { Resource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { aDuration, aFlag, aFunction, anObject, type OptionChecks } from '../lib/options.ts'
-import { defaultQueueLimit } from './controller.ts'
-import { cacheChecks, type CacheOptions } from './controller-options.ts'
+import { cacheChecks, type CacheOptions, defaultQueueLimit } from './controller.ts'
 import type { Transform } from './object-intake.ts'
 import type { Indexers } from './store/store-view.ts'
 
-/** What an informer is made from; the defaults are in {@link sharedInformerDefaults} and `reflectorDefaults`. */
+/** The options of an informer; the defaults are in {@link sharedInformerDefaults} and `reflectorDefaults`. */
 export interface SharedInformerOptions<
   T extends KubernetesObject = KubernetesObject,
 > extends CacheOptions {
-  /** Whose objects these are; one of the built-in `resources`, or any other of the type `Resource<T>`. */
+  /** One of the built-in `resources`, or another `Resource<T>`. */
   readonly resource: Resource<T>
-  /** Index functions besides the standard ones; more can be added at any time. */
+  /** Index functions besides the built-in ones. More can be added at any time. */
   readonly indexers?: Indexers<T>
   readonly transform?: Transform<T>
-  /** The resync period of handlers that do not say their own, milliseconds; 0, the default, is none. */
+  /** The resync period of handlers without their own, in milliseconds; default 0: none. */
   readonly resyncPeriodMs?: number
-  /** Freezes every object that leaves the store, so that a handler that modifies one throws there and then. Costly. */
+  /** Freezes every object that leaves the store, so that a handler that modifies one throws. Costly. */
   readonly detectMutations?: boolean
   /**
-   * Whether resource versions are compared. Unless given, they are where the server promises that they have an order, which it
-   * is asked for when that matters (Kubernetes 1.35 and later).
+   * Whether resource versions are compared. Default: if the server promises an order (Kubernetes 1.35 and later), which
+   * is checked when it matters.
    */
   readonly resourceVersionsComparable?: boolean
   /**
-   * How long a handler that has been called may take to return once the informer stops; then it is reported as a failure and
-   * left alone.
+   * How long a running handler may take to return after the informer stops. Then it is reported as a failure and
+   * abandoned.
    */
   readonly handlerStopDeadlineMs?: number
 }
 
-/** Every default of {@link SharedInformerOptions}, but for the reflector's. */
+/** The defaults of {@link SharedInformerOptions}, without the reflector's. */
 export const sharedInformerDefaults: Required<
   Pick<
     SharedInformerOptions,
@@ -56,7 +55,7 @@ export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
   handlerStopDeadlineMs: aDuration,
 }
 
-/** An informer that runs was told to run. */
+/** `run` was called on a running informer. */
 export class InformerRunningError extends CodedError {
   constructor(resource: string) {
     super('INFORMER_RUNNING', `the informer of ${resource} is running already`, {
@@ -65,12 +64,12 @@ export class InformerRunningError extends CodedError {
   }
 }
 
-/** An informer that has been stopped was asked for something that only a running one gives. */
+/** A stopped informer was asked for something that only a running one provides. */
 export class InformerStoppedError extends CodedError {
   constructor(resource: string, cause?: Error) {
     super('INFORMER_STOPPED', `the informer of ${resource} has been stopped`, {
       hint: 'create a new informer: a stopped one does not start again',
-      ...(cause === undefined ? {} : { cause }),
+      cause,
     })
   }
 }

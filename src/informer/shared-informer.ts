@@ -3,10 +3,9 @@ import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/o
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
 import { checkedOptions, type OptionChecks, present, withDefaults } from '../lib/options.ts'
-import { inSlices } from '../lib/slices.ts'
-import { Controller } from './controller.ts'
-import { controllerOptionsOf } from './controller-options.ts'
-import { FailureReport } from './failure-report.ts'
+import { inSlices } from '../lib/event-loop.ts'
+import { Controller, controllerOptionsOf } from './controller.ts'
+import { FailureReport, type InformerFailure, type InformerObserver } from './informer-observer.ts'
 import { InformerStore } from './informer-store.ts'
 import type { Delta, ListDelta } from './reflector/delta-queue.ts'
 import {
@@ -18,10 +17,8 @@ import {
   type ResourceEventHandler,
 } from './delivery/event-handler.ts'
 import { IndexedStore } from './store/indexed-store.ts'
-import { type Indexer, indexerOf } from './store/indexer.ts'
-import type { InformerFailure, InformerObserver } from './informer-observer.ts'
+import { type Indexer, indexerOf, type Lister, listerOf } from './store/lister.ts'
 import { type Listener, listenerChecks, type ListenerOptions } from './delivery/listener.ts'
-import { type Lister, listerOf } from './store/lister.ts'
 import { freezingCodec } from './codec/freezing-codec.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import { ordersResourceVersions } from './reflector/lister-watcher.ts'
@@ -36,19 +33,19 @@ import {
   type SharedInformerOptions,
 } from './shared-informer-options.ts'
 import { StoreWriter } from './store-writer.ts'
-import { snapshotOf } from './delivery/snapshot.ts'
+import { snapshotOf } from './delivery/route.ts'
 import type { Indexers } from './store/store-view.ts'
 
-/** What an informer is doing: a reflector's state, or that it has synced and is watching. */
+/** The reflector's state, or `synced`: synced and watching. */
 export type InformerState = ReflectorState | 'synced'
 
 /**
- * Keeps an indexed store in step with one resource and tells its handlers and listeners of every change (client-go's
- * `SharedIndexInformer`). Store and indices are always up to date before anyone is told.
+ * Keeps an indexed store in step with one resource and delivers every change to its handlers and listeners (client-go's
+ * `SharedIndexInformer`). The store and its indexes are up to date before any delivery.
  */
 export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly resource: Resource<T>
-  /** The indexed store; only the informer writes it. */
+  /** The indexed store. Only the informer writes to it. */
   readonly store: InformerStore<T>
   readonly #store: IndexedStore<T>
   readonly #codec: ObjectCodec
@@ -95,7 +92,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       process: (deltas) => this.#apply(deltas),
       failed: this.#report.failed,
     })
-    // Nobody need wait for it.
+    // Without this, an unawaited promise would count as an unhandled rejection.
     this.#firstSync.promise.catch(() => {})
   }
 
@@ -114,7 +111,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#controller.lastContactMs
   }
 
-  /** How often each kind of failure has happened. */
+  /** The number of failures of each kind. */
   get failures(): ReadonlyMap<InformerFailure, number> {
     return this.#report.counts
   }
@@ -124,19 +121,19 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return this.#controller.queueLength
   }
 
-  /** How many handlers and listeners it has. */
+  /** The number of handlers and listeners. */
   get listeners(): number {
     return this.#processor.size
   }
 
-  /** Whether the first whole list is in the store, also when it was empty. */
+  /** Whether the store has the first whole list, even if it is empty. */
   hasSynced(): boolean {
     return this.#writer.hasList
   }
 
   /**
-   * Resolves when {@link hasSynced}. Rejects with `DeadlineError`, whose cause is the last failure; with the signal's
-   * reason; with {@link InformerStoppedError} where the informer has been stopped, or is while this waits.
+   * Resolves when {@link hasSynced} becomes true. Rejects with `DeadlineError`, whose cause is the last failure; with
+   * the signal's reason; or with {@link InformerStoppedError} if the informer is or gets stopped.
    */
   async waitForSync(options: WaitOptions = {}): Promise<void> {
     const { deadlineMs, signal } = checkedWait(options)
@@ -156,9 +153,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Runs until the signal is aborted, then ends all handlers and listeners. A handler that does not return within
-   * `handlerStopDeadlineMs` is reported with `HandlerStuckError`. To be called once: rejects with
-   * {@link InformerRunningError}, later with {@link InformerStoppedError}.
+   * Runs until the signal aborts, then ends all handlers and listeners. Reports a handler that does not return within
+   * `handlerStopDeadlineMs` with `HandlerStuckError`. Call once: later calls reject with {@link InformerRunningError}
+   * or {@link InformerStoppedError}.
    */
   async run(signal: AbortSignal): Promise<void> {
     const name = groupResourceOf(this.resource)
@@ -177,17 +174,16 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Lists anew, now and once more when the watch that follows has ended, and compares what objects say instead of their resource
-   * versions. For custom resources whose definition has changed: the server may show other fields of them than before.
+   * Lists again, now and when the watch after that has ended, and compares whole objects instead of resource versions.
+   * For custom resources whose definition has changed, because the server may show other fields of them.
    */
   reread(): void {
     this.#controller.reread()
   }
 
   /**
-   * Adds a handler. One that is added late is told of everything present first, with `isInInitialList`, and then of
-   * whatever follows, and, where it wants a resync, of everything again from time to time. Throws
-   * {@link InformerStoppedError} and {@link MissingOnResetError}.
+   * Adds a handler. It first receives all present objects, with `isInInitialList`, then all changes, and resyncs if it
+   * has a resync period. Throws {@link InformerStoppedError} and {@link MissingOnResetError}.
    */
   addEventHandler(
     handler: ResourceEventHandler<T>,
@@ -197,7 +193,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       throw new MissingOnResetError()
     }
     const { resyncPeriodMs } = this.#settings
-    // A handler that reads the lister may have met an object that it has not been told of: the end of that one it must be.
+    // A handler that reads the lister may know an object before its addition is delivered, so the deletion must be
+    // delivered too.
     const listener = this.listen({ resyncPeriodMs, readsStore: true, ...present(options) })
     const run = new HandlerRun(handler as ResourceEventHandler, listener, (error) =>
       this.#report.failed('handler', error),
@@ -207,7 +204,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return run
   }
 
-  /** Removes a handler; a registration of another informer, or one already removed, is ignored. */
+  /** Removes a handler. Ignores registrations of other informers and removed ones. */
   removeEventHandler(registration: HandlerRegistration): void {
     if (registration instanceof HandlerRun && this.#registrations.has(registration)) {
       registration.remove()
@@ -215,8 +212,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * The handler as an async iterable of batches. Without `replay` it begins with what changes from now on. Throws
-   * {@link InformerStoppedError}, and `UnknownIndexError` where its route names an index that the store does not have.
+   * The changes as an async iterable of batches. Without `replay`, it starts with the next change. Throws {@link
+   * InformerStoppedError}, and `UnknownIndexError` if the route names an unknown index.
    */
   listen(given: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
@@ -228,18 +225,18 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Adds indexes, also while running: they are back-filled at once, which in a big store takes its time (about 5 ms for 1,000
-   * objects): see {@link backfillIndexers}. Throws `DuplicateIndexError`, and then adds none.
+   * Adds and fills indexes at once, even while running. That takes about 5 ms per 1,000 objects; see {@link
+   * backfillIndexers}. If it throws `DuplicateIndexError`, it adds none.
    */
   addIndexers(indexers: Indexers<T>): void {
     this.#store.addIndexers(indexers as Indexers)
   }
 
   /**
-   * The same without holding up the event loop for longer than some milliseconds at a time. The indexes are there when it
-   * resolves, complete and up to date; until then they are unknown, but their names are taken. Rejects with
-   * `DuplicateIndexError`, with {@link InformerStoppedError} where the informer is stopped meanwhile, and with whatever goes
-   * wrong while they are made: then there are none, and their names are free again.
+   * Adds and fills indexes without blocking the event loop for more than some milliseconds at a time. When it resolves,
+   * they are complete; until then they are unknown, but their names are taken. Rejects with `DuplicateIndexError`, with
+   * {@link InformerStoppedError} if the informer stops meanwhile, or with another error; then it adds none and frees
+   * the names.
    */
   async backfillIndexers(indexers: Indexers<T>): Promise<void> {
     await this.#store.backfillIndexers(indexers as Indexers, () => this.#phase === 'stopped')
@@ -256,7 +253,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     return indexerOf(this.#store)
   }
 
-  /** In the same tick as the abort, so that a handler in the middle of a batch is called no more. */
+  /** In the same tick as the abort, so that a handler in the middle of a batch receives no more calls. */
   #stop(): void {
     this.#phase = 'stopped'
     this.#processor.close()
@@ -270,7 +267,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const { handlerStopDeadlineMs } = this.#settings
     const ended = [...this.#registrations].map(async (run) => {
       await withDeadline('the end of a handler', run[Symbol.asyncDispose](), handlerStopDeadlineMs)
-        // It can only be late: it never rejects.
+        // It never rejects but by the deadline.
         .catch(() =>
           this.#report.failed('handler', new HandlerStuckError(run.current, handlerStopDeadlineMs)),
         )
@@ -323,7 +320,7 @@ export type MetadataInformerOptions<T extends KubernetesObject = KubernetesObjec
 
 /**
  * Creates an informer; nothing happens until {@link SharedInformer.run}. Throws `InvalidOptionError`, and
- * `SourceMismatchError` where the source is of another resource.
+ * `SourceMismatchError` if the source is of another resource.
  */
 export function createSharedInformer<T extends KubernetesObject = Unstructured>(
   options: MetadataInformerOptions<T>,

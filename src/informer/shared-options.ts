@@ -7,12 +7,12 @@ import { reflectorDefaults } from './reflector/reflector-options.ts'
 import { sharedInformerDefaults, type SharedInformerOptions } from './shared-informer-options.ts'
 import type { IndexFunction, Indexers } from './store/store-view.ts'
 
-/** The options of one informer that its factory does not decide. */
+/** The options of one informer that its factory does not determine. */
 export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Partial<
   Omit<SharedInformerOptions<T>, 'resource' | 'source' | 'apiServer'>
 >
 
-/** Two callers want one informer, but not the same of it. */
+/** Two callers want one informer with different options. */
 export class InformerConflictError extends CodedError {
   /** The option's name; `indexers.byNode` for an index function. */
   readonly option: string
@@ -32,14 +32,17 @@ export class InformerConflictError extends CodedError {
   }
 }
 
-/** What an option counts as where it is absent. A page size that is not given is more than its default. */
+/**
+ * The values of absent options. An absent page size differs from its default, which only applies where paging is
+ * useful.
+ */
 const defaults: Readonly<Record<string, unknown>> = {
   ...reflectorDefaults,
   ...sharedInformerDefaults,
   pageSize: undefined,
 }
 
-/** The options that make it another informer; whoever differs in others cannot share it. */
+/** The options that make a separate informer. Callers that differ in others conflict. */
 const distinguishing = [
   'namespace',
   'labelSelector',
@@ -49,13 +52,13 @@ const distinguishing = [
   'metadataOnly',
 ] as const satisfies readonly (keyof InformerOptions)[]
 
-/** The same text for the same informer: its resource, selection, transform and `metadataOnly`. */
+/** A text that identifies an informer: its resource, selection, transform and `metadataOnly`. */
 export function identityOf(resource: ApiResource, options: InformerOptions): string {
   const parts = distinguishing.map((name) => identify(options[name] ?? defaults[name]))
   return [apiVersionOf(resource), resource.resource, resource.kind, ...parts].join('\n')
 }
 
-/** The options that an informer was created with, and what others may still add to them. */
+/** The options that an informer was created with, and the indexers added since. */
 export class SharedOptions {
   readonly #resource: ApiResource
   readonly #options: Readonly<Record<string, unknown>>
@@ -69,7 +72,7 @@ export class SharedOptions {
     }
   }
 
-  /** The indexers that the informer lacks for somebody with these options. Throws {@link InformerConflictError}. */
+  /** The indexers that an informer lacks for these options. Throws {@link InformerConflictError}. */
   join({ indexers = {}, ...options }: InformerOptions): Indexers {
     for (const [name, value] of Object.entries(options)) {
       if (!isSame(name, value, this.#options[name])) {
@@ -102,8 +105,8 @@ function isSame(name: string, value: unknown, known: unknown): boolean {
 }
 
 /**
- * One function, or two of the same text: an index function is pure, and one that is written where the informer is asked for
- * is another object each time. (Its text does not tell what it captures: let it depend on its object alone.)
+ * Whether two functions are identical or have the same text. Index functions are pure, and one written inline is a new
+ * object each time. (The text does not show captured variables: an index function must only depend on its object.)
  */
 function isSameIndex(one: IndexFunction, other: IndexFunction): boolean {
   if (one === other) return true

@@ -3,22 +3,22 @@ import { CodedError } from '../lib/coded-error.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 import type { ListerWatcher } from './reflector/lister-watcher.ts'
 
-/** Where the objects of any resource come from: an `ApiServer`. */
+/** A source of the objects of any resource: an `ApiServer`. */
 export interface SourceOfResources {
   resource(resource: ApiResource, options: { readonly metadataOnly?: boolean }): ListerWatcher
 }
 
-/** The resource of an informer, and where its objects come from: give `apiServer` or `source`, not both. */
+/** The resource of an informer and the source of its objects: give either `apiServer` or `source`. */
 export interface SourceOptions {
   readonly resource: ApiResource
   readonly apiServer?: SourceOfResources
-  /** A source of one's own. */
+  /** A custom source. */
   readonly source?: ListerWatcher
-  /** Asks for the metadata of objects alone: no other field ever enters the process. */
+  /** Requests only the metadata of objects: no other field enters the process. */
   readonly metadataOnly?: boolean
 }
 
-/** A source of another resource than the informer's, or of metadata only where whole objects are wanted. */
+/** The source is of another resource than the informer, or has only metadata where whole objects are needed. */
 export class SourceMismatchError extends CodedError {
   constructor(message: string, source: ListerWatcher) {
     super('SOURCE_MISMATCH', message, {
@@ -28,7 +28,7 @@ export class SourceMismatchError extends CodedError {
   }
 }
 
-/** The source that the options mean. Throws {@link SourceMismatchError} and `InvalidOptionError`. */
+/** The source that the options name. Throws {@link SourceMismatchError} and `InvalidOptionError`. */
 export function sourceOf(options: SourceOptions): ListerWatcher {
   const { apiServer, metadataOnly = false, resource, source } = options
   if ((apiServer === undefined) === (source === undefined)) {

@@ -12,27 +12,26 @@ export interface StoreWriterOptions {
   readonly codec: ObjectCodec
 }
 
-/** What a delta changed, and the values that the changed objects had before or have now, each in one index. */
+/** The changes of a delta, and the index values of the changed objects before and after. */
 export interface Applied {
   readonly changes: readonly Change[]
-  /** What the server told again though nothing has changed: as a resync would tell it. */
+  /** A state that the server sent again unchanged. Resyncs deliver it. */
   readonly repeated?: Change
   readonly valuesOf: ValuesOfChange
 }
 
-/** So many objects are compared between two moments at which the work may pause. */
+/** How many objects are compared between two points where the work may pause. */
 const objectsPerStep = 64
 
 /**
- * Applies deltas to a store, its only writer, and concludes what changed. A state that the store has already (same
- * UID and resource version) is no change: only real differences reach the listeners, but for those who asked for a resync. Where objects were read anew
- * because they may look otherwise, they are compared whole.
+ * Applies deltas to a store and determines what changed. The only writer of the store. A state that the store has
+ * already (same UID and resource version) is not a change: only resyncs deliver it. Objects that were listed again
+ * because their form may have changed are compared as a whole.
  *
- * A relist may be long, and nobody may see half of it. So it is staged: while a list arrives it fills a generation of
- * its own, with all indices; then that is compared with the present one, in slices, between which readers and the event
- * loop go on with the present one, which nobody else writes to; and when all differences are known the two are
- * swapped, in the tick in which the listeners are told. What has not changed is held on as it was, in the old row:
- * the identity of a row is the object's version.
+ * A relist may be long, and readers must not see half of it. So it is staged: the list fills a generation of its own,
+ * with all indexes. Then it is compared with the current generation in slices, while readers and the event loop
+ * continue with the current one. When all differences are known, the generations are swapped in the tick in which
+ * listeners get the changes. Unchanged objects keep their old row, since the identity of a row is the object's version.
  */
 export class StoreWriter {
   readonly #store: IndexedStore
@@ -44,12 +43,12 @@ export class StoreWriter {
     this.#codec = options.codec
   }
 
-  /** Whether a whole list has been applied. */
+  /** Whether a whole list was applied. */
   get hasList(): boolean {
     return this.#hasList
   }
 
-  /** Store and indices are up to date when it returns. */
+  /** The store and its indexes are up to date on return. */
   apply(delta: Exclude<Delta, ListDelta>, routedIndexes: readonly string[]): Applied {
     const key = delta.type === 'BOOKMARK' ? '' : keyOf(delta)
     const before = this.#valuesIn(key, routedIndexes)
@@ -60,9 +59,8 @@ export class StoreWriter {
   }
 
   /**
-   * What a list changes: to be worked out before it is applied, in as many slices as wanted, and to be dropped where
-   * something else is applied first. Deletions first, then additions and updates in the order of the list. Empty for
-   * the first list, which is all additions.
+   * Computes what a list changes, before it is applied, in slices; discard it if another delta is applied first. Yields
+   * deletions first, then additions and updates in the order of the list. Empty for the first list, which only adds.
    */
   *compare({ contents, isReread }: ListDelta): Generator<void, readonly Change[]> {
     yield* this.#store.complete(contents)
@@ -86,7 +84,7 @@ export class StoreWriter {
     return [...vanished, ...others]
   }
 
-  /** Lets a list take the place of what there was, in one step. `changes` is what {@link compare} has found. */
+  /** Swaps in a list in one step. `changes` are those from {@link compare}. */
   replace({ contents, resourceVersion }: ListDelta, changes: readonly Change[]): Applied {
     this.#hasList = true
     const before = this.#store.swap(contents)
@@ -165,7 +163,7 @@ export class StoreWriter {
     return new Change(this.#codec, { type: 'DELETED', key, uid, held, finalStateKnown: false })
   }
 
-  /** Copied, since the indices are about to change. */
+  /** Copied, because the indexes are about to change. */
   #valuesIn(key: string, indexes: readonly string[]): ValuesOfKey {
     if (indexes.length === 0) return noValues
     const values = new Map<string, readonly string[]>()
@@ -183,7 +181,7 @@ function lookUp(contents: StoreContents): ValuesOfKey {
   return (key, index) => contents.valuesOf(key, index)
 }
 
-/** Of an object that was created anew under its key, the deletion has the old values and the addition the new ones. */
+/** If an object was recreated under its key, the deletion has the old values and the addition the new ones. */
 function valuesOfChange(before: ValuesOfKey, after: ValuesOfKey): ValuesOfChange {
   return ({ key, type }, index) => {
     if (type === 'ADDED') return after(key, index)
@@ -195,7 +193,7 @@ function keyOf(delta: Exclude<Delta, { readonly type: 'BOOKMARK' } | ListDelta>)
   return delta.type === 'REFUSED' ? delta.key : delta.entry.key
 }
 
-/** As the store has it: `''` where there is none, or what is there is no string. */
+/** The UID as the store keeps it: `''` if missing or not a string. */
 function uidOf({ metadata }: KubernetesObject): string {
   const uid: unknown = metadata.uid
   return typeof uid === 'string' ? uid : ''

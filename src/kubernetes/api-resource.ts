@@ -1,17 +1,19 @@
-import { isRecord } from '../lib/json-object.ts'
+import { isRecord } from '../lib/json.ts'
 import { InvalidOptionError } from '../lib/options.ts'
 import type { KubernetesObject } from './object.ts'
 
-/** One resource of one group and version, as discovery describes it; by hand, the first five members are enough. */
+/**
+ * One resource of a group and version, as discovery describes it. Written by hand, the first five members are enough.
+ */
 export interface ApiResource {
   /** `''` for the core group. */
   readonly group: string
   readonly version: string
-  /** The plural of the path, `pods`. Never contains a slash: subresources are in {@link subresources}. */
+  /** The plural in the path, `pods`. Never contains a slash: subresources are in {@link subresources}. */
   readonly resource: string
   readonly kind: string
   readonly namespaced: boolean
-  /** As discovery says it, `pod`; may be `''`. */
+  /** As in discovery, `pod`; may be `''`. */
   readonly singular?: string
   /** `get`, `list`, `watch`, `create`, … */
   readonly verbs?: readonly string[]
@@ -23,8 +25,8 @@ export interface ApiResource {
 declare const objects: unique symbol
 
 /**
- * A resource that knows the type of its objects, for the compiler alone: informers and clients made from it need not be
- * told. Any {@link ApiResource} can stand where one is asked for.
+ * A resource with the type of its objects, which only the compiler sees: informers and clients infer it. Any {@link
+ * ApiResource} is one.
  */
 export interface Resource<T extends KubernetesObject = KubernetesObject> extends ApiResource {
   readonly [objects]?: T
@@ -46,7 +48,7 @@ export function requireResource(option: string, value: unknown): void {
   )
 }
 
-/** `v1`, `apps/v1`: what stands in an object's `apiVersion`. */
+/** The value of an object's `apiVersion`: `v1`, `apps/v1`. */
 export function apiVersionOf(resource: Pick<ApiResource, 'group' | 'version'>): string {
   return resource.group === '' ? resource.version : `${resource.group}/${resource.version}`
 }
@@ -59,7 +61,7 @@ export function splitApiVersion(apiVersion: string): { group: string; version: s
     : { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) }
 }
 
-/** `pods`, `deployments.apps`: the resource's name without its version, as kubectl and RBAC write it. */
+/** The resource's name without its version, as kubectl and RBAC write it: `pods`, `deployments.apps`. */
 export function groupResourceOf(resource: Pick<ApiResource, 'group' | 'resource'>): string {
   return resource.group === '' ? resource.resource : `${resource.resource}.${resource.group}`
 }
@@ -71,7 +73,7 @@ export function groupVersionPath(resource: Pick<ApiResource, 'group' | 'version'
     : `/apis/${resource.group}/${resource.version}`
 }
 
-/** The URL path of a collection, or of one object when `name` is given. */
+/** The URL path of a collection, or of an object if `name` is given. */
 export function resourcePath(
   resource: Pick<ApiResource, 'group' | 'version' | 'resource' | 'namespaced'>,
   at: { readonly namespace?: string; readonly name?: string } = {},
@@ -84,7 +86,7 @@ export function resourcePath(
   return `${groupVersionPath(resource)}${scope}/${resource.resource}${object}`
 }
 
-/** Whether both name the same group, version and resource, of the same kind. */
+/** Whether both have the same group, version, resource and kind. */
 export function isSameResource(one: ApiResource, other: ApiResource): boolean {
   return (
     one.group === other.group &&
@@ -92,4 +94,40 @@ export function isSameResource(one: ApiResource, other: ApiResource): boolean {
     one.resource === other.resource &&
     one.kind === other.kind
   )
+}
+
+/**
+ * The groups that kube-apiserver itself serves, in any version and behind any feature gate. Fixed, because names in the
+ * schema depend on it.
+ */
+const builtInGroups: ReadonlySet<string> = new Set([
+  '',
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'apiregistration.k8s.io',
+  'apps',
+  'authentication.k8s.io',
+  'authorization.k8s.io',
+  'autoscaling',
+  'batch',
+  'certificates.k8s.io',
+  'coordination.k8s.io',
+  'discovery.k8s.io',
+  'events.k8s.io',
+  'extensions',
+  'flowcontrol.apiserver.k8s.io',
+  'internal.apiserver.k8s.io',
+  'networking.k8s.io',
+  'node.k8s.io',
+  'policy',
+  'rbac.authorization.k8s.io',
+  'resource.k8s.io',
+  'scheduling.k8s.io',
+  'storage.k8s.io',
+  'storagemigration.k8s.io',
+])
+
+/** Whether kube-apiserver itself serves the group. */
+export function isBuiltInGroup(group: string): boolean {
+  return builtInGroups.has(group)
 }

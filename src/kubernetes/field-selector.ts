@@ -8,10 +8,10 @@ export interface FieldRequirement {
   readonly value: string
 }
 
-/** All of its requirements must hold. */
+/** All requirements must hold. */
 export type FieldSelector = readonly FieldRequirement[]
 
-/** A field selector that cannot be read. */
+/** A field selector has a syntax error. */
 export class FieldSelectorError extends CodedError {
   constructor(selector: string, problem: string) {
     super('FIELD_SELECTOR', `field selector ${JSON.stringify(selector)}: ${problem}`, {
@@ -21,7 +21,7 @@ export class FieldSelectorError extends CodedError {
   }
 }
 
-/** Reads kubectl's syntax. Throws {@link FieldSelectorError}. */
+/** Parses kubectl's syntax. Throws {@link FieldSelectorError}. */
 export function parseFieldSelector(selector: string): FieldSelector {
   if (selector.trim() === '') return []
   return selector.split(/(?<!\\),/).map((part) => {

@@ -1,31 +1,34 @@
-/** A JSON object of which nothing is known. */
+/** A JSON object with unknown members. */
 export type Fields = Readonly<Record<string, unknown>>
 
 const noFields: Fields = {}
 
-/** A value as an object; an empty one where it is none. */
+/** The value as an object; an empty one if it is not an object. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Fields)
     : noFields
 }
 
-/** The objects of a list; none where it is no list. */
+/** The items of a list as objects; none if it is not a list. */
 export function itemsOf(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.map(fieldsOf) : []
 }
 
-/** A text; `undefined` where it is empty or none. */
+/** A non-empty string, else `undefined`. */
 export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-/** A number; `undefined` where it is none. */
+/** A number, else `undefined`. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** A number; 0 where it is absent, as the API leaves it out. */
+/** A number, else 0: the API omits zeros. */
 export function countOf(value: unknown): number {
   return numberOf(value) ?? 0
 }
+
+export const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
+export const statusOf = (object: Fields): Fields => fieldsOf(object['status'])

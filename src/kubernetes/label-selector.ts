@@ -1,5 +1,5 @@
 import { CodedError } from '../lib/coded-error.ts'
-import { quoted } from '../lib/shortened.ts'
+import { quoted } from '../lib/text.ts'
 
 /** One condition of a label selector. */
 export type LabelRequirement =
@@ -7,10 +7,10 @@ export type LabelRequirement =
   | { readonly key: string; readonly operator: 'exists' | 'absent' }
   | { readonly key: string; readonly operator: 'gt' | 'lt'; readonly value: number }
 
-/** All of its requirements must hold; an empty one matches everything. */
+/** All requirements must hold. An empty selector matches everything. */
 export type LabelSelector = readonly LabelRequirement[]
 
-/** A selector in kubectl's syntax that cannot be read, or that is too large. */
+/** A selector has a syntax error, or is too large. */
 export class LabelSelectorError extends CodedError {
   constructor(selector: string, problem: string, hint: string = syntaxHint) {
     super('LABEL_SELECTOR', `label selector ${quoted(selector)}: ${problem}`, {
@@ -22,7 +22,7 @@ export class LabelSelectorError extends CodedError {
 
 const syntaxHint = 'write it as kubectl does: app=web,tier!=cache,env in (dev,prod),!legacy'
 
-/** How large a selector may be: what is larger costs more than anybody who writes one means to ask. */
+/** The maximum size of a selector. */
 export const labelSelectorLimits = {
   /** Of the text, in UTF-16 code units. */
   length: 16_384,
@@ -37,8 +37,8 @@ const setRequirement = /^(\S+)\s+(in|notin)\s*\(([^()]*)\)$/
 const binaryRequirement = /^([^\s=!<>]+)\s*(==|=|!=|<|>)\s*([^\s=!<>]*)$/
 
 /**
- * Reads kubectl's syntax, in time linear in its length. Throws {@link LabelSelectorError}, also for one that is larger
- * than {@link labelSelectorLimits}.
+ * Parses kubectl's syntax, in time linear in its length. Throws {@link LabelSelectorError}, also for a selector that
+ * exceeds {@link labelSelectorLimits}.
  */
 export function parseLabelSelector(selector: string): LabelSelector {
   const { length } = labelSelectorLimits
@@ -63,7 +63,6 @@ function checkSize(selector: string, what: 'requirements' | 'values', count: num
   throw new LabelSelectorError(selector, `has more than ${most} ${what}`, tooLargeHint)
 }
 
-/** The requirements of a selector, as they are written: parts between the commas that stand outside parentheses. */
 function splitAtCommas(selector: string): string[] {
   if (selector.trim() === '') return []
   const parts: string[] = []
@@ -136,7 +135,7 @@ function checkValue(selector: string, value: string): void {
   }
 }
 
-/** The selector of an object's own `selector` field: `matchLabels` and `matchExpressions`. */
+/** Converts an object's own `selector`: `matchLabels` and `matchExpressions`. */
 export function labelSelectorOf(selector: {
   readonly matchLabels?: Readonly<Record<string, string>>
   readonly matchExpressions?: readonly {
@@ -163,19 +162,22 @@ export function labelSelectorOf(selector: {
   ]
 }
 
-/** The selector that asks for each of the given labels: the form of a Service's `spec.selector`. */
+/** A selector that requires each of the labels: the form of a Service's `spec.selector`. */
 export function equalitySelector(labels: Readonly<Record<string, string>>): LabelSelector {
   return Object.entries(labels).map(([key, value]) => ({ key, operator: 'in', values: [value] }))
 }
 
-/** Whether an object with these labels is selected. As in Kubernetes, `notin` also matches where the key is absent. */
+/**
+ * Whether a selector selects an object with these labels. As in Kubernetes, `notin` also matches objects without the
+ * key.
+ */
 export function matchesLabels(
   selector: LabelSelector,
   labels: Readonly<Record<string, string>> | undefined,
 ): boolean {
   return selector.every((requirement) => {
     const { key } = requirement
-    // A label may be called `constructor`.
+    // A label may have the key `constructor`.
     const value = labels !== undefined && Object.hasOwn(labels, key) ? labels[key] : undefined
     switch (requirement.operator) {
       case 'in':

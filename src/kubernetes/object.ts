@@ -1,7 +1,9 @@
-/** Any JSON value as it stands on the wire. */
+import { isRawJson } from '../lib/json.ts'
+import type { Int64, RawNumber } from './wire/scalars.ts'
+
+/** Any JSON value of the API. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 
-/** A JSON object as it stands on the wire. */
 export interface JsonObject {
   readonly [key: string]: Json | undefined
 }
@@ -16,7 +18,7 @@ export interface OwnerReference {
   readonly blockOwnerDeletion?: boolean
 }
 
-/** `metadata` as it stands on the wire: times are RFC 3339 strings, absent fields are missing. */
+/** `metadata` as the API has it: times are RFC 3339 strings, absent fields are missing. */
 export interface ObjectMeta {
   readonly name: string
   readonly namespace?: string
@@ -34,8 +36,9 @@ export interface ObjectMeta {
 }
 
 /**
- * What every object has, of whatever kind. Types of kinds extend it, a plain `interface` too. Objects are deeply read-only:
- * siblings in a store share structure, so a change to one would change others. To modify one, take its `mutableCopy`.
+ * The common members of all objects. Types of kinds extend it, including plain interfaces. Objects are deeply
+ * read-only: siblings in a store share structure, so a change to one would change others. Use `mutableCopy` to modify
+ * an object.
  */
 export interface KubernetesObject {
   readonly apiVersion: string
@@ -43,21 +46,21 @@ export interface KubernetesObject {
   readonly metadata: ObjectMeta
 }
 
-/** An object of which no more is known than that it is one: every further field may be there, as anything. */
+/** An object of unknown kind: it may have any further fields. */
 export interface Unstructured extends KubernetesObject {
   readonly [field: string]: unknown
 }
 
-/** What an informer of metadata only holds of an object of type `T`. */
+/** The part of an object of type `T` that a metadata-only informer holds. */
 export type MetadataOf<T extends KubernetesObject = KubernetesObject> = Pick<
   T,
   'apiVersion' | 'kind' | 'metadata'
 >
 
-/** The annotation in which `kubectl apply` keeps the whole object a second time. */
+/** The annotation in which `kubectl apply` keeps a second copy of the object. */
 export const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration'
 
-/** The key of an object in a store, client-go's `MetaNamespaceKeyFunc`: `namespace/name`, or `name`. */
+/** The key of an object in a store, as client-go's `MetaNamespaceKeyFunc` returns it: `namespace/name`, or `name`. */
 export function objectKey(metadata: {
   readonly namespace?: string
   readonly name: string
@@ -66,7 +69,7 @@ export function objectKey(metadata: {
   return namespace === undefined || namespace === '' ? name : `${namespace}/${name}`
 }
 
-/** The two parts of an {@link objectKey}; the namespace is `''` for cluster-scoped objects. */
+/** The two parts of an {@link objectKey}. The namespace is `''` for cluster-scoped objects. */
 export function splitObjectKey(key: string): { namespace: string; name: string } {
   const slash = key.indexOf('/')
   return slash < 0
@@ -74,7 +77,53 @@ export function splitObjectKey(key: string): { namespace: string; name: string }
     : { namespace: key.slice(0, slash), name: key.slice(slash + 1) }
 }
 
-/** An object's resource version; `''` where it has none, or something else than a string. */
+/** An object's resource version; `''` if missing or not a string. */
 export function resourceVersionOf({ metadata }: KubernetesObject): string {
   return typeof metadata.resourceVersion === 'string' ? metadata.resourceVersion : ''
+}
+
+/** A type whose members can be assigned to, at any depth. */
+export type Mutable<T> = T extends RawNumber
+  ? T
+  : T extends object
+    ? { -readonly [Member in keyof T]: Mutable<T[Member]> }
+    : T
+
+/**
+ * A deep copy of an object, to be modified: objects from informers are read-only and share structure. Unlike
+ * `structuredClone`, keeps integers with more digits than a double holds.
+ */
+export function mutableCopy<T>(value: T): Mutable<T> {
+  return copied(value) as Mutable<T>
+}
+
+function copied(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || isRawJson(value)) return value
+  if (Array.isArray(value)) return value.map(copied)
+  const copy: Record<string, unknown> = {}
+  for (const [name, member] of Object.entries(value)) {
+    // Assigning a member of that name would set the prototype.
+    if (name === '__proto__') define(copy, name, copied(member))
+    else copy[name] = copied(member)
+  }
+  return copy
+}
+
+function define(target: object, name: string, value: unknown): void {
+  Object.defineProperty(target, name, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  })
+}
+
+/** Converts an {@link Int64} with all its digits. */
+export function int64ToBigInt(value: Int64): bigint {
+  return BigInt(typeof value === 'number' ? value : value.rawJSON)
+}
+
+/** The nearest double to an {@link Int64}: exact up to 2^53. */
+export function int64ToNumber(value: Int64): number {
+  return typeof value === 'number' ? value : Number(value.rawJSON)
 }

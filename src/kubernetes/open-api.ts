@@ -21,14 +21,14 @@ export interface OpenApiSchema {
   readonly 'x-kubernetes-group-version-kind'?: readonly OpenApiGroupVersionKind[]
 }
 
-/** Which kind a schema is that of. */
+/** The kind that a schema describes. */
 export interface OpenApiGroupVersionKind {
   readonly group: string
   readonly version: string
   readonly kind: string
 }
 
-/** What an API server serves under `/openapi/v3/<group version path>`, as far as it is read here. */
+/** A document under `/openapi/v3/<group version path>`, as far as it is used here. */
 export interface OpenApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, OpenApiSchema>> }
 }
@@ -38,7 +38,10 @@ export type OpenApiDocuments = Readonly<Record<string, OpenApiDocument>>
 
 const referencePrefix = '#/components/schemas/'
 
-/** The name of the definition that a schema is (`$ref`, or `allOf` with one `$ref`); `undefined` for other schemas. */
+/**
+ * The name of the definition that a schema refers to (`$ref`, or `allOf` with one `$ref`); `undefined` for other
+ * schemas.
+ */
 export function definitionNameOf(schema: OpenApiSchema): string | undefined {
   const reference = schema.$ref ?? (schema.allOf?.length === 1 ? schema.allOf[0]?.$ref : undefined)
   if (reference?.startsWith(referencePrefix) !== true) return undefined

@@ -1,28 +1,27 @@
 import { CodedError } from '../lib/coded-error.ts'
 import { type KubernetesObject, objectKey, type OwnerReference } from './object.ts'
 
-/** An object that cannot be owned by that owner, or is controlled by another one. */
+/** The owner cannot own the object, or another one controls it. */
 export class OwnerError extends CodedError {
   constructor(code: 'OWNER_INVALID' | 'ALREADY_CONTROLLED', message: string, hint: string) {
     super(code, message, { hint })
   }
 }
 
-/** How an owner reference is set. */
 export interface OwnerReferenceOptions {
-  /** Whether a foreground deletion of the owner waits for the object. Default true. */
+  /** Whether a foreground deletion of the owner waits for the object. Default: true. */
   readonly blockOwnerDeletion?: boolean
 }
 
-/** The reference of the controller that an object has; `undefined` where it has none. */
+/** The reference to an object's controller, if any. */
 export function controllerOf(object: KubernetesObject): OwnerReference | undefined {
   return object.metadata.ownerReferences?.find(({ controller }) => controller === true)
 }
 
 /**
- * The object with `owner` as its controller (controller-runtime's `SetControllerReference`): it is deleted with its
- * owner, and events of it can be led back there with `enqueueOwner`. Changes nothing, gives back a new object. Throws
- * {@link OwnerError} where the object has another controller, the owner has no UID, or is in another namespace.
+ * Returns a copy of the object with `owner` as its controller (controller-runtime's `SetControllerReference`). The
+ * object is then deleted with its owner, and `enqueueOwner` finds the owner from events. Throws {@link OwnerError} if
+ * the object has another controller, or the owner has no UID or is in another namespace.
  */
 export function setControllerReference<T extends KubernetesObject>(
   owner: KubernetesObject,
@@ -35,7 +34,7 @@ export function setControllerReference<T extends KubernetesObject>(
     throw new OwnerError(
       'ALREADY_CONTROLLED',
       `${named(object)} is controlled by ${present.kind} ${present.name}`,
-      'an object has one controller at most: take over only what has none',
+      'an object has at most one controller: adopt only objects without one',
     )
   }
   return withReference(object, {
@@ -48,7 +47,7 @@ export function setControllerReference<T extends KubernetesObject>(
   })
 }
 
-/** As {@link setControllerReference}, without being its controller: an object may have several owners. */
+/** Like {@link setControllerReference}, for an owner that is not the controller: an object may have several owners. */
 export function setOwnerReference<T extends KubernetesObject>(
   owner: KubernetesObject,
   object: T,
@@ -71,14 +70,14 @@ function requireOwner(owner: KubernetesObject, object: KubernetesObject): { uid:
     throw new OwnerError(
       'OWNER_INVALID',
       `${named(owner)} has no UID`,
-      'create the owner first, and use what the server answers',
+      'create the owner first, and use the object that the server returns',
     )
   }
   if (namespace !== undefined && namespace !== '' && namespace !== object.metadata.namespace) {
     throw new OwnerError(
       'OWNER_INVALID',
       `${named(owner)} cannot own ${named(object)}: it is in another namespace`,
-      'an owner is in the namespace of what it owns, or in none',
+      'an owner is in the same namespace, or cluster-scoped',
     )
   }
   return { uid }

@@ -1,25 +1,25 @@
 declare const brand: unique symbol
 
 /**
- * An opaque position in a resource's history. Never parse it: two can be compared only by
- * {@link compareResourceVersions}, and only where the server promises an order.
+ * An opaque position in a resource's history. Never parse it. Compare two with {@link compareResourceVersions}, and
+ * only if the server promises an order.
  */
 export type ResourceVersion = string & { readonly [brand]: 'ResourceVersion' }
 
-/** "The most recent state": a quorum read for LIST. */
+/** "The most recent state": a quorum read for a LIST. */
 export const latestResourceVersion = '' as ResourceVersion
 
-/** "Any state, a cache's will do". */
+/** "Any state": the server may answer from its cache. */
 export const anyResourceVersion = '0' as ResourceVersion
 
-/** Brands a string that a server sent as a resource version. */
+/** Brands a string from a server as a resource version. */
 export function resourceVersion(value: string): ResourceVersion {
   return value as ResourceVersion
 }
 
 /**
- * Orders two resource versions of the same resource, as Kubernetes promises since 1.35 (KEP-5504): by length, then
- * lexically. Returns `undefined` where there is no order: `""`, `"0"`, leading zeros, anything but digits.
+ * Compares two resource versions of the same resource, as Kubernetes promises since 1.35 (KEP-5504): by length, then
+ * lexically. Returns `undefined` for values without an order: `""`, `"0"`, leading zeros, anything but digits.
  */
 export function compareResourceVersions(
   a: ResourceVersion,
@@ -30,7 +30,7 @@ export function compareResourceVersions(
   return a === b ? 0 : a < b ? -1 : 1
 }
 
-/** Whether one is known to come before the other. */
+/** Whether `a` is known to come before `b`. */
 export function isBefore(a: ResourceVersion, b: ResourceVersion): boolean {
   const order = compareResourceVersions(a, b)
   return order !== undefined && order < 0

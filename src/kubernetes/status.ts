@@ -1,6 +1,7 @@
+import { textOf } from './fields.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** The `Status` object that a Kubernetes API server answers with when it refuses a request. */
+/** The `Status` object of a refusal by a Kubernetes API server. */
 export interface Status {
   readonly kind: 'Status'
   readonly apiVersion: 'v1'
@@ -21,12 +22,12 @@ export interface Status {
   }
 }
 
-/** A refusal by the API server: a response outside 2xx, or an ERROR event in a watch stream. */
+/** The API server refused a request: a response outside 2xx, or an ERROR event in a watch. */
 export class ApiStatusError extends CodedError {
   readonly status: Status
-  /** The HTTP status, or the `code` of an ERROR event's Status; 0 where neither is there. */
+  /** The HTTP status, or the `code` of an ERROR event's Status; 0 if neither exists. */
   readonly httpStatus: number
-  /** How long the server asks to wait, from `Retry-After` or from the Status. */
+  /** How long the server asks to wait, by `Retry-After` or by the Status. */
   readonly retryAfterMs: number | undefined
 
   constructor(request: string, httpStatus: number, status: Status, retryAfterMs?: number) {
@@ -47,44 +48,38 @@ export class ApiStatusError extends CodedError {
 const unknownCredentials =
   'the server does not accept these credentials: log in again, or check the user of the context in the kubeconfig'
 
-/** What refuses is not always an API server, so nothing in a Status need be what it should. */
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-/** 404: there is no such object, or no such resource. */
+/** 404: there is no such object or resource. */
 export function isNotFound(error: unknown): boolean {
   return isRefusal(error, 404, 'NotFound')
 }
 
 /**
- * 409: the object has changed since it was read, or it is another one than was meant. Read it again, then write. Not the
- * 409 of {@link isAlreadyExists}.
+ * 409: the object has changed since it was read, or is another one. Read it again, then write. Excludes the 409 of
+ * {@link isAlreadyExists}.
  */
 export function isConflict(error: unknown): boolean {
   return isRefusal(error, 409, 'Conflict')
 }
 
-/** 409: an object of that name is there already. */
+/** 409: there is already an object of that name. */
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ApiStatusError && error.status.reason === 'AlreadyExists'
 }
 
-/** By the reason; by the HTTP status where the server gives none. */
 function isRefusal(error: unknown, httpStatus: number, reason: string): boolean {
   if (!(error instanceof ApiStatusError)) return false
   const given = textOf(error.status.reason)
   return given === undefined ? error.httpStatus === httpStatus : given === reason
 }
 
-/** 410: the resource version, or the continue token, is older than the server's history. */
+/** 410: the resource version or continue token is older than the server's history. */
 export function isExpired(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false
   const { reason } = error.status
   return error.httpStatus === 410 || reason === 'Expired' || reason === 'Gone'
 }
 
-/** The server is behind the resource version that was asked for. It says so in one of three ways. */
+/** The server is behind the requested resource version, which it reports in one of three ways. */
 export function isTooLargeResourceVersion(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false
   const { message, details } = error.status
@@ -102,12 +97,12 @@ function says(message: unknown): boolean {
   return textOf(message)?.includes('Too large resource version') === true
 }
 
-/** 429: the server asks to come back later. */
+/** 429: the server asks to retry later. */
 export function isTooManyRequests(error: unknown): boolean {
   return error instanceof ApiStatusError && error.httpStatus === 429
 }
 
-/** The body of a failure Status, ready to be sent. */
+/** The body of a failure. */
 export function failureStatus(
   code: number,
   reason: string,

@@ -8,7 +8,7 @@ export function timestamp(epochMs: number): string {
   return text
 }
 
-/** Siblings carry the same times again and again; when it is full it starts anew. */
+/** Siblings have the same times again and again. Cleared when full. */
 const recent = new Map<number, string>()
 const mostRecent = 4096
 

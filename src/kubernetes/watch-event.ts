@@ -2,19 +2,18 @@ import { CodedError } from '../lib/coded-error.ts'
 import { resourceVersion, type ResourceVersion } from './resource-version.ts'
 import { ApiStatusError, type Status } from './status.ts'
 
-/** The types of the events in a watch stream. */
 export type WatchEventType = 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
 
 /** The annotation of the bookmark that ends the initial events of a streaming list (KEP-3157). */
 export const initialEventsEndAnnotation = 'k8s.io/initial-events-end'
 
-/** One event of a watch stream; `object` is the UTF-8 text of its object. */
+/** One event of a watch. `object` is the UTF-8 text of its object. */
 export interface WatchFrame {
   readonly type: WatchEventType
   readonly object: Uint8Array
 }
 
-/** A frame that is not an event. */
+/** A frame of a watch is not an event. */
 export class MalformedFrameError extends CodedError {
   constructor(frame: Uint8Array, problem: string) {
     const start = new TextDecoder().decode(frame.subarray(0, 80))
@@ -29,9 +28,8 @@ const types: readonly WatchEventType[] = ['ADDED', 'MODIFIED', 'DELETED', 'BOOKM
 const heads = types.map((type) => ({ type, head: Buffer.from(`{"type":"${type}","object":`) }))
 
 /**
- * Reads one frame of a watch stream. API servers write `type` before `object` and nothing else, in which case the
- * object is a part of the frame, uncopied and not yet parsed; anything else is read as JSON. Throws
- * {@link MalformedFrameError}.
+ * Reads one frame of a watch. API servers write `type` before `object` and nothing else. Then the object is a part of
+ * the frame, neither copied nor parsed; any other form is parsed as JSON. Throws {@link MalformedFrameError}.
  */
 export function readWatchFrame(frame: Uint8Array): WatchFrame {
   const closing = frame.at(-1)
@@ -50,24 +48,23 @@ function readAnyFrame(frame: Uint8Array): WatchFrame {
   try {
     event = parseText(frame) as typeof event
   } catch {
-    throw new MalformedFrameError(frame, 'something that is not JSON')
+    throw new MalformedFrameError(frame, 'invalid JSON')
   }
   const type = types.find((known) => known === event?.type)
   if (type === undefined) throw new MalformedFrameError(frame, 'an unknown event type')
   return { type, object: encoder.encode(JSON.stringify(event.object ?? null)) }
 }
 
-/** What a BOOKMARK event says. */
+/** The contents of a BOOKMARK event. */
 export interface Bookmark {
-  /** Of which kind it says that it is; absent where it does not say so. */
+  /** The kind that it names; absent members are missing. */
   readonly type: { readonly apiVersion?: unknown; readonly kind?: unknown }
-  /** `undefined` where it has none. */
+  /** `undefined` if missing. */
   readonly resourceVersion: ResourceVersion | undefined
-  /** Whether it is the one that ends the initial events of a streaming list. */
   readonly endsInitialEvents: boolean
 }
 
-/** Reads the object of a BOOKMARK event. Throws {@link MalformedFrameError} where it is not one object. */
+/** Reads the object of a BOOKMARK event. Throws {@link MalformedFrameError} unless the text is one object. */
 export function readBookmark(object: Uint8Array): Bookmark {
   const { metadata, ...type } = readObject(object) as Bookmark['type'] & {
     metadata?: { resourceVersion?: unknown; annotations?: Readonly<Record<string, string>> } | null
@@ -80,7 +77,7 @@ export function readBookmark(object: Uint8Array): Bookmark {
   }
 }
 
-/** The failure that an ERROR event tells of. Throws {@link MalformedFrameError}. */
+/** The failure in an ERROR event. Throws {@link MalformedFrameError}. */
 export function readErrorEvent(resourceName: string, object: Uint8Array): ApiStatusError {
   const status = readObject(object) as Status
   const code = typeof status.code === 'number' ? status.code : 0
@@ -94,7 +91,7 @@ function readObject(object: Uint8Array): object {
   } catch {
     // Reported below, with the text.
   }
-  throw new MalformedFrameError(object, 'an object that is none')
+  throw new MalformedFrameError(object, 'an invalid object')
 }
 
 function parseText(text: Uint8Array): unknown {

@@ -1,16 +1,16 @@
 import { maxTimerMs } from './deadline.ts'
 import { aDuration, aLimit, type OptionChecks, withDefaults } from './options.ts'
 
-/** The delays after failures, milliseconds. */
+/** Delays after failures, in milliseconds. */
 export interface BackoffOptions {
   readonly initialMs: number
   readonly factor: number
   readonly maxMs: number
-  /** A time without a failure after which the delays begin again at `initialMs`. */
+  /** After this long without a failure, the delays start again at `initialMs`. */
   readonly resetAfterMs: number
 }
 
-/** client-go's reflector back-off: 0.8 s doubling to 30 s, forgotten after two quiet minutes. */
+/** client-go's reflector back-off: 0.8 s, doubling to 30 s, reset after two minutes without a failure. */
 export const reflectorBackoff: BackoffOptions = {
   initialMs: 800,
   factor: 2,
@@ -25,24 +25,24 @@ export const backoffChecks: OptionChecks<BackoffOptions> = {
   resetAfterMs: aDuration,
 }
 
-/** Growing delays with jitter; one state for all failures of one owner. */
+/** Growing delays with jitter. One instance counts all failures of its owner. */
 export class Backoff {
   readonly #options: BackoffOptions
   #delayMs: number
   #lastFailureMs = Number.NEGATIVE_INFINITY
 
-  /** What is absent is as in {@link reflectorBackoff}. */
+  /** Missing options default to {@link reflectorBackoff}. */
   constructor(options: Partial<BackoffOptions>) {
     this.#options = withDefaults(reflectorBackoff, options)
     this.#delayMs = this.#options.initialMs
   }
 
-  /** What failed so far is over: the delays begin again. */
+  /** Resets the delay to `initialMs`. */
   restart(): void {
     this.#delayMs = this.#options.initialMs
   }
 
-  /** How long to wait after a failure now: uniform in [d, 2d), milliseconds. */
+  /** Records a failure and returns the delay before the next attempt: uniform in [d, 2d), milliseconds. */
   nextMs(): number {
     const { initialMs, factor, maxMs, resetAfterMs } = this.#options
     const now = performance.now()
@@ -54,7 +54,7 @@ export class Backoff {
   }
 }
 
-/** Waits `delayMs` milliseconds, or until the signal is aborted; never rejects. */
+/** Waits `delayMs` milliseconds, or until the signal aborts. Never rejects. */
 export function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) {

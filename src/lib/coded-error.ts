@@ -1,15 +1,14 @@
-/** What an error carries besides its message. */
 export interface ErrorDetails {
   /** The offending value, as given. */
   readonly value?: unknown
-  /** What the reader can do about it, as one sentence. */
-  readonly hint?: string
+  /** What the reader can do about the error, as one sentence. */
+  readonly hint?: string | undefined
   readonly cause?: unknown
 }
 
 /**
- * The base of every error that this package throws on purpose: a stable `code` for programs, a message that names
- * the offending value, and a `hint` that says the way out.
+ * The base of every error that this package throws on purpose. `code` is stable and meant for programs; the message
+ * names the offending value; `hint` says the way out.
  */
 export class CodedError extends Error {
   readonly code: string

@@ -1,11 +1,10 @@
 import { CodedError } from './coded-error.ts'
 import { aDuration, anObject, checkedOptions, type OptionChecks } from './options.ts'
 
-/** A wait that took longer than it was allowed to. */
 export class DeadlineError extends CodedError {
   readonly deadlineMs: number
 
-  /** `cause` is the last failure of what was waited for, where one is known. */
+  /** `cause` is the last known failure of the awaited operation. */
   constructor(
     what: string,
     deadlineMs: number,
@@ -15,14 +14,14 @@ export class DeadlineError extends CodedError {
     const last = cause === undefined ? '' : `; the last failure: ${cause.message}`
     super('DEADLINE', `${what} took longer than ${deadlineMs} ms${last}`, {
       value: deadlineMs,
-      ...(cause === undefined ? {} : { cause }),
-      ...(hint === undefined ? {} : { hint }),
+      cause,
+      hint,
     })
     this.deadlineMs = deadlineMs
   }
 }
 
-/** How long to wait. Without a deadline, or with `Infinity`: until the signal is aborted. */
+/** How long to wait. Without a deadline, or with `Infinity`, the wait ends with the signal. */
 export interface WaitOptions {
   readonly deadlineMs?: number
   readonly signal?: AbortSignal
@@ -35,13 +34,13 @@ export function checkedWait(options: WaitOptions): WaitOptions {
   return checkedOptions('a wait', options, waitChecks)
 }
 
-/** Longer timers fire at once in Node. So many milliseconds are 24 days: what may take longer may take for ever. */
+/** Node fires longer timers at once. This is 24 days; longer waits have no timer at all. */
 export const maxTimerMs = 2_147_483_647
 
 /**
- * Waits for `promise`, but no longer than `deadlineMs` milliseconds and not past the abort of `signal`. Absent or
- * `Infinity`: there is no deadline. Rejects with {@link DeadlineError} (or what `late` makes), with the signal's reason, or
- * with `InvalidOptionError` where the deadline is negative or no number. The promise itself is not cancelled.
+ * Waits for `promise`, at most `deadlineMs` milliseconds, and until `signal` aborts. There is no deadline if
+ * `deadlineMs` is absent or `Infinity`. Rejects with {@link DeadlineError} (or the error that `late` makes), with the
+ * signal's reason, or with `InvalidOptionError` if the deadline is not a number from 0. Does not cancel the promise.
  */
 export async function withDeadline<T>(
   what: string,

@@ -1,7 +1,7 @@
-/** As in the `engines` of package.json. */
+/** The same version as in `engines` of package.json. */
 const least = [22, 19] as const
 
-/** Imported first by every entrance, so that an old Node says what is missing instead of failing somewhere inside. */
+/** Every entrance imports this file first, so that an old Node reports its version instead of failing elsewhere. */
 const { process: running } = globalThis as {
   readonly process?: { readonly versions?: { readonly node?: string } }
 }

@@ -1,7 +1,7 @@
 import { CodedError } from './coded-error.ts'
-import { isRecord } from './json-object.ts'
+import { isRecord } from './json.ts'
 
-/** A value in an options object that makes no sense there. */
+/** An option has an invalid value. */
 export class InvalidOptionError extends CodedError {
   readonly option: string
 
@@ -21,16 +21,16 @@ function shown(value: unknown): string {
   return typeof value === 'object' && value !== null ? 'an object' : String(value)
 }
 
-/** Throws {@link InvalidOptionError} unless the value is one that the option may have. */
+/** Throws {@link InvalidOptionError} if the option may not have the value. */
 export type OptionCheck = (option: string, value: unknown) => void
 
-/** What each option may be. All of them are there, so that one that is not is a mistake. */
+/** A check for each option. An option without a check is unknown. */
 export type OptionChecks<T> = { readonly [Name in keyof T]-?: OptionCheck }
 
 /**
- * The options without those that are `undefined`, so that they can be laid over others. `of`: what they are options of, such as
- * "an informer". Throws {@link InvalidOptionError} where they are no object, where one is not known, with the nearest name that is,
- * and where one has a value that makes no sense.
+ * Returns the options without `undefined` ones. `of` says what the options are for, such as "an informer". Throws
+ * {@link InvalidOptionError} if `options` is not an object, if an option is unknown (naming the nearest known one), or
+ * if a value is invalid.
  */
 export function checkedOptions<T extends object>(
   of: string,
@@ -76,7 +76,7 @@ function unknownOption(
   return new InvalidOptionError(path + name, value, way, `${of} has no option ${path}${name}`)
 }
 
-/** The known name that is meant most likely; `undefined` where none is near. */
+/** The known name nearest to `name`, by edit distance; `undefined` if none is near. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   let nearest: string | undefined
   let least = Math.max(2, name.length / 3)
@@ -90,7 +90,7 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest
 }
 
-/** How many characters have to be added, removed or changed (Levenshtein). */
+/** The Levenshtein distance. */
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let at = 1; at <= one.length; at += 1) {
@@ -104,13 +104,13 @@ function editDistance(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-/** Milliseconds, 0 or more; `Infinity` is no limit. */
+/** Milliseconds, 0 or more. `Infinity` means no limit. */
 export const aDuration: OptionCheck = (option, value) => {
   if (typeof value === 'number' && value >= 0) return
   throw new InvalidOptionError(option, value, 'milliseconds, 0 or more; Infinity for no deadline')
 }
 
-/** A finite number, `least` or more. */
+/** A finite number from `least`. */
 export function aNumber(least = 0): OptionCheck {
   return (option, value) => {
     if (Number.isFinite(value) && (value as number) >= least) return
@@ -118,7 +118,7 @@ export function aNumber(least = 0): OptionCheck {
   }
 }
 
-/** The same, or `Infinity` for no limit. */
+/** A number from `least`, or `Infinity` for no limit. */
 export function aLimit(least = 0): OptionCheck {
   return (option, value) => {
     if (value !== Number.POSITIVE_INFINITY) aNumber(least)(option, value)
@@ -137,7 +137,7 @@ export const aFunction: OptionCheck = (option, value) => {
   if (typeof value !== 'function') throw new InvalidOptionError(option, value, 'a function')
 }
 
-/** An object, or an instance of a class; what is in it is for its user to find out. */
+/** An object or an instance of a class. Its members are not checked. */
 export const anObject: OptionCheck = (option, value) => {
   if (!isRecord(value)) throw new InvalidOptionError(option, value, 'an object')
 }
@@ -146,7 +146,7 @@ export const aList: OptionCheck = (option, value) => {
   if (!Array.isArray(value)) throw new InvalidOptionError(option, value, 'a list')
 }
 
-/** Anything: what it may be, its user says. */
+/** Any value. The code that uses the option checks it. */
 export const anything: OptionCheck = () => {}
 
 export function oneOf(...values: readonly string[]): OptionCheck {
@@ -156,7 +156,7 @@ export function oneOf(...values: readonly string[]): OptionCheck {
   }
 }
 
-/** Options within options, checked in the same way. */
+/** Nested options. */
 export function optionsOf<T extends object>(checks: OptionChecks<T>): OptionCheck {
   return (option, value) => {
     anObject(option, value)
@@ -164,7 +164,9 @@ export function optionsOf<T extends object>(checks: OptionChecks<T>): OptionChec
   }
 }
 
-/** Checks for options of the types of their defaults; numbers are milliseconds where their names say so, else limits. */
+/**
+ * Derives the checks from the types of the defaults. A number is a duration if its name ends in `Ms`, else a limit.
+ */
 export function checksLike<T extends object>(defaults: T): OptionChecks<T> {
   const checks = Object.entries(defaults).map(([name, value]) => [name, checkLike(name, value)])
   return Object.fromEntries(checks) as OptionChecks<T>
@@ -177,10 +179,10 @@ function checkLike(name: string, value: unknown): OptionCheck {
   return isRecord(value) ? optionsOf(checksLike(value)) : anything
 }
 
-/** Options as callers may write them: one that is `undefined` is absent. */
+/** Options as a caller may write them: `undefined` counts as absent. */
 export type Given<T extends object> = { readonly [K in keyof T]?: T[K] | undefined }
 
-/** The defaults, each replaced by the option of its name where that is not `undefined`. */
+/** Replaces each default by the option of the same name, unless that is `undefined`. */
 export function withDefaults<T extends object>(defaults: T, options: Given<T>): T {
   const filled: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(defaults)) {
@@ -189,7 +191,7 @@ export function withDefaults<T extends object>(defaults: T, options: Given<T>): 
   return filled as T
 }
 
-/** The same options without those that are `undefined`, so that they can be laid over others. */
+/** The options without `undefined` ones, ready to be spread over others. */
 export function present<T extends object>(options: T): T {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as T

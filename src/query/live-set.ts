@@ -1,11 +1,11 @@
 import type { ObjectId, StoreView } from '../informer/store/store-view.ts'
-import { allOf, type Condition } from './condition/condition.ts'
-import { bindCondition, type IdSet } from './condition/id-set.ts'
-import type { RelatedStores } from './condition/related-by.ts'
-import { isInScope, type Scope, scopeCondition } from './condition/scope.ts'
+import { allOf, type Condition, type RelatedStores, scopeCondition } from './condition/condition.ts'
+import { bindCondition } from './condition/id-set.ts'
+import type { IdSet } from './condition/candidates.ts'
+import { isInScope, type Scope } from './condition/scope.ts'
 import type { WorkBudget } from './condition/work-budget.ts'
 
-/** What to tell a subscriber about one object. */
+/** A change to send to a subscriber. */
 export type LiveChange =
   /** `id` is valid within the tick. */
   | {
@@ -15,8 +15,8 @@ export type LiveChange =
       readonly id: ObjectId
     }
   /**
-   * `cause`: the object is no more (`gone`), or still there and visible but no longer asked for (`unmatched`), or no
-   * longer to be seen, when nothing of it but its identity may be sent (`hidden`).
+   * `cause`: the object no longer exists (`gone`), is still visible but no longer matches (`unmatched`), or is no
+   * longer visible, so that only its identity may be sent (`hidden`).
    */
   | {
       readonly type: 'DELETED'
@@ -27,29 +27,29 @@ export type LiveChange =
 
 export type RemovalCause = 'gone' | 'unmatched' | 'hidden'
 
-/** Why an object is removed that was held and does not match in this tick. */
+/** Why an object was removed from a list in this tick. */
 export function removalCause(
   { view, scope }: { readonly view: StoreView; readonly scope: Scope },
   { key, uid }: { readonly key: string; readonly uid: string },
 ): RemovalCause {
-  // Also of one that has gone meanwhile nothing but its identity may be sent.
+  // Visibility comes first: of a hidden object, not even its deletion may be sent.
   if (!isInScope(scope, key)) return 'hidden'
   const id = view.idOf(key)
-  // Of an object that came after the held one under its key nothing is to be told.
+  // Another object under the same key does not count.
   return id === undefined || view.uidOf(id) !== uid ? 'gone' : 'unmatched'
 }
 
 export interface LiveSetOptions {
   readonly condition: Condition
   readonly scope: Scope
-  /** What a condition on related objects reads at the moment; asked for each time. */
+  /** The stores for conditions on related objects; called for each read. */
   readonly related?: () => RelatedStores
 }
 
 /**
- * The objects that a subscriber holds: those that met the condition, and that the viewer might see, when it was last told.
- * Given the keys that something happened to, it says what to send, so that a fold of all changes always equals a fresh
- * list. It keeps a key and a UID for each object, both strings that the store holds anyway.
+ * The objects that a subscriber holds: those that matched and were visible when the last changes were sent. Given the
+ * keys that changed, it computes what to send, so that a fold of all changes equals a fresh list. It keeps a key and a
+ * UID per object, both shared with the store.
  */
 export class LiveSet {
   readonly #condition: Condition
@@ -69,8 +69,8 @@ export class LiveSet {
   }
 
   /**
-   * Begins anew: the subscriber is to forget what it holds, and then to be told of all these as ADDED. Throws as
-   * {@link matching} does, and then nothing is held.
+   * Starts again after a `reset`: all matching objects are ADDED. Throws as {@link matching} does; then nothing is
+   * held.
    */
   reset(view: StoreView, budget: WorkBudget): LiveChange[] {
     this.#uidByKey.clear()
@@ -78,8 +78,8 @@ export class LiveSet {
   }
 
   /**
-   * The keys of what is to be told to a subscriber who holds nothing: {@link changes} says of each, when it is to be sent, whether
-   * it still is. Examines the whole store where no index narrows the condition. Throws `QueryTooCostlyError`.
+   * The keys for a subscriber that holds nothing. {@link changes} checks each of them again when it is sent. Examines
+   * the whole store if no index narrows the condition. Throws `QueryTooCostlyError`.
    */
   matching(view: StoreView, budget: WorkBudget): string[] {
     const set = this.#bind(view, budget)
@@ -91,10 +91,17 @@ export class LiveSet {
   }
 
   /**
-   * What to send for keys that were added, modified or deleted since they were last asked for, each of them once. An object
-   * that was created anew under its key is DELETED, then ADDED. Throws `QueryTooCostlyError`, and then is of no more use.
+   * What to send for keys that were added, modified or deleted; each key once. An object that was recreated under its
+   * key is DELETED, then ADDED. Throws `QueryTooCostlyError`.
    */
   changes(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
+    const changes = this.due(view, keys, budget)
+    this.sent(changes)
+    return changes
+  }
+
+  /** The same, before it is sent: it is due until {@link sent} is called. */
+  due(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
     const set = this.#bind(view, budget)
     const changes: LiveChange[] = []
     for (const key of keys) {
@@ -102,40 +109,51 @@ export class LiveSet {
       const id = view.idOf(key)
       const held = this.#uidByKey.get(key)
       if (id === undefined || !set.has(id)) {
-        if (held !== undefined) changes.push(this.#remove(view, key, held))
-        continue
-      }
-      if (held === undefined) {
-        changes.push(this.#add(view, id, key))
+        if (held !== undefined) changes.push(this.#removal(view, key, held))
         continue
       }
       const uid = view.uidOf(id)
+      if (held === undefined) {
+        changes.push({ type: 'ADDED', key, uid, id })
+        continue
+      }
       if (uid === held) {
         changes.push({ type: 'MODIFIED', key, uid, id })
         continue
       }
-      this.#uidByKey.delete(key)
-      changes.push({ type: 'DELETED', key, uid: held, cause: 'gone' }, this.#add(view, id, key))
+      const gone = { type: 'DELETED', key, uid: held, cause: 'gone' } as const
+      changes.push(gone, { type: 'ADDED', key, uid, id })
     }
     return changes
   }
 
-  /** What to send when the viewer may from now on see something else. Objects that stay are not mentioned. */
+  /** The subscriber holds what these changes lead to. */
+  sent(changes: readonly LiveChange[]): void {
+    for (const { type, key, uid } of changes) {
+      if (type === 'DELETED') this.#uidByKey.delete(key)
+      else this.#uidByKey.set(key, uid)
+    }
+  }
+
+  /** What to send after the viewer's access has changed. Objects that stay are not mentioned. */
   rescope(view: StoreView, scope: Scope, budget: WorkBudget): LiveChange[] {
     return this.changes(view, this.affectedBy(view, scope, budget), budget)
   }
 
   /**
-   * The viewer may from now on see something else: the keys that this matters to, those first that are held and not to be seen
-   * any more; {@link changes} says what to send of each. Examines what is held and what may be seen now.
+   * Replaces the viewer's Scope. Returns the keys that it affects, those no longer visible first; {@link changes}
+   * computes what to send for them. Examines all held and all visible objects.
    */
   affectedBy(view: StoreView, scope: Scope, budget: WorkBudget): string[] {
     this.#scope = scope
-    return this.turned(view, budget)
+    return this.changedMatches(view, budget)
   }
 
-  /** The keys of all that match now and are not held, or are held and match no more, those first. Examines both. */
-  turned(view: StoreView, budget: WorkBudget): string[] {
+  /**
+   * The keys of all objects whose match has changed: held but not matching first, then matching but not held. Examines
+   * both.
+   */
+  changedMatches(view: StoreView, budget: WorkBudget): string[] {
     const set = this.#bind(view, budget)
     budget.spend('examined', this.size)
     const affected: string[] = []
@@ -151,17 +169,17 @@ export class LiveSet {
     return affected
   }
 
-  /** Those of these keys of which the same is to be said. */
-  turnedOf(keys: Iterable<string>, view: StoreView, budget: WorkBudget): string[] {
+  /** Those of `keys` whose match has changed. */
+  changedMatchesOf(keys: Iterable<string>, view: StoreView, budget: WorkBudget): string[] {
     const set = this.#bind(view, budget)
-    const turned: string[] = []
+    const changed: string[] = []
     for (const key of keys) {
       budget.spend('examined', 1)
       const id = view.idOf(key)
       const isMatch = id !== undefined && set.has(id)
-      if (isMatch !== this.#uidByKey.has(key)) turned.push(key)
+      if (isMatch !== this.#uidByKey.has(key)) changed.push(key)
     }
-    return turned
+    return changed
   }
 
   #bind(view: StoreView, budget: WorkBudget): IdSet {
@@ -175,14 +193,7 @@ export class LiveSet {
     return candidates?.ids() ?? view.ids()
   }
 
-  #add(view: StoreView, id: ObjectId, key: string): LiveChange {
-    const uid = view.uidOf(id)
-    this.#uidByKey.set(key, uid)
-    return { type: 'ADDED', key, uid, id }
-  }
-
-  #remove(view: StoreView, key: string, uid: string): LiveChange {
-    this.#uidByKey.delete(key)
+  #removal(view: StoreView, key: string, uid: string): LiveChange {
     const cause = removalCause({ view, scope: this.#scope }, { key, uid })
     return { type: 'DELETED', key, uid, cause }
   }

@@ -3,24 +3,24 @@ import { clientErrorOf } from '../graphql/errors/client-error.ts'
 import { refusedDocument } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from './server-observer.ts'
 
-/** An operation as a request has it: with its document, or with what names one. */
+/** An operation of a request, with its document or an id of one. */
 export interface DocumentRequest {
   readonly query?: string | null | undefined
   readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** Finds the documents of operations, on both transports, before anything is parsed. */
+/** Finds the documents of operations before they are parsed, on both transports. */
 export interface DocumentSource {
   /** Members of a request that name a document, besides `extensions.persistedQuery`. */
   readonly idMembers: readonly string[]
   /**
-   * The document of a request; `undefined` where it has none and names none. With `learns`, one that comes with its hash may be
-   * remembered. Throws `ClientError` where it may not be run, or is not known.
+   * The document of a request; `undefined` if it has and names none. With `learns`, a document that comes with its hash
+   * may be remembered. Throws `ClientError` if the document is unknown or may not run.
    */
   documentOf(request: DocumentRequest, learns: boolean): string | undefined
 }
 
-/** Who asks for a document, and who is told where it may not be run. */
+/** The caller of a document, and the observer of refusals. */
 export interface DocumentAsked {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
@@ -29,7 +29,7 @@ export interface DocumentAsked {
 
 const sha256 = /^[0-9a-f]{64}$/
 
-/** As {@link DocumentSource.documentOf}. Tells the observer of a document that may not be run. */
+/** As {@link DocumentSource.documentOf}. Reports refused documents to the observer. */
 export function observedDocument(
   source: DocumentSource,
   request: DocumentRequest,
@@ -40,7 +40,7 @@ export function observedDocument(
   } catch (error) {
     const seen = clientErrorOf(error)
     const { code, value } = seen.extensions
-    // Clients are expected to name a document first, and to send it where it is not known yet.
+    // Clients name a document first, and send it if it is unknown: this is not a refusal.
     if (code !== 'PERSISTED_QUERY_NOT_FOUND') {
       const refused = refusedDocument(request.query ?? '', [seen], viewer)
       const named = typeof value === 'string' && sha256.test(value) ? value : undefined

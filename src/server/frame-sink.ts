@@ -1,31 +1,31 @@
 import type { PlannedStream, StreamEnd } from './planned-stream.ts'
 import type { Output } from './unsent-bytes.ts'
 
-/** What may wait on a connection before it is given no more frames. */
+/** The number of waiting bytes beyond which a connection takes no more frames. */
 const maxWaitingBytes = 262_144
 
 /**
- * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so that what a
- * slow reader has not read is never held for it here.
+ * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so it
+ * holds nothing for a slow reader.
  */
 export class FrameSink {
   readonly #output: Output
-  /** Those that wait for room. */
+  /** Streams that wait for room. */
   #waiting = new Set<() => void>()
 
   constructor(output: Output) {
     this.#output = output
   }
 
-  /** The connection has been closed. */
+  /** Call when the connection is closed. */
   close(): void {
     this.#output.close()
     this.#waiting.clear()
   }
 
   /**
-   * Sends all that a stream has, as it comes: `write` writes one frame as a message of its operation. The payload may be that of many
-   * others, too, and is not to be changed. Resolves when the stream has ended.
+   * Sends all frames of a stream. `write` writes one frame as a message of its operation; subscribers share the
+   * payload, so it must not change. Resolves when the stream has ended.
    */
   send(stream: PlannedStream, write: (payload: Buffer) => void): Promise<StreamEnd> {
     return new Promise((resolve) => {
@@ -39,7 +39,7 @@ export class FrameSink {
           if (stream.end !== undefined) resolve(stream.end)
           return
         }
-        // Whoever has left waits for no room.
+        // A closed stream does not wait for room.
         if (stream.isClosed && stream.end !== undefined) resolve(stream.end)
       }
       stream.onReady(pump)
@@ -47,7 +47,7 @@ export class FrameSink {
     })
   }
 
-  /** The connection's: some of what waited has left. To be called at the latest when all has. */
+  /** Call when waiting bytes have been sent, at the latest when all have. */
   drained(): void {
     if (this.#output.measure() > maxWaitingBytes / 2 || this.#waiting.size === 0) return
     const waiting = this.#waiting

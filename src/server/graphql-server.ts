@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Authenticator } from '../access/authentication/authenticator.ts'
 import {
   aFlag,
   aFunction,
@@ -11,45 +12,46 @@ import {
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
-import type { Authenticator } from '../access/authentication/authenticator.ts'
-import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
-import type { ServerObserver } from './server-observer.ts'
+import { checkAddress, HostList, isLoopback } from './guard/host-list.ts'
+import { OriginCheck } from './guard/origin-check.ts'
+import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
+import { TrustedDocuments } from './guard/trusted-documents.ts'
+import { UserQuotas } from './guard/user-quotas.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { KnownDocuments } from './http/known-documents.ts'
+import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
+import type { Readiness } from './http/probes.ts'
 import type { PlannedQueries } from './http/query-fast-path.ts'
-import { HostList } from './guard/host-list.ts'
-import { checkAddress, isLoopback } from './guard/loopback.ts'
 import {
   contextWithViewer,
   graphqlPath,
   type OperationPipelineOptions,
+  type ServerLog,
 } from './operation-options.ts'
 import { createOperationPipeline, type OperationPipeline } from './operation-pipeline.ts'
-import { OriginCheck } from './guard/origin-check.ts'
-import type { Readiness } from './http/probes.ts'
 import { ListenError } from './server-errors.ts'
-import type { ServerLog } from './operation-options.ts'
+import type { ServerObserver } from './server-observer.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
-import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
-import { TrustedDocuments } from './guard/trusted-documents.ts'
-import { UserQuotas } from './guard/user-quotas.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
-/** What a server is made from: where it listens, and what answers. */
+/** Options of a server. */
 export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly server: ServerOptions
-  /** What `/readyz` answers. */
+  /** The answer of `/readyz`. */
   readonly readiness: () => Readiness
-  /** Finds out who asks, before anything else is read; without it nobody is asked. */
+  /** Authenticates callers first; without it, callers are anonymous. */
   readonly authenticator?: Authenticator | undefined
-  /** Answers the operations that have a plan by the shortest way: `gateway.planned`. Not used where there are other plugins than the gateway's. */
+  /**
+   * Answers operations that have a plan on the fast path: `gateway.planned`. Not used if there are other plugins than
+   * the gateway's.
+   */
   readonly planned?: PlannedQueries
-  /** Served where `server.metricsPort` or `server.metricsOnApiPort` say so. */
+  /** Served if `server.metricsPort` or `server.metricsOnApiPort` are set. */
   readonly metrics?: MetricsSource | undefined
-  /** Told of what happens at the door. */
+  /** Observes refusals and connections. */
   readonly observer?: ServerObserver | undefined
-  /** What GraphiQL shows to those who come for the first time. */
+  /** The operation that GraphiQL shows first. */
   readonly defaultQuery?: string
 }
 
@@ -67,20 +69,20 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   defaultQuery: aString,
 }
 
-/** A server that is listening. Disposing it stops it: see {@link startGraphQLServer}. */
+/** A listening server. Disposing stops it: see {@link startGraphQLServer}. */
 export interface GraphQLServer extends AsyncDisposable {
   /** `http://127.0.0.1:4000/graphql`. */
   readonly url: string
   readonly port: number
-  /** Where metrics are served on a port of their own: `http://127.0.0.1:9090/metrics`. */
+  /** The URL of metrics on their own port: `http://127.0.0.1:9090/metrics`. */
   readonly metricsUrl: string | undefined
-  /** Whether a browser finds GraphiQL at the URL. */
+  /** Whether the URL serves GraphiQL to browsers. */
   readonly servesGraphiql: boolean
 }
 
 /**
- * Serves GraphQL on `/graphql`, by HTTP and by WebSocket, with probes beside it. Stopping refuses new WebSockets, closes
- * those that are open (1001), listens no more, lets requests under way finish until `stopDeadlineMs`, and disposes the
+ * Serves GraphQL on `/graphql`, by HTTP and WebSocket, with probes beside it. To stop, it refuses new WebSockets,
+ * closes open ones (1001), stops listening, lets running requests finish until `stopDeadlineMs`, and disposes the
  * plugins last. Rejects with {@link UnsafeAddressError} and {@link ListenError}.
  */
 export async function startGraphQLServer(given: GraphQLServerOptions): Promise<GraphQLServer> {
@@ -223,7 +225,7 @@ class RunningServer implements GraphQLServer {
     const bound = this.#server.address() as AddressInfo
     this.#port = bound.port
     try {
-      // `localhost` is what the machine's hosts file makes of it.
+      // The hosts file may map `localhost` to another address.
       checkAddress({ host: bound.address, insecureNoAuth }, this.#asksWho)
     } catch (error) {
       await this[Symbol.asyncDispose]()
@@ -239,7 +241,7 @@ class RunningServer implements GraphQLServer {
     this.#underWay.add(response)
     response.once('close', () => {
       this.#underWay.delete(response)
-      // A connection that has just become idle would otherwise hold up the stop until it times out.
+      // Closes the connection, which would otherwise delay the stop until its idle timeout.
       if (this.#stopped !== undefined) setImmediate(() => this.#server.closeIdleConnections())
     })
     void http.answer(request, response)
@@ -264,18 +266,18 @@ class RunningServer implements GraphQLServer {
 }
 
 /**
- * Plans, where they stand for all that the pipeline does. They call no hooks: where there are other plugins than the gateway's, the
+ * The plans, if they may replace the pipeline. Plans call no hooks, so with other plugins than the gateway's the
  * pipeline answers everything.
  */
 function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQueries | undefined {
   if (planned === undefined || plugins.every((plugin) => plugin === planned.plugin)) return planned
-  log.warn('no operation is answered by a plan, as plans call no hooks of plugins', {
+  log.warn('plans are off: they call no hooks of plugins', {
     hint: 'give `plugins: [gateway.plugin]` alone, or leave `planned` out',
   })
   return undefined
 }
 
-/** How an address is called in a URL; that of all of them by loopback's name. */
+/** The host of an address in a URL; wildcard addresses become loopback. */
 function nameOf(host: string): string {
   const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host
   return reachable.includes(':') && !reachable.startsWith('[') ? `[${reachable}]` : reachable
@@ -287,7 +289,7 @@ function certificateOf(
 ): ServerCertificate | undefined {
   if (tlsCert === undefined && tlsKey === undefined && tlsClientCa === undefined) return undefined
   if (tlsCert === undefined || tlsKey === undefined) {
-    throw new CertificateError('there is only a part of it')
+    throw new CertificateError('a certificate needs both server.tlsCert and server.tlsKey')
   }
   return new ServerCertificate({ tlsCert, tlsKey, tlsClientCa }, log)
 }

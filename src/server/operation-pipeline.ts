@@ -3,6 +3,7 @@ import {
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
+  type FormattedExecutionResult,
   getOperationAST,
   GraphQLError,
   type GraphQLErrorExtensions,
@@ -15,9 +16,10 @@ import {
   clientErrorOf,
   clientResult,
   isUnexpected,
+  withoutTransportDetails,
 } from '../graphql/errors/client-error.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
-import { quoted } from '../lib/shortened.ts'
+import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
 import {
@@ -29,22 +31,22 @@ import {
 } from './operation-options.ts'
 import type { ServerObserver } from './server-observer.ts'
 
-/** What a transport hands to the pipeline. HTTP's is filled in by yoga's node adapter. */
+/** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
 export interface TransportContext {
   readonly req: IncomingMessage
   readonly res?: ServerResponse
-  /** Said by what is neither yoga's HTTP nor a WebSocket. */
+  /** Set by transports that are neither yoga's HTTP nor a WebSocket. */
   readonly transport?: OperationOrigin['transport']
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
-  /** The context where it has been made already, or what it has failed with. */
+  /** The context or its error, if it has been made already. */
   readonly made?: MadeContext | undefined
-  /** Who asks, as the authenticator has found; absent where there is none. */
+  /** The viewer of the authenticator, if any. */
   readonly viewer?: Viewer | undefined
-  /** What they have shown; absent where it is no bearer token. */
+  /** The bearer token of the caller, if any. */
   readonly callerToken?: CallerToken | undefined
   readonly secretRead?: OperationOptions['secretRead']
   readonly beganMs?: OperationOptions['beganMs']
-  /** The operation as it was sent. */
+  /** The request of the operation. */
   readonly params?: {
     readonly operationName?: string | null | undefined
     readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
@@ -58,12 +60,12 @@ export type OperationPipeline = YogaServerInstance<TransportContext, object>
 
 export interface PipelineParts extends Pick<OperationPipelineOptions, 'plugins' | 'log'> {
   readonly documents: DocumentSource
-  /** Makes the context of an operation, which says who asks. */
+  /** Makes the context of an operation, with its viewer. */
   readonly contextOf: MakeContext
   readonly observer: ServerObserver | undefined
 }
 
-/** Sets yoga up so that it does the least: no CORS, forms, pages or body stream; what guards it stands before it. */
+/** Makes a minimal yoga, without CORS, forms, pages and body streams. Guards check requests before it. */
 export function createOperationPipeline({
   plugins,
   documents,
@@ -83,13 +85,13 @@ export function createOperationPipeline({
       isDev: false,
       maskError: (error) => clientErrorOf(error),
     },
-    // The gateway's plugin remembers documents, within its bound.
+    // The gateway's plugin caches documents.
     parserAndValidationCache: false,
     logging: {
       debug: () => {},
       info: () => {},
       warn: (...details: unknown[]) => log.warn(details.map(String).join(' ')),
-      // Yoga tells of every error that it says in other words, what is the caller's too.
+      // Yoga also logs errors of the caller. Logs only unexpected errors.
       error: (error: unknown) => {
         if (isUnexpected(clientErrorOf(error))) {
           log.error('an operation failed unexpectedly', { error })
@@ -120,7 +122,7 @@ export function createOperationPipeline({
   })
 }
 
-/** The same operation, whose deadline counts from before it comes to the pipeline, as something else has been tried first. */
+/** The operation with a deadline that counts from an earlier start. */
 export function begunAt<Args extends ExecutionArgs>(args: Args, beganMs: number): Args {
   const wishes: OperationOptions = { beganMs }
   return { ...args, contextValue: { ...(args.contextValue as object), ...wishes } }
@@ -163,7 +165,7 @@ function documentsByName(
   }
 }
 
-/** Refuses a name that no operation of the document has. Yoga takes an empty one in the address of a GET for none. */
+/** Refuses unknown operation names. Yoga treats an empty name in the URL of a GET as absent. */
 function operationsByName(): Plugin {
   return {
     onParams({ params, setParams, request }) {
@@ -188,14 +190,14 @@ function isDocument(parsed: unknown): parsed is DocumentNode {
   return typeof parsed === 'object' && parsed !== null && 'definitions' in parsed
 }
 
-/** Answered with 400, or with 200 to clients of application/json. */
+/** An error with status 400, or 200 for clients of application/json. */
 function requestError(message: string, extensions: GraphQLErrorExtensions): GraphQLError {
   return new GraphQLError(message, {
     extensions: { ...extensions, http: { spec: true, status: 400 } },
   })
 }
 
-/** The ids in the address of a GET, which yoga does not read. */
+/** The ids in the URL of a GET, which yoga does not read. */
 function searchedIds(url: string, names: readonly string[]): Readonly<Record<string, string>> {
   const { searchParams } = new URL(url)
   return Object.fromEntries(
@@ -206,7 +208,7 @@ function searchedIds(url: string, names: readonly string[]): Readonly<Record<str
   )
 }
 
-/** Events have a way of their own, past yoga's HTTP. */
+/** Event streams do not use yoga's HTTP. */
 function subscriptionsNeedWebSocket(): Plugin {
   return {
     onSubscribe({ args, setResultAndStopExecution }) {
@@ -235,4 +237,12 @@ function codedErrors(): Plugin {
       process.setResult(clientResult(result as AnsweredResult) as ExecutionResult)
     },
   }
+}
+
+/** A result for a message: with errors as clients see them, without HTTP details. */
+export function sentResult(result: AnsweredResult): FormattedExecutionResult {
+  const { errors, ...rest } = clientResult(result)
+  if (errors === undefined) return rest as FormattedExecutionResult
+  const formatted = errors.map((error) => withoutTransportDetails(error).toJSON())
+  return { ...rest, errors: formatted } as FormattedExecutionResult
 }

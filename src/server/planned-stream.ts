@@ -1,26 +1,24 @@
 import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../graphql/errors/client-error.ts'
-import { interruptible } from '../lib/interruptible.ts'
+import { interruptible } from '../lib/generators.ts'
 
-/** How the frames of a subscription have ended. */
+/** The end of a subscription's frames. */
 export type StreamEnd =
   | { readonly form: 'complete' }
-  /** The error is the last that the subscriber is told. */
-  | { readonly form: 'failed'; readonly error: Error }
-  /** The pipeline is to go on, from the beginning. */
-  | { readonly form: 'refused' }
+  /** The subscriber gets the errors as the last result. */
+  | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
-/** The frames of one subscription, taken by its transport when that has room. */
+/** The frames of one subscription. The transport takes them when it has room. */
 export interface PlannedStream {
-  /** The payload of the next frame, UTF-8; `undefined` where there is none now. */
+  /** The payload of the next frame, UTF-8; `undefined` if there is none now. */
   take(): Buffer | undefined
-  /** Whether the next frame is in memory for this reader alone: to wait for room with it would not spare any. */
+  /** Whether the next frame is in memory for this reader alone, so that waiting for room would save nothing. */
   readonly isHeld?: boolean
-  /** How it has ended, where it has. */
+  /** The end, if it has ended. */
   readonly end: StreamEnd | undefined
-  /** Whether it has been closed: what it still had is not wanted any more. */
+  /** Whether it is closed. Remaining frames are dropped. */
   readonly isClosed: boolean
-  /** Calls this whenever there may be something to take, and when it has ended. */
+  /** Calls `ready` when there may be frames, and at the end. */
   onReady(ready: () => void): void
   /** Ends it. Idempotent. */
   close(): void
@@ -51,43 +49,15 @@ export function oneFrame(text: string): PlannedStream {
   }
 }
 
-export interface PlannedResultsOptions {
-  readonly stream: PlannedStream
-  /** Sends what the stream has, until it has ended. */
-  readonly send: (stream: PlannedStream) => Promise<StreamEnd>
-  /** Answers in place of the stream, where that is refused. */
-  readonly answer: () => Promise<AsyncIterable<ExecutionResult> | ExecutionResult>
-}
-
-/**
- * What is left to be sent as results while a stream is sent as it is: the error that it ended with, or all that the pipeline
- * answers in its place. Leaving it ends the stream.
- */
-export function plannedResults({
-  stream,
-  send,
-  answer,
-}: PlannedResultsOptions): AsyncGenerator<ExecutionResult, void, void> {
-  let answered: AsyncIterator<ExecutionResult> | undefined
-  let isLeft = false
+/** Sends the frames of a stream. The results are the errors that ended it, if it failed. Leaving the generator closes the stream. */
+export function streamedResults(
+  stream: PlannedStream,
+  send: (stream: PlannedStream) => Promise<StreamEnd>,
+): AsyncGenerator<ExecutionResult, void, void> {
   async function* results(): AsyncGenerator<ExecutionResult, void, void> {
     const end = await send(stream)
     stream.close()
-    if (end.form === 'failed') yield { errors: [clientErrorOf(end.error)] }
-    if (end.form !== 'refused') return
-    const result = await answer()
-    if (!(Symbol.asyncIterator in result)) {
-      yield result
-      return
-    }
-    const iterator = result[Symbol.asyncIterator]()
-    answered = iterator
-    if (isLeft) await iterator.return?.()
-    else yield* { [Symbol.asyncIterator]: () => iterator }
+    if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
   }
-  return interruptible(results(), () => {
-    isLeft = true
-    stream.close()
-    void answered?.return?.()
-  })
+  return interruptible(results(), () => stream.close())
 }

@@ -1,20 +1,20 @@
 import { CodedError } from '../lib/coded-error.ts'
 
-/** An address that others can reach, while nobody is asked who he is. */
+/** An address that other machines can reach without authentication. */
 export class UnsafeAddressError extends CodedError {
   constructor(host: string) {
     super(
       'UNSAFE_ADDRESS',
-      `host ${host} is not a loopback address: everybody who reaches it would read with the credentials of the gateway`,
+      `host ${host} is not a loopback address: every client that reaches it would read with the credentials of the gateway`,
       {
         value: host,
-        hint: 'leave the host out to listen on 127.0.0.1, ask callers who they are (--auth token-review), or pass --insecure-no-auth where something else decides who reaches it',
+        hint: 'leave the host out to listen on 127.0.0.1, authenticate callers (--auth token-review), or pass --insecure-no-auth if something else controls access',
       },
     )
   }
 }
 
-/** The server cannot listen where it is told to. */
+/** The server cannot listen on its address. */
 export class ListenError extends CodedError {
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     const { problem, hint } = listenProblem(port, cause)

@@ -3,61 +3,67 @@ import { z } from 'zod'
 import type { UserQuotaLimits } from './guard/user-quotas.ts'
 import type { UnsentLimits } from './unsent-bytes.ts'
 
-/** How the gateway is reached, and what it accepts from whom. */
+/** Options of the server. */
 export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
-  /** The address to listen on: loopback, unless callers are asked who they are, or `insecureNoAuth` is set. */
+  /** The address to listen on: loopback, unless callers are authenticated or `insecureNoAuth` is set. */
   readonly host: string
-  /** The port of the API; 0: any free one. */
+  /** The port of the API; 0 for any free port. */
   readonly port: number
-  /** Allows an address beyond loopback, although everybody who reaches it reads with the gateway's own credentials. */
+  /**
+   * Allows an address beyond loopback without authentication. Every client that reaches it reads with the gateway's own
+   * credentials.
+   */
   readonly insecureNoAuth: boolean
-  /** A file of the certificate to serve with, PEM; absent: without TLS. It is read again when it changes. */
+  /** The file of the server's certificate, PEM; absent: no TLS. It is read again when it changes. */
   readonly tlsCert?: string | undefined
-  /** A file of its key, PEM. */
+  /** The file of the certificate's key, PEM. */
   readonly tlsKey?: string | undefined
-  /** A file of the CA whose client certificates are trusted, for `auth.mode: request-header`. */
+  /** The file of the CA of trusted client certificates, for `auth.mode: request-header`. */
   readonly tlsClientCa?: string | undefined
-  /** Names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
+  /** Allowed names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
   readonly allowedHosts: readonly string[]
-  /** Origins of web pages that may ask, besides the gateway's own: `https://portal.example.com`. */
+  /** Origins of web pages that may send operations, besides the gateway's own: `https://portal.example.com`. */
   readonly allowedOrigins: readonly string[]
-  /** Whether GraphiQL is served. Absent: only while bound to loopback. */
+  /** Whether to serve GraphiQL. Absent: only while bound to loopback. */
   readonly graphiql?: boolean | undefined
-  /** A file of the only documents that may be run, as graphql-codegen, Apollo or Relay write it; absent: any may. */
+  /**
+   * The file of trusted documents, of graphql-codegen, Apollo or Relay. Other documents are refused. Absent: all
+   * documents may run.
+   */
   readonly trustedDocuments?: string | undefined
-  /** The largest body of a request and message of a WebSocket. */
+  /** The maximum size of a request's body and of a WebSocket message. */
   readonly maxBodyBytes: number
-  /** Answers of so many bytes are compressed, for those who accept it; 0: none. */
+  /** Answers from this size on are compressed if the client accepts it; 0 for none. */
   readonly compressFromBytes: number
   /** How long a request may take to arrive, headers and body. */
   readonly requestDeadlineMs: number
   /** How long a connection may be idle between two requests. */
   readonly keepAliveMs: number
-  /** Connections of all kinds; a further one is closed at once. */
+  /** The maximum number of connections of all kinds. Further connections are closed at once. */
   readonly maxConnections: number
-  /** How long a WebSocket may wait before it sends `connection_init`. */
+  /** How long a WebSocket may take to send `connection_init`. */
   readonly connectionInitDeadlineMs: number
-  /** Operations under way on one WebSocket; a further one is answered with an error. */
+  /** The maximum number of running operations per WebSocket. Further operations are answered with an error. */
   readonly maxOperationsPerSocket: number
-  /** How often a WebSocket is pinged; one that has not answered by the next ping but one is cut off. */
+  /** The interval of pings on a WebSocket. A WebSocket that misses two pings is cut off. */
   readonly pingIntervalMs: number
-  /** How often it is asked whether the caller of a WebSocket is still known; one that is not is closed. */
+  /** How often the caller of a WebSocket is authenticated again. The WebSocket closes if that fails. */
   readonly reauthenticateMs: number
-  /** A port for `/metrics` alone; 0: any free one. Absent: there is none. */
+  /** A port for `/metrics` alone; 0 for any free port. Absent: none. */
   readonly metricsPort?: number | undefined
-  /** The address of that port. */
+  /** The address of the metrics port. */
   readonly metricsHost: string
-  /** Whether `/metrics` is on the port of the API, too, where everybody who reaches it may read them. */
+  /** Whether the port of the API serves `/metrics` too, without authentication. */
   readonly metricsOnApiPort: boolean
-  /** How long after SIGTERM it is still served, while `/readyz` answers 503, so that callers are sent elsewhere first. */
+  /** How long to keep serving after SIGTERM, while `/readyz` answers 503, so that load balancers can move callers. */
   readonly stopDelayMs: number
-  /** How long a stop waits for requests under way. */
+  /** How long a stop waits for running requests. */
   readonly stopDeadlineMs: number
 }
 
 const milliseconds = z.int().min(1).max(3_600_000)
 
-/** `http(s)://host[:port]`, as browsers write it: nothing behind it, no default port, no capitals. */
+/** `http(s)://host[:port]` as browsers write it: without path, default port and capitals. */
 const origin = z.string().refine((text) => URL.canParse(text) && new URL(text).origin === text, {
   error: 'expected an origin such as https://portal.example.com, without a path',
 })
@@ -66,7 +72,7 @@ const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i,
   error: 'expected a host name, with or without a port, and no scheme',
 })
 
-/** Checks {@link ServerOptions}, and holds every default of them. */
+/** Checks {@link ServerOptions}, and holds all their defaults. */
 export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
   port: z.int().min(0).max(65_535).default(4000),
@@ -100,12 +106,12 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   stopDeadlineMs: milliseconds.default(10_000),
 })
 
-/** {@link ServerOptions} with every default. */
+/** The defaults of {@link ServerOptions}. */
 export function defaultServerOptions(): ServerOptions {
   return serverOptionsSchema.parse({})
 }
 
-/** For options that come from a program: those without a default, and the others by their defaults. */
+/** Checks for options that a program passes. */
 export const serverChecks: OptionChecks<ServerOptions> = {
   ...checksLike(defaultServerOptions()),
   tlsCert: aString,

@@ -2,42 +2,51 @@ import type { Socket } from 'node:net'
 import type { Viewer } from '../access/viewer.ts'
 import type { ServerObserver } from './server-observer.ts'
 
-/** What may wait for readers that do not keep up, on all transports together. */
+/** Bounds of the bytes that wait for slow readers, on all transports. */
 export interface UnsentLimits {
-  /** Bytes that may wait to be sent to one user, over all connections; beyond it, the user's connections that take nothing are cut off. */
+  /**
+   * The maximum number of bytes that wait to be sent to one user, over all connections. Beyond it, the user's slowest
+   * connections are cut off.
+   */
   readonly maxUnsentBytesPerUser: number
-  /** The same for all users together; beyond it, those of the user with the most are cut off. */
+  /**
+   * The maximum number of bytes that wait to be sent to all users. Beyond it, connections of the user with the most
+   * waiting bytes are cut off.
+   */
   readonly maxUnsentBytes: number
-  /** How long a connection may take nothing of what waits on it, and a second more for each 256 KiB of that; then it is cut off. */
+  /**
+   * How long a connection may take no bytes while some wait, plus a second for each 256 KiB of them. Then it is cut
+   * off.
+   */
   readonly writeDeadlineMs: number
 }
 
-/** What is written to one reader: an answer by HTTP, a stream of events, or a WebSocket. */
+/** An output to one reader: an HTTP answer, an event stream, or a WebSocket. */
 export interface OutputChannel {
   readonly transport: 'http' | 'websocket'
   /** The connection that carries it. */
   readonly connection: Socket
-  /** The user who reads; `undefined` where it is not known. */
+  /** The reading user; `undefined` if unknown. */
   viewer(): Viewer | undefined
-  /** How many bytes wait to leave the process. */
+  /** The number of bytes that wait to leave the process. */
   waitingBytes(): number
-  /** Ends the connection at once, with whatever waits on it. */
+  /** Ends the connection at once and drops the waiting bytes. */
   cutOff(): void
 }
 
-/** A reader that takes an answer at this pace is not cut off, however large the answer is. */
+/** A reader at this pace is never cut off, however large the answer is. */
 const bytesPerSecond = 262_144
 
 /**
- * Bounds the bytes that wait to be sent, by whatever transport. Where there are more than a user may have waiting, that user's
- * connections are cut off; where there are more than all may have, those of the user with the most. The connection that has
- * taken nothing for the longest time goes first.
+ * Bounds the bytes that wait to be sent, on all transports. Over a user's bound it cuts off connections of that user;
+ * over the total bound, connections of the user with the most waiting bytes. The connection that has taken nothing for
+ * the longest time is cut off first.
  */
 export class UnsentBytes {
   readonly #limits: UnsentLimits
   readonly #observer: ServerObserver | undefined
   readonly #byUser = new Map<string | undefined, number>()
-  /** The outputs that something waits on. The one that has taken nothing for the longest time is the first. */
+  /** Outputs with waiting bytes, ordered by the time since they last took any; the longest is first. */
   readonly #waiting = new Set<Output>()
   #total = 0
 
@@ -47,7 +56,7 @@ export class UnsentBytes {
     observer?.unsent?.(() => this.#total)
   }
 
-  /** Follows what waits on a channel, from the next {@link Output.measure} until {@link Output.close}. */
+  /** Counts the waiting bytes of a channel, from the next {@link Output.measure} until {@link Output.close}. */
   open(channel: OutputChannel): Output {
     const output: Output = new Output(channel, {
       writeDeadlineMs: this.#limits.writeDeadlineMs,
@@ -97,13 +106,13 @@ export class UnsentBytes {
 
 interface OutputOptions {
   readonly writeDeadlineMs: number
-  /** Called with how many bytes more wait than before. */
+  /** Called with the change of the number of waiting bytes. */
   readonly changed: (difference: number) => void
   /** Called when the reader has taken nothing for too long. */
   readonly late: () => void
 }
 
-/** One channel, and what was found waiting on it last. */
+/** One channel, and its last measured number of waiting bytes. */
 export class Output {
   readonly channel: OutputChannel
   readonly #options: OutputOptions
@@ -121,19 +130,19 @@ export class Output {
     return this.#bytes
   }
 
-  /** The name of the user whom the bytes are counted for. */
+  /** The user whose bytes these are. */
   get user(): string | undefined {
     return this.#user
   }
 
-  /** Counts what waits now: to be called after something was written, and when some of it has left. */
+  /** Measures the waiting bytes. Call it after each write, and after bytes have been sent. */
   measure(): number {
     const now = this.#isClosed ? 0 : this.channel.waitingBytes()
     if (now !== this.#bytes) this.#found(now)
     return now
   }
 
-  /** The channel has been closed: nothing waits any more. */
+  /** Call when the channel is closed. */
   close(): void {
     this.#isClosed = true
     this.measure()
@@ -141,7 +150,7 @@ export class Output {
 
   #found(now: number): void {
     const before = this.#bytes
-    // Whoever began to be counted stays so until nothing waits.
+    // The user stays the same until nothing waits.
     if (before === 0) this.#user = this.channel.viewer()?.username
     this.#bytes = now
     if (now === 0) {
@@ -162,7 +171,7 @@ export class Output {
     }, deadlineMs)
   }
 
-  /** How many bytes the connection has taken. A slow reader is not one who reads nothing. */
+  /** The number of bytes that the connection has taken. A slow reader takes some; a stuck one none. */
   #sentBytes(): number {
     const { bytesWritten, writableLength } = this.channel.connection
     return bytesWritten - writableLength

@@ -9,13 +9,13 @@ import {
   startSimulator,
 } from './simulator.ts'
 
-/** What a simulated cluster is made from. */
+/** Options of a simulated cluster. */
 export interface SimulatedClusterOptions extends Omit<SimulatorOptions, 'populate'> {
-  /** What lives in the cluster. */
+  /** The objects of the cluster. */
   readonly population?: PopulationOptions
-  /** How it changes. */
+  /** The changes of the cluster. */
   readonly churn?: Omit<ChurnOptions, 'writer'>
-  /** Told when the churn has broken down; the server goes on. Default: a process warning. */
+  /** Called when the churn fails. The server keeps running. Default: a process warning. */
   readonly onChurnError?: (error: unknown) => void
 }
 
@@ -28,7 +28,7 @@ const simulatedClusterChecks: OptionChecks<SimulatedClusterOptions> = {
   onChurnError: aFunction,
 }
 
-/** Starts a simulated API server with a company's objects in it, which change until it is disposed of. */
+/** Starts a simulated API server with the objects of a company. They change until the server is disposed of. */
 export async function startSimulatedCluster(
   given: SimulatedClusterOptions = {},
 ): Promise<Simulator> {
@@ -36,7 +36,7 @@ export async function startSimulatedCluster(
   const {
     churn: changes,
     onChurnError: onError = warn,
-    population: inhabitants,
+    population: populationOptions,
     ...server
   } = options
   let churn: ReturnType<typeof createChurn> | undefined
@@ -44,7 +44,8 @@ export async function startSimulatedCluster(
     ...server,
     populate: (storage) => {
       churn = createChurn({ ...changes, writer: storage })
-      for (const { resource, object } of population(inhabitants)) storage.create(resource, object)
+      for (const { resource, object } of population(populationOptions))
+        storage.create(resource, object)
     },
   })
   const stopping = new AbortController()

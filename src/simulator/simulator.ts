@@ -10,37 +10,40 @@ import {
   type OptionChecks,
 } from '../lib/options.ts'
 import { aggregateRoles } from './access/aggregated-roles.ts'
-import { audience, Authentication, type SimulatorUser } from './access/authentication.ts'
-import { ServiceAccountTokens } from './access/service-account-tokens.ts'
+import {
+  audience,
+  Authentication,
+  ServiceAccountTokens,
+  type SimulatorUser,
+} from './access/authentication.ts'
 import { denyingAuthorizer } from './access/authorization.ts'
 import { addDefaultRoles } from './access/default-roles.ts'
 import { Rbac } from './access/rbac.ts'
 import { capturedApi } from './api/captured-api.ts'
+import { ResourceRegistry } from './api/resource-registry.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
-import { ResourceRegistry } from './api/resource-registry.ts'
 import { SimulatedServer } from './http/server.ts'
 import { Storage } from './storage/storage.ts'
-import { addSystemObjects } from './storage/system-objects.ts'
 
-/** What a simulated API server is made from. */
+/** Options of a simulated API server. */
 export interface SimulatorOptions {
-  /** Default 0: any free one. */
+  /** Default 0: any free port. */
   readonly port?: number
   /** Default `127.0.0.1`. */
   readonly host?: string
-  /** How many events of each resource can be resumed from. Default 10,000. */
+  /** The number of events that each resource keeps for watches to resume from. Default 10,000. */
   readonly historyEvents?: number
-  /** How often a quiet watch gets a bookmark; 0: never. Default a minute. */
+  /** The interval of bookmarks on a quiet watch; 0 for none. Default a minute. */
   readonly bookmarkIntervalMs?: number
-  /** Who may come; nobody listed: everybody may do anything. */
+  /** The users. Default: none, and every request runs as administrator. */
   readonly users?: readonly SimulatorUser[]
   /**
-   * `rbac`: the roles and bindings in the storage decide what users may do, the usual ones of a cluster among them.
-   * Default `allow`: they may do anything but what they are denied.
+   * `rbac`: the roles and bindings in the storage decide; the server adds the default roles of a cluster. Default
+   * `allow`: users may do everything except what their `denied` lists.
    */
   readonly authorization?: 'allow' | 'rbac'
-  /** Writes the first objects, before anybody can watch; they leave no history. */
+  /** Writes the first objects, before the server listens. They leave no history. */
   readonly populate?: (storage: Storage) => void
 }
 
@@ -54,16 +57,16 @@ export const simulatorChecks: OptionChecks<SimulatorOptions> = {
   populate: aFunction,
 }
 
-/** A simulated API server that is running. */
+/** A running simulated API server. */
 export interface Simulator extends AsyncDisposable {
   /** `http://127.0.0.1:PORT`. */
   readonly url: string
-  /** Its objects, for those who write without HTTP. */
+  /** The objects, for reads and writes without HTTP. */
   readonly storage: Storage
   readonly faults: Faults
 }
 
-/** Starts a server that behaves as kube-apiserver 1.36 does for reading and writing objects. */
+/** Starts a server that reads and writes objects as kube-apiserver 1.36 does. */
 export async function startSimulator(given: SimulatorOptions = {}): Promise<Simulator> {
   const options = checkedOptions('a simulator', given, simulatorChecks)
   const { users = [], authorization = 'allow' } = options
@@ -103,6 +106,23 @@ function checkAuthorization(users: readonly SimulatorUser[], authorization: stri
     throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
       value: users,
       hint: "list them in users, one of them in the group 'system:masters'",
+    })
+  }
+}
+
+const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
+
+/** Adds the namespaces of every cluster, unless they exist. */
+function addSystemObjects(storage: Storage): void {
+  const resource = { group: '', version: 'v1', resource: 'namespaces' }
+  for (const name of namespaces) {
+    if (storage.get(resource, '', name) !== undefined) continue
+    storage.create(resource, {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
+      spec: { finalizers: ['kubernetes'] },
+      status: { phase: 'Active' },
     })
   }
 }

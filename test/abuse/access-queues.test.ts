@@ -4,14 +4,14 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startSimulator } from 'informerql/simulator'
+import { population, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CountedServer, startCountedServer } from '../access/counted-server.ts'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
 import { rawRequest } from '../server/raw-request.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 
-const users = ['gateway', 'mallory', 'ann', 'ben']
+const users = ['gateway', 'mallory', 'zoe', 'ann', 'ben']
 const tokenOf = (user: string): string => `token-of-${user}`
 const never = new Promise<never>(() => {})
 
@@ -19,7 +19,8 @@ const never = new Promise<never>(() => {})
 const manyQuestions = `{ ${Array.from({ length: 800 }, (_, at) => `c${at}: can(verb: "get", resource: "r${at}")`).join(' ')} }`
 /** 500 questions, each of which may be answered by one about its namespace, and all by one about all. */
 const manyNames = `{ ${Array.from({ length: 500 }, (_, at) => `c${at}: can(verb: "get", resource: "pods", namespace: "n${at}", name: "p")`).join(' ')} }`
-const can = (resource: string): string => `{ can(verb: "get", resource: "${resource}") }`
+const can = (resource: string, alias = 'can'): string =>
+  `${alias}: can(verb: "get", resource: "${resource}")`
 
 describe('what one caller has asked of the API server keeps nobody else waiting:', () => {
   let gateway: ServedGateway
@@ -71,11 +72,40 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
     )
     await rm(folder, { recursive: true })
     resources.push(gateway, cluster, simulator)
-    for (const user of ['ann', 'mallory']) await gateway.as(tokenOf(user)).data(can('nodes'))
+    for (const user of ['ann', 'mallory'])
+      await gateway.as(tokenOf(user)).data(`{ ${can('nodes')} }`)
   })
   afterAll(async () => {
     stop.abort()
     for (const one of resources) await one[Symbol.asyncDispose]()
+  })
+
+  it('who has asked for more access reviews than one operation may need is refused further ones whole, for a while', async () => {
+    const zoe = gateway.as(tokenOf('zoe'))
+    let asked = 0
+    const next = async () => {
+      const all = Array.from({ length: 300 }, () => can(`z${(asked += 1)}`, `c${asked}`))
+      // A review that is asked for first makes no difference.
+      return zoe.query(`{ pod(namespace: "z${asked}", name: "p") { kind } ${all.join(' ')} }`)
+    }
+    let answer = await next()
+    let before = countOf('zoe')
+    while (answer.errors?.[0]?.extensions.code !== 'TOO_MANY_OPERATIONS') {
+      before = countOf('zoe')
+      answer = await next()
+    }
+    expect(answer).toMatchObject({
+      data: null,
+      errors: [{ extensions: { code: 'TOO_MANY_OPERATIONS', retryAfterMs: expect.any(Number) } }],
+    })
+    expect(answer.errors).toHaveLength(1)
+    expect(countOf('zoe') - before).toBeLessThan(10)
+    // What is known is answered, and so are others.
+    await zoe.data(`{ ${can(`z${asked - 300}`)} }`)
+    await gateway.as(tokenOf('ann')).data(`{ ${can('limitranges')} }`)
+    await expect
+      .poll(async () => (await zoe.query(`{ ${can('later')} }`)).errors, { timeout: 20_000 })
+      .toBeUndefined()
   })
 
   it('an operation sends no more access reviews than one operation may', async () => {
@@ -87,17 +117,17 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
 
   it('a thousand access reviews of one user let those of others pass, and do not forget what is known of them', async () => {
     const ann = gateway.as(tokenOf('ann'))
-    await ann.data(can('pods'))
+    await ann.data(`{ ${can('pods')} }`)
     const before = countOf('mallory')
     const all = gateway.as(tokenOf('mallory')).query(manyQuestions)
     await expect.poll(() => countOf('mallory') - before).toBeGreaterThan(0)
-    await ann.data(can('services'))
+    await ann.data(`{ ${can('services')} }`)
     expect(countOf('mallory') - before).toBeLessThan(400)
     // More of them than may wait.
     expect((await all).errors?.[0]?.extensions.code).toBe('CLUSTER_UNREACHABLE')
     const known = countOf('ann')
-    await ann.data(can('pods'))
-    await ann.data(can('services'))
+    await ann.data(`{ ${can('pods')} }`)
+    await ann.data(`{ ${can('services')} }`)
     expect(countOf('ann')).toBe(known)
   })
 
@@ -109,8 +139,8 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
       return `POST /graphql HTTP/1.1\r\n${headers}\r\ncontent-length: ${body.length}\r\n\r\n${body}`
     }
     // In one packet.
-    const [head = '', body = ''] = post(can('jobs')).split('\r\n\r\n')
-    const both = body + post(can('held'))
+    const [head = '', body = ''] = post(`{ ${can('jobs')} }`).split('\r\n\r\n')
+    const both = body + post(`{ ${can('held')} }`)
     const answer = await rawRequest(Number(port), head.split('\r\n'), both)
     expect(answer.status).toBe(200)
     answer.socket.destroy()
@@ -153,4 +183,53 @@ describe('what one caller has asked of the API server keeps nobody else waiting:
       await Promise.all(attacks)
     },
   )
+})
+
+it('a page of 500 rows may ask whether each may be updated, patched and deleted, row by row', async () => {
+  const apiGroup = 'rbac.authorization.k8s.io'
+  await using simulator = await startSimulator({
+    authorization: 'rbac',
+    users: ['gateway', 'ann'].map((user) => ({
+      user,
+      token: tokenOf(user),
+      groups: user === 'gateway' ? ['system:masters'] : [],
+    })),
+    populate(storage) {
+      const now = new Date('2026-01-15T12:00:00Z')
+      for (const { resource, object } of population({ seed: 'page', pods: 500, now })) {
+        storage.create(resource, object)
+      }
+    },
+  })
+  const create = async (path: string, body: object): Promise<void> => {
+    const authorization = `Bearer ${tokenOf('gateway')}`
+    const headers = { 'content-type': 'application/json', authorization }
+    const url = `${simulator.url}/apis/${apiGroup}/v1/${path}`
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(response.status).toBe(201)
+  }
+  const metadata = { name: 'reader' }
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['list'] }]
+  await create('clusterroles', { metadata, rules })
+  const roleRef = { apiGroup, kind: 'ClusterRole', name: 'reader' }
+  const subjects = [{ apiGroup, kind: 'User', name: 'ann' }]
+  await create('clusterrolebindings', { metadata, roleRef, subjects })
+  const folder = await mkdtemp(join(tmpdir(), 'informerql-page-'))
+  const kubeconfig = join(folder, 'config.json')
+  await writeFile(kubeconfig, kubeconfigText(simulator.url, tokenOf('gateway')))
+  await using gateway = await serveGateway(
+    { clusters: [{ name: 'one', kubeconfig }] },
+    {},
+    { auth: { mode: 'token-review' } },
+  )
+  await rm(folder, { recursive: true })
+  const verbs = ['update', 'patch', 'delete']
+    .map((verb) => `${verb}: can(verb: "${verb}")`)
+    .join(' ')
+  const page = `{ pods(first: 500) { nodes { ${verbs} } } }`
+  for (let reload = 0; reload < 3; reload += 1) {
+    const { pods } = await gateway.as(tokenOf('ann')).data(page)
+    expect(pods.nodes.length).toBeGreaterThan(400)
+    expect(pods.nodes[0]).toEqual({ update: false, patch: false, delete: false })
+  }
 })

@@ -1,9 +1,11 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { parseAllDocuments } from 'yaml'
-import { loadConfig } from '../../src/config/config.ts'
+import { parse, parseAllDocuments } from 'yaml'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { serveGateway } from '../support/gateway.ts'
 
@@ -29,15 +31,19 @@ const collections: Readonly<Record<string, string>> = {
 }
 
 describe('deploy/kubernetes.yaml', () => {
-  it('has a configuration that can be used', () => {
+  it('has a configuration that can be used', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'informerql-deploy-'))
     const file = join(folder, 'informerql.yaml')
     const config = manifests.find(({ kind }) => kind === 'ConfigMap')?.data?.['informerql.yaml']
     writeFileSync(file, config ?? '')
-    const { auth, server } = loadConfig({ file, variables: {}, flags: [] })
+    await using simulator = await startSimulator()
+    const program = ['src/main.ts', 'schema', '--config', file, '--server', simulator.url]
+    const { stdout } = await promisify(execFile)(process.execPath, program, { maxBuffer: 1 << 26 })
     rmSync(folder, { recursive: true })
+    expect(stdout).toContain('type Query')
+    const { auth, server } = parse(config ?? '')
     expect(auth.mode).toBe('token-review')
-    expect(server.insecureNoAuth).toBe(false)
+    expect(server).not.toHaveProperty('insecureNoAuth')
   })
 })
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { caller, type Caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
-import { FilteredClient, type Way } from '../relations/filtered-client.ts'
+import { FilteredClient } from '../relations/filtered-client.ts'
 import { followPage } from '../gateway/followed-page.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
 import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
@@ -50,8 +50,8 @@ const regainsPods = async ({ username }: Caller, namespace: string): Promise<voi
     subjects: [{ apiGroup: group, kind: 'User', name: username }],
   })
 }
-const follow = (who: Caller, where: Fields, way: Way): FilteredClient => {
-  const client = new FilteredClient('Service', where, way)
+const follow = (who: Caller, where: Fields): FilteredClient => {
+  const client = new FilteredClient('Service', where)
   client.follow(served.connect(who))
   return client
 }
@@ -68,63 +68,86 @@ const holding = async (client: FilteredClient, ...wanted: readonly string[]): Pr
 }
 const forbidden = [{ extensions: { code: 'FORBIDDEN', cluster: 'test', kind: 'Pod' } }]
 
-describe.each(['group', 'alone'] as const)(
-  'Of a filter by objects that the viewer may see no more (%s)',
-  (way) => {
-    it.each([
-      [{ pods: { none: {} } }, 'one/idle'],
-      [{ not: { pods: { some: {} } } }, 'one/idle'],
-      [{ pods: { every: { name: { eq: 'nobody' } } } }, 'one/idle'],
-      [{ pods: { some: {} } }, 'one/shop'],
-    ])('%j ends with FORBIDDEN, and nothing is told as matching for that', async (where, held) => {
-      const who = await reader(['one'])
-      const client = follow(who, where, way)
-      await holding(client, held)
-      expect(served.gateway.planned.liveState().groups).toBe(way === 'group' ? 1 : 0)
-      await losesPods(who, 'one')
+describe('Of a filter by objects that the viewer may see no more', () => {
+  it.each([
+    [{ pods: { none: {} } }, 'one/idle'],
+    [{ not: { pods: { some: {} } } }, 'one/idle'],
+    [{ pods: { every: { name: { eq: 'nobody' } } } }, 'one/idle'],
+    [{ pods: { some: {} } }, 'one/shop'],
+  ])('%j ends with FORBIDDEN, and nothing is told as matching for that', async (where, held) => {
+    const who = await reader(['one'])
+    const client = follow(who, where)
+    await holding(client, held)
+    expect(served.gateway.planned.liveState().groups).toBe(1)
+    await losesPods(who, 'one')
+    await until(client, () => client.error !== undefined)
+    expect(client.error).toMatchObject(forbidden)
+    expect([client.changes, client.keys(), client.problems]).toEqual([1, [held], []])
+  })
+
+  it('"none" of a live page ends with FORBIDDEN, its rows as they were', async () => {
+    const who = await reader(['one'])
+    const live = followPage(served.connect(who), {
+      field: 'servicesPage(first: 5, where: { pods: { none: {} } }, coalesceMs: 5',
+      selection: 'metadata { name }',
+    })
+    await live.until(({ rows }) => rows.length === 1)
+    expect(served.gateway.planned.liveState().groups).toBe(1)
+    await losesPods(who, 'one')
+    await expect(live.until(() => false)).rejects.toThrow(/"FORBIDDEN".*"kind":"Pod"/)
+    expect(live.seen).toHaveLength(1)
+  })
+
+  it.each([{ pods: { none: {} } }, { not: { pods: { some: {} } } }])(
+    '%j ends with FORBIDDEN where they are seen in other namespaces still',
+    async (where) => {
+      const who = await reader(['one', 'two'])
+      const client = follow(who, where)
+      await holding(client, 'one/idle', 'two/idle')
+      await losesPods(who, 'two')
       await until(client, () => client.error !== undefined)
       expect(client.error).toMatchObject(forbidden)
-      expect([client.changes, client.keys(), client.problems]).toEqual([1, [held], []])
-    })
+      expect([client.changes, client.problems]).toEqual([2, []])
+    },
+  )
 
-    it('"none" of a live page ends with FORBIDDEN, its rows as they were', async () => {
-      const who = await reader(['one'])
-      // Under two names it is answered by no group.
-      const more = way === 'group' ? '' : '} other: object { id'
-      const live = followPage(served.connect(who), {
-        field: 'servicesPage(first: 5, where: { pods: { none: {} } }, coalesceMs: 5',
-        selection: `metadata { name } ${more}`,
-      })
-      await live.until(({ rows }) => rows.length === 1)
-      expect(served.gateway.planned.liveState().groups).toBe(way === 'group' ? 1 : 0)
-      await losesPods(who, 'one')
-      await expect(live.until(() => false)).rejects.toThrow(/"FORBIDDEN".*"kind":"Pod"/)
-      expect(live.seen).toHaveLength(1)
-    })
+  it('"some" loses the rows that only they let in, and gets them back', async () => {
+    const who = await reader(['one', 'two'])
+    const client = follow(who, { pods: { some: {} } })
+    await holding(client, 'one/shop', 'two/shop')
+    await losesPods(who, 'two')
+    await holding(client, 'one/shop')
+    await regainsPods(who, 'two')
+    await holding(client, 'one/shop', 'two/shop')
+    // Each change of permissions begins anew.
+    expect([client.resets, client.problems]).toEqual([3, []])
+    client.leave()
+  })
+})
 
-    it.each([{ pods: { none: {} } }, { not: { pods: { some: {} } } }])(
-      '%j ends with FORBIDDEN where they are seen in other namespaces still',
-      async (where) => {
-        const who = await reader(['one', 'two'])
-        const client = follow(who, where, way)
-        await holding(client, 'one/idle', 'two/idle')
-        await losesPods(who, 'two')
-        await until(client, () => client.error !== undefined)
-        expect(client.error).toMatchObject(forbidden)
-        expect([client.changes, client.problems]).toEqual([2, []])
-      },
+it('A query that is filtered by objects says that there are none only where all of them may be seen', async () => {
+  const who = await reader(['one', 'two'])
+  await losesPods(who, 'two')
+  const found = async (where: Fields, more: object = {}): Promise<unknown> => {
+    const { data, errors } = await served.query(
+      who,
+      'query ($where: ServiceWhere, $namespace: String) { services(where: $where, namespace: $namespace) { nodes { metadata { namespace name } } } }',
+      { where, ...more },
     )
-
-    it('"some" loses the rows that only they let in, and gets them back', async () => {
-      const who = await reader(['one', 'two'])
-      const client = follow(who, { pods: { some: {} } }, way)
-      await holding(client, 'one/shop', 'two/shop')
-      await losesPods(who, 'two')
-      await holding(client, 'one/shop')
-      await regainsPods(who, 'two')
-      await holding(client, 'one/shop', 'two/shop')
-      expect([client.resets, client.problems]).toEqual([1, []])
-      client.leave()
-    })
-  },
-)
+    if (errors !== undefined) return errors[0]?.extensions.code
+    return data.services.nodes.map(
+      ({ metadata }: Fields) => `${metadata.namespace}/${metadata.name}`,
+    )
+  }
+  const one = { namespace: 'one' }
+  await expect.poll(() => found({ pods: { some: {} } })).toEqual(['one/shop'])
+  for (const where of [
+    { pods: { none: {} } },
+    { not: { pods: { some: {} } } },
+    { pods: { every: { name: { eq: 'nobody' } } } },
+  ]) {
+    expect(await found(where, one), JSON.stringify(where)).toEqual(['one/idle'])
+    expect(await found(where), JSON.stringify(where)).toBe('FORBIDDEN')
+    expect(await found(where, { namespace: 'two' }), JSON.stringify(where)).toBe('FORBIDDEN')
+  }
+})

@@ -213,7 +213,7 @@ describe('a gateway with a certificate', () => {
     const before = await serial()
     // The key alone fits no certificate: what there was stays.
     await cp(own.keyFile, certificate.keyFile)
-    await expect.poll(() => gateway.log.join(), { timeout: 25_000 }).toContain('stays as it was')
+    await expect.poll(() => gateway.log.join(), { timeout: 25_000 }).toContain('stays in use')
     expect(await serial()).toBe(before)
     await cp(own.certFile, certificate.certFile)
     await expect.poll(serial, { timeout: 25_000 }).not.toBe(before)

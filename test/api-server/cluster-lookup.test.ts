@@ -1,19 +1,11 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { ClusterConfigError, type ClusterSelection, loadClusterConfig } from 'informerql/cluster'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ClusterConfigError } from '../../src/api-server/kubeconfig/cluster-config-error.ts'
-import type {
-  ClusterConfigEnvironment,
-  ClusterSelection,
-} from '../../src/api-server/kubeconfig/cluster-config.ts'
 import {
-  loadClusterConfig,
-  loadClusterConfigs,
-} from '../../src/api-server/kubeconfig/cluster-lookup.ts'
-import {
-  type CertificateAuthority,
   type Certificate,
+  type CertificateAuthority,
   createCertificateAuthority,
 } from './certificates.ts'
 import { bareEnvironment } from './local-server.ts'
@@ -61,6 +53,8 @@ const kubeconfig = (
     users: [{ name, user }],
     contexts: [{ name, context: { cluster: name, user: name, ...context } }],
   })
+
+type ClusterConfigEnvironment = NonNullable<Parameters<typeof loadClusterConfig>[1]>
 
 const environment = (
   variables: Readonly<Record<string, string>> = {},
@@ -181,21 +175,6 @@ describe('where a cluster is looked for', () => {
     expect(listed.message).toContain('/missing, which does not exist')
     expect(listed.message).toContain(`${empty}, which is empty`)
     expect(failure({ context: 'prod' }, bareEnvironment).message).toContain('context "prod"')
-  })
-
-  it('loads the other clusters when one is misconfigured', async () => {
-    const good = await write('good', kubeconfig('good'))
-    const loaded = loadClusterConfigs(
-      [
-        { name: 'a', kubeconfig: good },
-        { name: 'b', kubeconfig: good, context: 'nope' },
-      ],
-      bareEnvironment,
-    )
-    expect(loaded).toMatchObject([
-      { name: 'a', config: { server: 'https://good.example.com:6443' } },
-      { name: 'b', error: { code: 'CONTEXT_UNKNOWN' } },
-    ])
   })
 })
 

@@ -5,10 +5,13 @@ import { writeFile, readFile } from 'node:fs/promises'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import type { TLSSocket } from 'node:tls'
+import {
+  type ApiServer,
+  createApiServer,
+  loadClusterConfig,
+  CredentialsError,
+} from 'informerql/cluster'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ApiServer, createApiServer } from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
-import { CredentialsError } from '../../src/api-server/kubeconfig/credentials.ts'
 import {
   type Certificate,
   type CertificateAuthority,

@@ -1,8 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createApiServer, loadClusterConfig } from 'informerql/cluster'
 import { describe, expect, it } from 'vitest'
-import { createApiServer } from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import { createCertificateAuthority } from './certificates.ts'
 import { bareEnvironment, connectTo, neverAborted, pods, startLocalServer } from './local-server.ts'
 

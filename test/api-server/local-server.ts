@@ -6,9 +6,9 @@ import {
   type ApiServer,
   type ApiServerOptions,
   createApiServer,
-} from '../../src/api-server/api-server.ts'
-import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
+  loadClusterConfig,
+} from 'informerql/cluster'
+import type { ApiResource } from 'informerql/kubernetes'
 
 /** A server of a test's own that answers as the test says. */
 export interface LocalServer extends AsyncDisposable {

@@ -1,11 +1,9 @@
 import { getEventListeners, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type AddressInfo, type Socket } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { ConnectionError, ApiStatusError } from 'informerql/cluster'
 import { describe, expect, it } from 'vitest'
-import { ConnectionError } from '../../src/api-server/transport/connection-error.ts'
-import { ApiStatusError } from '../../src/kubernetes/status.ts'
 import {
   connectTo,
   failureOf,
@@ -198,10 +196,11 @@ describe('connections that fail', () => {
   })
 
   it('say that the connection was reset, before the answer and within', async () => {
+    const isRead = Promise.withResolvers<void>()
     await using server = await startLocalServer(async (request, response) => {
       if (request.url?.includes('watch') !== true) return void request.socket.resetAndDestroy()
       response.write('{"a":1}\n{"b"')
-      await sleep(50)
+      await isRead.promise
       request.socket.resetAndDestroy()
     })
     await using api = connectTo(server.url)
@@ -213,7 +212,10 @@ describe('connections that fail', () => {
     const stream = await api.resource(pods).watch({}, neverAborted())
     const error = await failureOf(
       (async () => {
-        for await (const batch of stream) frames.push(...batch.map(String))
+        for await (const batch of stream) {
+          frames.push(...batch.map(String))
+          isRead.resolve()
+        }
       })(),
     )
     expect(error).toMatchObject({ code: 'CONNECTION_RESET' })
@@ -269,15 +271,24 @@ describe('deadlines', () => {
   })
 
   it('bound the silence within a list, however long its reader takes', async () => {
+    const lists: ServerResponse[] = []
     await using server = await startLocalServer((_, response) => {
       response.write('{"items":[{},')
+      lists.push(response)
     })
     await using api = connectTo(server.url, { listIdleDeadlineMs: 300 })
-    const stream = await api.resource(pods).list({}, neverAborted())
-    const batches = stream[Symbol.asyncIterator]()
-    await batches.next()
-    await sleep(600)
-    expect(await timesOut(batches.next())).toContain('the next bytes')
+    const begin = async () => {
+      const stream = await api.resource(pods).list({}, neverAborted())
+      const batches = stream[Symbol.asyncIterator]()
+      await batches.next()
+      return batches
+    }
+    const leisurely = await begin()
+    // As long as the one is read in vain, the other is not read at all.
+    expect(await timesOut((await begin()).next())).toContain('the next bytes')
+    lists[0]?.write('{},')
+    expect(await leisurely.next()).toMatchObject({ done: false })
+    expect(await timesOut(leisurely.next())).toContain('the next bytes')
   })
 
   it('bound a watch: by its timeout and the grace after it, and by silence where asked for', async () => {
@@ -300,7 +311,9 @@ describe('deadlines', () => {
 
 describe('an aborted signal', () => {
   it('ends a request in whatever state it is, with its reason', async () => {
+    let requests = 0
     await using server = await startLocalServer((request, response) => {
+      requests += 1
       if (request.url?.includes('watch') === true) response.writeHead(200).write('{"a":1}\n')
     })
     await using api = connectTo(server.url)
@@ -310,13 +323,14 @@ describe('an aborted signal', () => {
     )
     const waiting = new AbortController()
     const request = failureOf(api.request('GET', '/', { signal: waiting.signal }))
-    await sleep(30)
+    await expect.poll(() => requests).toBe(1)
     waiting.abort(reason)
     expect(await request).toBe(reason)
     const watching = new AbortController()
     const stream = await api.resource(pods).watch({}, watching.signal)
-    const reading = failureOf(readFrames(stream))
-    await sleep(30)
+    const batches = stream[Symbol.asyncIterator]()
+    await batches.next()
+    const reading = failureOf(batches.next())
     watching.abort(reason)
     expect(await reading).toBe(reason)
     await Promise.all(
@@ -351,7 +365,8 @@ describe('a reader', () => {
   it('that is slow holds the server back', async () => {
     const line = `${JSON.stringify({ a: 'x'.repeat(100_000) })}\n`
     let written = 0
-    await using server = await startLocalServer(async (_, response) => {
+    await using server = await startLocalServer(async ({ url }, response) => {
+      if (url === '/version') return answerJson(response, {})
       while (written < 2_000 && !response.destroyed) {
         written += 1
         if (!response.write(line)) await once(response, 'drain').catch(() => {})
@@ -360,7 +375,11 @@ describe('a reader', () => {
     })
     await using api = connectTo(server.url)
     const stream = await api.resource(pods).watch({}, neverAborted())
-    await sleep(300)
+    // Until nothing more is written while others are answered.
+    for (let before = -1; before < written;) {
+      before = written
+      for (let round = 0; round < 100; round += 1) await api.request('GET', '/version')
+    }
     // 200 MB in all; the kernel's buffers and ours hold some.
     expect(written).toBeLessThan(500)
     expect(await readFrames(stream)).toHaveLength(2_000)
@@ -369,10 +388,11 @@ describe('a reader', () => {
 
 describe('a closed connection to a cluster', () => {
   it('ends what is under way, and refuses what comes', async () => {
-    await using server = await startLocalServer(silence)
+    const asked = Promise.withResolvers<void>()
+    await using server = await startLocalServer(() => asked.resolve())
     const api = connectTo(server.url)
     const request = failureOf(api.request('GET', '/'))
-    await sleep(30)
+    await asked.promise
     await api[Symbol.asyncDispose]()
     expect(await request).toMatchObject({ code: 'CONNECTION_CLOSED' })
     expect(await failureOf(api.request('GET', '/'))).toMatchObject({ code: 'CONNECTION_CLOSED' })

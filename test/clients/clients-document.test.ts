@@ -1,11 +1,10 @@
+// Imports internals: the compiler keeps the list of error codes complete.
 import { readFileSync } from 'node:fs'
 import { isScalarType } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { prefixOfGroup } from '../../src/graphql/naming/api-groups.ts'
 import type { ClientErrorCode } from '../../src/graphql/errors/client-error.ts'
-import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
+import { resourceOf } from '../schema/captured-cluster.ts'
+import { builtIns, schemaOf } from '../schema/served-schema.ts'
 
 /** The compiler keeps it complete. */
 const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
@@ -52,10 +51,8 @@ describe('docs/clients.md', () => {
     expect(sorted(listed)).toEqual(sorted(Object.keys(errorCodes)))
   })
 
-  it('lists every scalar of the schema', () => {
-    const schema = createSchema(
-      buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi }),
-    )
+  it('lists every scalar of the schema', async () => {
+    const { schema } = await schemaOf(builtIns)
     const builtIn = new Set(['Boolean', 'Float', 'ID', 'Int', 'String'])
     const scalars = Object.values(schema.getTypeMap())
       .filter((type) => isScalarType(type) && !builtIn.has(type.name))
@@ -63,9 +60,12 @@ describe('docs/clients.md', () => {
     expect(sorted(tableOf('Scalars').map(([name]) => name))).toEqual(sorted(scalars))
   })
 
-  it('says what stands before the names of well-known groups', () => {
+  it('says what stands before the names of well-known groups', async () => {
     const rows = tableOf('Names of custom resources')
     expect(rows.length).toBeGreaterThan(20)
-    for (const [group = '', prefix] of rows) expect(prefixOfGroup(group), group).toBe(prefix)
+    const resources = rows.map(([group = ''], at) => resourceOf(group, `Kind${at}`))
+    const { schema } = await schemaOf({ resources, openapi: {} })
+    for (const [at, [group, prefix]] of rows.entries())
+      expect(schema.getType(`${prefix}Kind${at}`), group).toBeDefined()
   })
 })

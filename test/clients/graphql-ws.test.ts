@@ -127,15 +127,15 @@ describe('The client of graphql-ws', () => {
     const proxy = await proxied()
     // A client that takes longer to say who it is than the gateway waits.
     let attempts = 0
-    const { client, events } = connect(proxy.port, {
+    const { client, events }: Watched = connect(proxy.port, {
       connectionParams: async () => {
         attempts += 1
-        if (attempts === 1) await new Promise((resolve) => void setTimeout(resolve, 7_000))
+        if (attempts === 1) await vi.waitUntil(() => events.length > 0, wait)
         return {}
       },
     })
     const following = follow(client)
-    await vi.waitFor(() => expect(names(following)).toEqual(podNames), { timeout: 25_000 })
+    await vi.waitFor(() => expect(names(following)).toEqual(podNames), wait)
     expect(events).toEqual([`closed ${CloseCode.ConnectionInitialisationTimeout}`, 'connected'])
   })
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { liveCollection, WebSocketClient, type WebSocketClientOptions } from 'informerql/client'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type Reply, startScriptedGateway } from './scripted-gateway.ts'
 
 /** What the client does: asks again, asks again with other credentials, or ends as `failed`. */
@@ -113,8 +113,10 @@ describe('what an error means to the client', () => {
   })
 
   it('says how long to wait at the least', async () => {
-    const startMs = performance.now()
-    await met([{ form: 'error', code: 'NOT_SYNCED', retryAfterMs: 700 }], fresh)
-    expect(performance.now() - startMs).toBeGreaterThanOrEqual(690)
+    const timers = vi.spyOn(globalThis, 'setTimeout')
+    await met([{ form: 'error', code: 'NOT_SYNCED', retryAfterMs: 1_234 }], fresh)
+    const delaysMs = timers.mock.calls.map(([, delayMs = 0]) => delayMs)
+    timers.mockRestore()
+    expect(Math.max(...delaysMs)).toBeGreaterThanOrEqual(1_234)
   })
 })

@@ -3,8 +3,8 @@ import { request as requestHttp, type IncomingHttpHeaders, type IncomingMessage 
 import { request as requestHttps } from 'node:https'
 import { createInterface } from 'node:readline'
 import { buffer, text } from 'node:stream/consumers'
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe } from 'vitest'
-import { type Simulator, startSimulator } from '../../src/simulator.ts'
 import type { ControlPlaneToken } from '../support/control-plane-api-server.ts'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 

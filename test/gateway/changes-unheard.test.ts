@@ -42,7 +42,7 @@ describe('types that change where it is not easily heard of', () => {
     fail({ path: '/apis', verb: 'get' }, 500, 2)
     fail({ path: '/openapi' }, 500, 2)
     await created(simulator, definitionsPath, gear)
-    await expect.poll(() => gateway.log.join('\n'), wait).toContain('asking what it serves failed')
+    await expect.poll(() => gateway.log.join('\n'), wait).toContain('asking for its API failed')
     expect(
       await gateway.data('{ namespaces(first: 1) { nodes { metadata { name } } } }'),
     ).toBeTruthy()

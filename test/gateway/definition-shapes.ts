@@ -1,4 +1,4 @@
-import { rawJson } from '../../src/lib/raw-json.ts'
+import { rawJson } from '../support/raw-json.ts'
 import type { Fields } from './test-cluster.ts'
 
 /** A custom kind of some shape, and an object of it. */

@@ -1,7 +1,6 @@
-import { startSimulator, type Simulator } from 'informerql/simulator'
 import { OperationTypeNode } from 'graphql'
+import { startSimulator, type Simulator, population } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { population } from '../../src/simulator/population/population.ts'
 import { noon } from '../population/collected.ts'
 import { type Example, examples, isOperation } from '../schema/documented-examples.ts'
 import {

@@ -39,7 +39,7 @@ describe('failures pass', () => {
       .poll(async () => (await query('{ pods { totalCount } }')).errors, { timeout: 20_000 })
       .toBeUndefined()
     const live =
-      'subscription { pods(coalesceMs: 0) { changes { object { metadata { name } node { metadata { name } } } } } }'
+      'subscription { pods(coalesceMs: 0) { reset changes { object { metadata { name } node { metadata { name } } } } } }'
     const frames = connect().iterate<{ pods: { changes: { object: object }[] } }>({ query: live })
     await created(cluster, pods, pod('first'))
     const first = await frames.next()
@@ -50,13 +50,13 @@ describe('failures pass', () => {
     await expect
       .poll(async () => (await query('{ nodes { totalCount } }')).errors, { timeout: 25_000 })
       .toBeUndefined()
-    await created(cluster, pods, pod('second'))
     const second = await frames.next()
     expect(second.value).toEqual({
       data: {
         pods: {
+          reset: true,
           changes: [
-            { object: { metadata: { name: 'second' }, node: { metadata: { name: 'node-1' } } } },
+            { object: { metadata: { name: 'first' }, node: { metadata: { name: 'node-1' } } } },
           ],
         },
       },

@@ -24,15 +24,18 @@ const deadlineMs = 40_000
 const problemsOf = (
   frame: Frame<Fields>,
   position: number,
-  wasSynced: boolean,
+  isSynced: boolean,
   before: ReadonlyMap<string, Fields>,
+  mayBeginAnew: boolean,
 ): readonly string[] => {
   const problems: string[] = []
   const say = (problem: string): void => void problems.push(`frame ${position}: ${problem}`)
-  if (frame.reset !== (position === 0)) say(`reset is ${frame.reset}`)
+  const isAnew = mayBeginAnew && frame.reset
+  const wasSynced = isSynced && !isAnew
+  if (frame.reset !== (position === 0) && !isAnew) say(`reset is ${frame.reset}`)
   if (!frame.synced && wasSynced) say('no longer synced')
   if (wasSynced && frame.changes.length === 0) say('no changes')
-  const held = new Set(before.keys())
+  const held = new Set(frame.reset ? [] : before.keys())
   for (const { type, objectId, object } of frame.changes) {
     if (!wasSynced && type !== 'ADDED') say(`${type} in the snapshot`)
     if (type === 'ADDED' && held.has(objectId)) say(`ADDED twice: ${objectId}`)
@@ -51,8 +54,16 @@ const describeError = (error: unknown): string => {
   return `closed with ${String(error.code)} ${String(error.reason)}`
 }
 
-/** `selection`: what is asked for of each object, besides its id. */
-export const follow = (client: Client, field: string, selection: string): FollowedSubscription => {
+/**
+ * `selection`: what is asked for of each object, besides its id. `mayBeginAnew`: whether it may be reset, as when it goes on in another
+ * group.
+ */
+export const follow = (
+  client: Client,
+  field: string,
+  selection: string,
+  mayBeginAnew = false,
+): FollowedSubscription => {
   const fold = new FrameFold<Fields>()
   const frames: Frame<Fields>[] = []
   const problems: string[] = []
@@ -77,7 +88,8 @@ export const follow = (client: Client, field: string, selection: string): Follow
           problems.push(JSON.stringify(errors))
           return
         }
-        problems.push(...problemsOf(frame, frames.length, fold.synced, fold.objects))
+        const { synced, objects } = fold
+        problems.push(...problemsOf(frame, frames.length, synced, objects, mayBeginAnew))
         frames.push(frame)
         fold.apply(frame)
         waits.changed()
@@ -109,8 +121,9 @@ export const followSynced = async (
   client: Client,
   field: string,
   selection: string,
+  mayBeginAnew = false,
 ): Promise<FollowedSubscription> => {
-  const live = follow(client, field, selection)
+  const live = follow(client, field, selection, mayBeginAnew)
   await live.until('snapshot', () => live.fold.synced)
   return live
 }

@@ -329,13 +329,13 @@ describe('subscriptions that ask the same', () => {
     await Promise.all(readers.map(async (reader) => reader.return?.()))
   })
 
-  it('are answered one by one where a path cannot be read, which is told with its change', async () => {
+  it('are told with a change that a path of what was before cannot be read', async () => {
     await created(fresh.cluster, pods, pod('a'))
     const frames = fresh.gateway.connect().iterate({
       query: 'subscription { pods(coalesceMs: 0) { changes { previous(path: "a[") } } }',
     })
     expect((await frames.next()).value?.data).toEqual({ pods: { changes: [{ previous: null }] } })
-    expect(state()).toMatchObject({ groups: 0 })
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
     await phased('a', 'Failed')
     expect((await frames.next()).value?.errors?.[0]).toMatchObject({
       path: ['pods', 'changes', 0, 'previous'],

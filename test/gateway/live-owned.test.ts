@@ -23,8 +23,12 @@ describe('subscriptions to objects with those of several kinds that they lead to
   const served = freshForEachTest()
 
   const state = () => served.gateway.gateway.planned.liveState()
-  const following = async (field: string, selection: string): Promise<FollowedSubscription> =>
-    followSynced(served.gateway.connect(), field, selection)
+  const following = async (
+    field: string,
+    selection: string,
+    mayBeginAnew = false,
+  ): Promise<FollowedSubscription> =>
+    followSynced(served.gateway.connect(), field, selection, mayBeginAnew)
   const only = (live: FollowedSubscription): Fields => [...live.fold.objects.values()][0]
   const namesIn = ({ nodes }: Fields): readonly string[] =>
     nodes.map(({ kind, metadata }: Fields) => `${kind} ${metadata.name}`)
@@ -63,10 +67,10 @@ describe('subscriptions to objects with those of several kinds that they lead to
     expect(state()).toMatchObject({ groups: 1, members: 2 })
   })
 
-  it('hear of kinds that come to be in memory later, without a reset', async () => {
+  it('begin anew, once, with a kind that comes to be in memory later', async () => {
     const deployment = await web()
     await configMap('late', ownedBy(deployment))
-    const live = await following('deployments(coalesceMs: 0)', `owned { ${nodes} }`)
+    const live = await following('deployments(coalesceMs: 0)', `owned { ${nodes} }`, true)
     expect(state()).toMatchObject({ groups: 1, members: 1 })
     expect(only(live)['owned'].totalCount).toBe(0)
     await served.gateway.query('{ configMaps { totalCount } }')
@@ -74,7 +78,7 @@ describe('subscriptions to objects with those of several kinds that they lead to
     expect(namesIn(only(live)['owned'])).toEqual(['ConfigMap late'])
     await patched(`${core}/configmaps/late`, { metadata: { annotations: { touch: 'seen' } } })
     await live.until('change', () => only(live)['owned'].nodes[0]?.metadata.annotation === 'seen')
-    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(2)
     expect(live.problems).toEqual([])
     await expect.poll(state).toMatchObject({ groups: 1, members: 1 })
   })

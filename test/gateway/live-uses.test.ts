@@ -138,12 +138,13 @@ describe('subscriptions to objects with what others make of them', () => {
     await Promise.all(subscribers.map(async (one) => one.return?.()))
   })
 
-  it('are answered one by one with what may change unheard', async () => {
+  it('are told the state of the cluster as it was when the row was written', async () => {
     await created(served.cluster, `${core}/pods`, podOf('a'))
     const asked = { field: 'pods(coalesceMs: 0', selection: 'cluster { state }' }
     const live = resume(served.gateway.connect(), asked)
     await live.until(({ size }) => size === 1)
-    expect(state()).toMatchObject({ groups: 0 })
+    expect(only(live)).toMatchObject({ cluster: { state: 'CONNECTED' } })
+    expect(state()).toMatchObject({ groups: 1 })
     live.leave()
   })
 

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { humanDuration } from '../../src/kubernetes/printing/human-duration.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { define, definitionOf, versionOf } from './definitions.ts'
 import { manifests } from './manifests.ts'
@@ -52,22 +51,37 @@ const computed: readonly (readonly [list: string, path: string])[] = [
   ['printedExampleComGears', `/apis/${group}/v1/gears`],
 ]
 
-/** What kubectl would show of a cell at these times. */
-function shownAt({ type, value, since }: Fields, nowMs: number): unknown {
-  if (since === null) return value
-  const span = humanDuration(nowMs - Date.parse(since))
-  if (type === 'date' || value === null) return span
-  return `${value} (${span} ago)`
+const unitMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  y: 365 * 86_400_000,
+}
+
+/** The least and the greatest length of time that kubectl shows as this: `5m3s`, `12d`. */
+function lengthsOf(span: string): readonly [leastMs: number, mostMs: number] {
+  if (span === '<invalid>') return [-Infinity, 0]
+  const parts = Array.from(span.matchAll(/(\d+)([smhdy])/g), ([, count, unit = '']) => ({
+    ms: Number(count) * (unitMs[unit] ?? NaN),
+    unit,
+  }))
+  if (parts.length === 0) return [NaN, NaN]
+  const leastMs = parts.reduce((sum, { ms }) => sum + ms, 0)
+  return [leastMs, leastMs + (unitMs[parts.at(-1)?.unit ?? ''] ?? NaN)]
 }
 
 function isCell(shown: unknown, cell: Fields, fromMs: number): boolean {
   const absent = cell.type === 'date' && cell.value === null
   if (absent) return shown === null || shown === '<none>' || shown === '<unknown>'
   if (shown === cell.value) return true
-  for (let nowMs = fromMs - 2_000; nowMs < fromMs + 10_000; nowMs += 500) {
-    if (shownAt(cell, nowMs) === shown) return true
-  }
-  return false
+  if (cell.since === null) return false
+  const isAge = cell.type === 'date' || cell.value === null
+  const span = isAge ? String(shown) : String(shown).split(`${cell.value} (`)[1]
+  if (span === undefined || span.endsWith(' ago)') === isAge) return false
+  const [leastMs, mostMs] = lengthsOf(span)
+  const ageMs = fromMs - Date.parse(cell.since)
+  return leastMs <= ageMs + 10_000 && ageMs - 2_000 <= mostMs
 }
 
 const keyOf = ({ metadata }: Fields): string => `${metadata.namespace ?? ''}/${metadata.name}`

@@ -49,6 +49,9 @@ const openCounter = async (url: string) => {
   return { socket, isLast: () => isLast }
 }
 
+/** Megabytes for each of many readers take their time on a busy machine. */
+const wait = { timeout: 120_000 }
+
 const options: ServedSimulatorOptions = {
   gateway: { live: { maxFrames: 16, maxBytes: 1 << 20 } },
   // Longer than any test: who reads nothing is not cut off for that.
@@ -76,10 +79,10 @@ describe('a reader that stops reading', () => {
         return live
       }),
     )
-    const many = await Promise.all(Array.from({ length: 25 }, async () => openCounter(gateway.url)))
-    expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 2, members: 31 })
+    const many = await Promise.all(Array.from({ length: 10 }, async () => openCounter(gateway.url)))
+    expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 2, members: 16 })
     reader.socket.pause()
-    for (let round = 1; round <= 25; round += 1) {
+    for (let round = 1; round <= 20; round += 1) {
       for (const name of names) {
         // oxlint-disable-next-line no-await-in-loop -- in order
         await sent(cluster, 'PATCH', `${configMaps}/${name}`, { metadata: big(round) })
@@ -90,13 +93,13 @@ describe('a reader that stops reading', () => {
       [...objects.values()].some(({ metadata }) => metadata.name === 'last')
     await Promise.all(others.map(async (live) => live.until('the last', isLast)))
     expect(others.flatMap(({ problems }) => problems)).toEqual([])
-    await expect.poll(() => many.filter((one) => !one.isLast()).length, { timeout: 25_000 }).toBe(0)
-    expect(reader.frames()).toBeLessThan(100)
+    await expect.poll(() => many.filter((one) => !one.isLast()).length, wait).toBe(0)
+    expect(reader.frames()).toBeLessThan(80)
     // What the five objects take once in each of the two groups, and the rings of both, however many have not read them.
     const rings = 2 * 2 * (1 << 20)
     expect(gateway.gateway.planned.liveState().heldBytes).toBeLessThan(2 * 6 * 2 * 200_500 + rings)
     reader.socket.resume()
-    await expect.poll(() => isLast(reader.held()), { timeout: 25_000 }).toBe(true)
+    await expect.poll(() => isLast(reader.held()), wait).toBe(true)
     expect(reader.resets).toHaveLength(2)
     const fresh = follow(gateway.connect(), field, selection)
     await fresh.until('snapshot', () => fresh.fold.synced)

@@ -1,4 +1,4 @@
-import { type ApiServer } from 'informerql/cluster'
+import { type ApiServer, loadClusterConfig } from 'informerql/cluster'
 import {
   type ApiResource,
   CacheSyncError,
@@ -12,7 +12,6 @@ import {
   type SharedInformerFactoryOptions,
 } from 'informerql/informer'
 import { expect, it } from 'vitest'
-import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import {
   ask,
   type ContractServer,

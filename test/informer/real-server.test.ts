@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { loadClusterConfig } from 'informerql/cluster'
 import { expect, it } from 'vitest'
-import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import type { ControlPlane } from '../support/control-plane.ts'
 import {

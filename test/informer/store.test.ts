@@ -64,7 +64,7 @@ describe('A store', () => {
     })
     for (let at = 0; at < body.length; at += 40) {
       list.write(body.slice(at, at + 40))
-      await new Promise((resolve) => setTimeout(resolve, 1))
+      await new Promise((resolve) => setImmediate(resolve))
     }
     list.end()
     await reach(played, '20')

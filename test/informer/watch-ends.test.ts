@@ -20,10 +20,11 @@ describe('An informer whose watch the server ended in order watches', () => {
     await using running = runInformer({
       server: server.url,
       backoff: endlessBackoff,
-      shortWatchMs: 200,
+      shortWatchMs: 20,
     })
     const watch = await server.sync('10', [])
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    const asked = performance.now()
+    await until(() => performance.now() - asked > 20, 'a watch that is no longer short')
     watch.open().end()
     expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '10' })
     expect(running.informer.failures.size).toBe(0)

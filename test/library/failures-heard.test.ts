@@ -126,7 +126,7 @@ describe('A resource whose kind is written in another case than the server write
     await until(() => informer.lastError !== undefined, 'the failure')
     expect(informer.lastError).toMatchObject({
       message: expect.stringContaining('its kind is "ConfigMapList", not configmapList'),
-      hint: 'write the kind of the resource as the server does',
+      hint: "write the resource's kind as the server does",
     })
     expect(informer.hasSynced()).toBe(false)
   })

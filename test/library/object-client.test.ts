@@ -18,7 +18,7 @@ import {
   resources,
 } from 'informerql/informer'
 import type { ConfigMap } from 'informerql/kubernetes'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { failureOf } from '../api-server/local-server.ts'
 import { describeContract, newNamespace } from '../contract/contract-server.ts'
 import { openApiServer } from '../support/contract-api-server.ts'
@@ -123,18 +123,25 @@ describeContract('A client of config maps', (server) => {
     expect(attempts).toBeGreaterThanOrEqual(4)
   })
 
-  /** The namespace's config maps as an informer has them. */
+  /** The namespace's config maps as an informer has them, once it has what the server has: a first list may be older. */
   const cacheOf = async (
-    { apiServer, namespace }: Setting,
+    { apiServer, client, namespace }: Setting,
     options: { readonly metadataOnly?: boolean } = {},
-  ): Promise<AsyncDisposable & { get(name: string): ConfigMap }> => {
+  ): Promise<AsyncDisposable & { get(name: string): Promise<ConfigMap> }> => {
     const { configMaps: resource } = resources
     const cache = createSharedInformer({ apiServer, resource, namespace, ...options })
     const stop = new AbortController()
     const running = cache.run(stop.signal)
     await cache.waitForSync({ deadlineMs: 30_000 })
     return {
-      get: (name) => cache.lister().namespaced(namespace).get(name),
+      async get(name) {
+        const { resourceVersion } = (await client.get({ namespace, name })).metadata
+        return vi.waitFor(() => {
+          const cached = cache.lister().namespaced(namespace).get(name)
+          expect(cached.metadata.resourceVersion).toBe(resourceVersion)
+          return cached
+        }, 30_000)
+      },
       async [Symbol.asyncDispose]() {
         stop.abort()
         await running
@@ -152,7 +159,7 @@ describeContract('A client of config maps', (server) => {
     await client.create({ metadata, data: { n: '1' } })
     for (const options of [{}, { metadataOnly: true }]) {
       await using cache = await cacheOf(setting, options)
-      const cached = cache.get('a')
+      const cached = await cache.get('a')
       const versionless = { ...cached.metadata, resourceVersion: '' }
       for (const changed of [
         cached,
@@ -202,7 +209,7 @@ describeContract('A client of config maps', (server) => {
       data: { n: '1' },
     })
     await using cache = await cacheOf(setting)
-    const ensured = await ensureFinalizer(client, cache.get('a'), finalizer)
+    const ensured = await ensureFinalizer(client, await cache.get('a'), finalizer)
     expect(ensured.metadata).toMatchObject({ annotations, finalizers: [...finalizers, finalizer] })
     expect(ensured.data).toEqual({ n: '1' })
     expect(await ensureFinalizer(client, ensured, finalizer)).toBe(ensured)

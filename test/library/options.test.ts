@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   createGateway,
   type GatewayOptions,
@@ -10,9 +11,9 @@ import {
   createController,
   createDynamicInformerFactory,
   createSharedInformer,
+  DeadlineError,
   createSharedInformerFactory,
   createWorkQueue,
-  DeadlineError,
   InformerStoppedError,
   InvalidOptionError,
   itemExponentialFailureRateLimiter,
@@ -341,8 +342,7 @@ describe('A deadline', () => {
       factory.waitForCacheSync(),
       factory.waitForCacheSync({ deadlineMs: Number.POSITIVE_INFINITY }),
     ]
-    // A deadline of one millisecond would have passed.
-    await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect(informer.waitForSync({ deadlineMs: 1 })).rejects.toThrow(DeadlineError)
     factory.start()
     await Promise.all(waits)
     expect(informer.hasSynced()).toBe(true)
@@ -359,7 +359,8 @@ describe('A deadline', () => {
       1,
       async (_, signal) => {
         stop.abort()
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        // Longer than the shortest deadline.
+        await once(AbortSignal.timeout(1), 'abort')
         aborted = signal.aborted
       },
       stop.signal,

@@ -1,11 +1,15 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
 import { once } from 'node:events'
+import { resources, type Unstructured } from 'informerql/kubernetes'
+import {
+  type Simulator,
+  startSimulator,
+  createChurn,
+  type Churn,
+  type ChurnOptions,
+  type PopulationOptions,
+  population,
+} from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { createChurn, type Churn, type ChurnOptions } from '../../src/simulator/churn/churn.ts'
-import type { PopulationOptions } from '../../src/simulator/population/plan.ts'
-import { population } from '../../src/simulator/population/population.ts'
-import { resources } from '../../src/simulator/population/object.ts'
-import { type Simulator, startSimulator } from '../../src/simulator.ts'
 import { inconsistencies, resourcesOf, stored } from './cluster-invariants.ts'
 import { noon, valueAt, valuesAt } from './collected.ts'
 import { OpenApiShape } from './open-api-shape.ts'
@@ -268,8 +272,7 @@ describe('churn', () => {
     const first = home.simulator.storage.revision
     const abort = new AbortController()
     const running = home.churn.run(abort.signal)
-    while (home.simulator.storage.revision < first + 100)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await expect.poll(() => home.simulator.storage.revision).toBeGreaterThan(first + 100)
     abort.abort()
     await running
     expect(inconsistencies(stored(home.simulator.storage))).toEqual([])

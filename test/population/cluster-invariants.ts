@@ -1,5 +1,5 @@
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
-import type { ResourceName, Storage } from '../../src/simulator.ts'
+import type { KubernetesObject } from 'informerql/kubernetes'
+import type { ResourceName, Storage } from 'informerql/simulator'
 import { Collected, hasLabels, valueAt, valuesAt } from './collected.ts'
 
 /** Everything that a storage holds of the population's kinds. */

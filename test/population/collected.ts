@@ -1,6 +1,5 @@
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
-import type { PopulationOptions } from '../../src/simulator/population/plan.ts'
-import { population } from '../../src/simulator/population/population.ts'
+import type { KubernetesObject } from 'informerql/kubernetes'
+import { type PopulationOptions, population } from 'informerql/simulator'
 
 /** All objects of a cluster by kind; within a kind by `namespace/name`, cluster-scoped ones by `/name`. */
 export class Collected {

@@ -1,6 +1,6 @@
+import { resources } from 'informerql/kubernetes'
+import { createChurn, population, type Simulator, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { resources } from '../../src/simulator/population/object.ts'
-import { createChurn, population, type Simulator, startSimulator } from '../../src/simulator.ts'
 import { inconsistencies, stored } from './cluster-invariants.ts'
 import { noon, valueAt, valuesAt } from './collected.ts'
 

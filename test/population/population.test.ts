@@ -1,8 +1,6 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
+import type { Unstructured } from 'informerql/kubernetes'
+import { population } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { describePopulation } from '../../src/simulator/population/plan.ts'
-import { PopulationError } from '../../src/simulator/population/plan.ts'
-import { population } from '../../src/simulator/population/population.ts'
 import { collect, noon, valueAt, valuesAt } from './collected.ts'
 
 const text = (options: object): string => JSON.stringify([...population({ now: noon, ...options })])
@@ -16,7 +14,6 @@ describe('the population', () => {
 
   it.each([0, 1, 7, 40, 250, 1234])('has exactly the pods that were asked for: %i', (pods) => {
     expect(collect({ pods }).all('Pod')).toHaveLength(pods)
-    expect(describePopulation({ pods, now: noon }).pods).toBe(pods)
   })
 
   it('has the nodes and the namespaces of teams that were asked for', () => {
@@ -54,11 +51,8 @@ describe('the population', () => {
     expect(bytes(bare)).toBeLessThan(8000)
   })
 
-  it('has the troubles that it describes', () => {
+  it('has the troubles that the guide describes', () => {
     const collected = collect()
-    const { broken, text: description } = describePopulation({ now: noon })
-    expect(broken).toHaveLength(5)
-    expect(description).toContain('250 pods on 12 nodes')
     const pods = collected.all('Pod')
     const waiting = pods.flatMap((pod) =>
       valuesAt(pod, 'status.containerStatuses[*].state.waiting.reason'),
@@ -86,7 +80,7 @@ describe('the population', () => {
     [{ pods: 1000, nodes: 3 }, 'nodes'],
     [{ namespaces: 0 }, 'namespaces'],
   ])('refuses %j, naming %s', (options, option) => {
-    expect(() => population(options)).toThrow(PopulationError)
+    expect(() => population(options)).toThrow(expect.objectContaining({ code: 'POPULATION' }))
     expect(() => population(options)).toThrow(option)
   })
 

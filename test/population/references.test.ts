@@ -1,5 +1,5 @@
+import type { KubernetesObject } from 'informerql/kubernetes'
 import { describe, expect, it } from 'vitest'
-import type { KubernetesObject } from '../../src/kubernetes/object.ts'
 import { collect, hasLabels, valueAt, valuesAt } from './collected.ts'
 import { OpenApiShape } from './open-api-shape.ts'
 

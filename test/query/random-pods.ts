@@ -1,25 +1,54 @@
-import type { Unstructured } from '../../src/kubernetes/object.ts'
-import { parseQuantity, decimalText } from '../../src/query/index/decimal.ts'
-import { builtInDefinitions, type IndexDefinition } from '../../src/query/index/index-definition.ts'
-import { parsePath, valuesAt } from '../../src/query/index/path.ts'
-import type { Scope } from '../../src/query/condition/scope.ts'
-import type { LabelFilter, Where } from '../../src/query/condition/where.ts'
-import { matchesLabels, parseLabelSelector } from '../../src/kubernetes/label-selector.ts'
+import type { Unstructured } from 'informerql/kubernetes'
+
+/** As the arguments of a list have it. */
+export type Where = Readonly<Record<string, unknown>>
+type LabelFilter = Where & { readonly key: string }
+
+/** What somebody may see. */
+export type Scope =
+  | { readonly form: 'all' }
+  | { readonly form: 'namespaces'; readonly namespaces: ReadonlySet<string> }
+  | { readonly form: 'names'; readonly keys: ReadonlySet<string> }
+
+interface PodIndex {
+  readonly name: string
+  readonly paths: readonly string[]
+  readonly type: 'string' | 'dateTime' | 'int' | 'quantity' | 'boolean'
+}
 
 /** The indexes of the pods that these tests make. */
-export const podIndexes: readonly IndexDefinition[] = [
-  ...builtInDefinitions,
-  { name: 'phase', paths: ['status.phase'], type: 'string' },
-  { name: 'image', paths: ['spec.containers[*].image'], type: 'string' },
-  { name: 'restarts', paths: ['status.restarts[*]'], type: 'int' },
+export const podIndexes: readonly PodIndex[] = [
+  { name: 'name', paths: ['metadata.name'], type: 'string' },
+  { name: 'namespace', paths: ['metadata.namespace'], type: 'string' },
+  { name: 'creationTimestamp', paths: ['metadata.creationTimestamp'], type: 'dateTime' },
+  { name: 'phase', paths: ['spec.phase'], type: 'string' },
+  { name: 'image', paths: ['spec.images[*]'], type: 'string' },
+  { name: 'restarts', paths: ['spec.restarts[*]'], type: 'int' },
   { name: 'memory', paths: ['spec.memory'], type: 'quantity' },
-  { name: 'ready', paths: ['status.ready'], type: 'boolean' },
+  { name: 'ready', paths: ['spec.ready'], type: 'boolean' },
 ]
 
-const namespaces = ['team', 'team-a', 'team.b', 'default', 'kube-system']
+/** What these tests make. */
+interface PodSpec {
+  readonly phase?: string
+  readonly images?: readonly string[]
+  readonly restarts?: readonly number[]
+  readonly memory?: string
+  readonly ready?: boolean
+}
+
+export const namespaces: readonly string[] = ['team', 'team-a', 'team-b', 'default', 'kube-system']
 const phases = ['Running', 'Pending', 'Failed']
 const images = ['web:1', 'web:2', 'cache:1', 'db:3']
-const memories = ['64Mi', '67108864', '1Gi', '1024Mi', '500M', '0']
+const bytesOf: Readonly<Record<string, number>> = {
+  '64Mi': 67_108_864,
+  '67108864': 67_108_864,
+  '1Gi': 1_073_741_824,
+  '1024Mi': 1_073_741_824,
+  '500M': 500_000_000,
+  '0': 0,
+}
+const memories = Object.keys(bytesOf)
 const labelKeys = ['app', 'tier', 'weight']
 const labelValues = ['web', 'db', '7', '30', '']
 
@@ -64,10 +93,8 @@ export class RandomPods {
         ...(this.chance(0.8) ? { labels } : {}),
       },
       spec: {
-        containers: Array.from({ length: this.below(3) }, () => ({ image: this.pick(images) })),
+        images: Array.from({ length: this.below(3) }, () => this.pick(images)),
         ...(this.chance(0.8) ? { memory: this.pick(memories) } : {}),
-      },
-      status: {
         restarts: Array.from({ length: this.below(3) }, () => this.below(12) - 2),
         ...(this.chance(0.9) ? { phase: this.pick(phases) } : {}),
         ...(this.chance(0.7) ? { ready: this.chance(0.5) } : {}),
@@ -76,7 +103,7 @@ export class RandomPods {
   }
 
   where(depth: number = 3): Where {
-    const where: Record<string, Where[string]> = {}
+    const where: Record<string, unknown> = {}
     for (let fields = this.below(3) + (depth === 3 ? 1 : 0); fields > 0; fields -= 1) {
       const kind = this.below(depth > 0 ? 9 : 5)
       if (kind < 5) where[this.pick(podIndexes).name] = this.#filter(this.pick(podIndexes).name)
@@ -191,16 +218,22 @@ export function matchesWhere(where: Where, pod: Unstructured): boolean {
         return matchesFilter(filter, label === undefined ? [] : [label], String)
       })
     }
-    const { paths, type } = podIndexes.find((index) => index.name === name) as IndexDefinition
-    const comparable = (one: unknown): string | number => {
-      if (type === 'dateTime') return Date.parse(String(one))
-      const quantity = type === 'quantity' ? parseQuantity(String(one)) : undefined
-      if (quantity !== undefined) return Number(decimalText(quantity))
-      return type === 'boolean' ? String(one) : (one as string | number)
-    }
-    const values = paths.flatMap((path) => valuesAt(parsePath(path), pod)).map(comparable)
-    return matchesFilter(value as Record<string, unknown>, values, comparable)
+    const comparable = (one: unknown): string | number => comparableOf(name, one)
+    return matchesFilter(value as Record<string, unknown>, valuesOf(name, pod), comparable)
   })
+}
+
+/** The values of a pod in an index, as they are compared. */
+export function valuesOf(name: string, pod: Unstructured): readonly (string | number)[] {
+  const spec = pod['spec'] as PodSpec
+  const all: Readonly<Record<string, unknown>> = { ...pod.metadata, ...spec, image: spec.images }
+  return [all[name] ?? []].flat().map((one) => comparableOf(name, one))
+}
+
+function comparableOf(name: string, one: unknown): string | number {
+  if (name === 'creationTimestamp') return Date.parse(String(one))
+  if (name === 'memory') return bytesOf[String(one)] ?? NaN
+  return name === 'ready' ? String(one) : (one as string | number)
 }
 
 function matchesFilter(
@@ -240,5 +273,16 @@ export function matchesScope(scope: Scope, { metadata }: Unstructured): boolean 
 
 /** What a label selector means, by looking at the object. */
 export function matchesSelector(selector: string, { metadata }: Unstructured): boolean {
-  return matchesLabels(parseLabelSelector(selector), metadata.labels)
+  const { labels = {} } = metadata
+  return selector.split(/,(?![^(]*\))/).every((requirement) => {
+    const [, key = '', sign = '', operand = ''] =
+      /^!?(\w+)(?: ?(in|notin|!=|=|>|<) ?(.*))?$/.exec(requirement) ?? []
+    const value = labels[key]
+    if (sign === '') return requirement.startsWith('!') === (value === undefined)
+    const isInteger = value !== undefined && /^-?\d+$/.test(value)
+    if (sign === '>') return isInteger && Number(value) > Number(operand)
+    if (sign === '<') return isInteger && Number(value) < Number(operand)
+    const isOne = value !== undefined && operand.replaceAll(/[()]/g, '').split(',').includes(value)
+    return (sign === '=' || sign === 'in') === isOne
+  })
 }

@@ -2,9 +2,6 @@ import type { Client } from 'graphql-ws'
 import { listFieldOf } from './caught-up.ts'
 import type { Fields, Type } from './random-cluster.ts'
 
-/** Which way a subscription is answered: as a member of a group, or by graphql-js alone. */
-export type Way = 'group' | 'alone'
-
 /** One subscriber to a filtered list, who folds what it is sent and notes what breaks a promise. */
 export class FilteredClient {
   readonly type: Type
@@ -19,27 +16,24 @@ export class FilteredClient {
   resets = 0
   changes = 0
   error: unknown
-  readonly #way: Way
   #token: string | undefined
   #leave: (() => void) | undefined
   #hasResumed = false
   #told = Promise.withResolvers<void>()
 
-  constructor(type: Type, where: Fields, way: Way) {
+  constructor(type: Type, where: Fields) {
     this.type = type
     this.where = where
-    this.#way = way
   }
 
   /** Begins, or goes on from where it left. */
   follow(client: Client): void {
     const { type, where } = this
     this.#hasResumed = this.#token !== undefined
-    const extra = this.#way === 'alone' ? 'other: object { id }' : ''
     const query = `subscription ($where: ${type}Where, $from: String) {
       frame: ${listFieldOf(type)}(where: $where, resumeFrom: $from, coalesceMs: 5) {
         reset synced resumeToken
-        changes { type removal objectId ${extra} object { metadata { name namespace resourceVersion } } }
+        changes { type removal objectId  object { metadata { name namespace resourceVersion } } }
       }
     }`
     this.#leave = client.subscribe<{ frame: Fields }>(

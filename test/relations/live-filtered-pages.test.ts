@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type FollowedPage, followPage } from '../gateway/followed-page.ts'
 import { runSeed } from '../support/random.ts'
 import { caughtUp, listFieldOf } from './caught-up.ts'
-import { keyOf, type Way } from './filtered-client.ts'
+import { keyOf } from './filtered-client.ts'
 import { type Fields, type Type, types } from './random-cluster.ts'
 import { randomClusterForTests } from './random-cluster-for-tests.ts'
 import { asksOfOthers, randomFilter } from './random-filter.ts'
@@ -20,14 +20,12 @@ const selection = 'metadata { name namespace resourceVersion }'
 class FilteredPage {
   readonly type: Type
   readonly where: Fields
-  readonly way: Way
   readonly page: string
   live: FollowedPage
 
-  constructor(type: Type, where: Fields, way: Way, socket: Client) {
+  constructor(type: Type, where: Fields, socket: Client) {
     this.type = type
     this.where = where
-    this.way = way
     const literal = JSON.stringify(where).replaceAll(/"(\w+)":/g, '$1:')
     this.page = `first: ${size}, orderBy: [{ name: DESC }], where: ${literal}`
     this.live = this.follow(socket)
@@ -36,12 +34,11 @@ class FilteredPage {
   /** Begins, or goes on from where it left. */
   follow(socket: Client, from?: FollowedPage['seen'][number]): FollowedPage {
     const field = `${listFieldOf(this.type)}Page(${this.page}, coalesceMs: 5`
-    const more = this.way === 'group' ? '' : '} other: object { id'
-    return (this.live = followPage(socket, { field, selection: `${selection} ${more}` }, from))
+    return (this.live = followPage(socket, { field, selection }, from))
   }
 
   toString(): string {
-    return `${this.type} ${this.way} ${JSON.stringify(this.where)}`
+    return `${this.type} ${JSON.stringify(this.where)}`
   }
 }
 
@@ -52,12 +49,11 @@ describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () 
     socket = served.gateway.connect()
   })
 
-  const newPage = (at: number): FilteredPage => {
+  const newPage = (): FilteredPage => {
     for (;;) {
       const type = served.cluster.pick(types.filter((one) => relations[one] !== undefined))
       const where = randomFilter(served.cluster, type, 3)
-      const way = at % 3 === 0 ? 'alone' : 'group'
-      if (asksOfOthers(where, type)) return new FilteredPage(type, where, way, socket)
+      if (asksOfOthers(where, type)) return new FilteredPage(type, where, socket)
     }
   }
 
@@ -85,7 +81,7 @@ describe(`Live pages that are filtered by related objects, seed ${runSeed}`, () 
   }
 
   it(`hold what a query answers, after each of ${batches} batches of edits`, async () => {
-    const all = Array.from({ length: pages }, (_, at) => newPage(at))
+    const all = Array.from({ length: pages }, () => newPage())
     for (const one of all) await one.live.until(({ totalCount }) => totalCount >= 0)
     for (let batch = 0; batch < batches; batch += 1) {
       const away = batch % 3 === 2 ? all.filter((_, at) => at % 3 === 1) : []

@@ -33,14 +33,12 @@ const filteredBy = (start: () => Promise<EditedCluster>, count: number): void =>
     await edited[Symbol.asyncDispose]()
   })
 
-  const newClient = (at: number): FilteredClient => {
+  const newClient = (): FilteredClient => {
     const { cluster } = edited
     for (;;) {
       const type = cluster.pick(types.filter((one) => relations[one] !== undefined))
       const where = randomFilter(cluster, type, 3)
-      if (asksOfOthers(where, type)) {
-        return new FilteredClient(type, where, at % 3 === 0 ? 'alone' : 'group')
-      }
+      if (asksOfOthers(where, type)) return new FilteredClient(type, where)
     }
   }
 
@@ -63,7 +61,7 @@ const filteredBy = (start: () => Promise<EditedCluster>, count: number): void =>
   }
 
   it(`hold what raw objects answer, after each of ${count} batches of edits`, async () => {
-    const all = Array.from({ length: clients }, (_, at) => newClient(at))
+    const all = Array.from({ length: clients }, () => newClient())
     for (const client of all) client.follow(socket)
     for (let batch = 0; batch < count; batch += 1) {
       const away = batch % 3 === 2 ? all.filter((_, at) => at % 3 === 1) : []

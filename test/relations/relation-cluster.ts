@@ -5,10 +5,10 @@ import {
   type GatewayOptions,
   startGraphQLServer,
 } from 'informerql'
+import type { Unstructured } from 'informerql/kubernetes'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { getNamedType, type GraphQLObjectType, isObjectType } from 'graphql'
-import { apiVersionOf } from '../../src/kubernetes/api-resource.ts'
-import type { Unstructured } from '../../src/kubernetes/object.ts'
+import { apiVersionOf } from '../schema/captured-cluster.ts'
 import type { GraphQLAnswer } from '../support/gateway.ts'
 import { capturedResources } from '../schema/captured-cluster.ts'
 

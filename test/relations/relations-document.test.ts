@@ -1,3 +1,4 @@
+// Imports internals: the paths that the guide lists are in the model alone.
 import { readFile } from 'node:fs/promises'
 import { expect, it } from 'vitest'
 import type { Kind } from '../../src/graphql/model/kind.ts'
@@ -50,7 +51,7 @@ function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly 
       ({ name, many, paths }) =>
         `| ${typeName} | \`${name}\` | any kind${many ? ', many' : ''} | reference at ${paths.map((path) => `\`${path}\``).join(', ')} |`,
     ),
-    ...kind.mixed
+    ...kind.polymorphic
       .filter(({ name }) => !isOfEveryKind(name))
       .map(
         ({ name, sameLabel, chosen }) =>
@@ -68,10 +69,10 @@ it('docs/relations.md lists every relation of the package', async () => {
   })
   expect(problems).toEqual([])
   const counts = new Map<string, number>()
-  for (const { relations, mixed } of kinds) {
+  for (const { relations, polymorphic } of kinds) {
     const names = [
       ...relations.map(({ definition }) => definition.name),
-      ...mixed.map((one) => one.name),
+      ...polymorphic.map((one) => one.name),
     ]
     for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   }

@@ -1,4 +1,4 @@
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
+import type { ApiResource } from 'informerql/kubernetes'
 import { resourceOf } from '../schema/captured-cluster.ts'
 import { customKinds } from './custom-rows.ts'
 

@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import type { ApiResource } from '../../src/kubernetes/api-resource.ts'
-import type { OpenApiDocuments } from '../../src/kubernetes/open-api.ts'
+import type { ApiServer } from 'informerql/cluster'
+import type { ApiResource } from 'informerql/kubernetes'
+
+/** OpenAPI documents by the path of their group version: `apis/apps/v1`. */
+export type OpenApiDocuments = Awaited<ReturnType<ApiServer['openApi']>>['documents']
+export type OpenApiDocument = OpenApiDocuments[string]
+export type OpenApiSchema = NonNullable<
+  NonNullable<OpenApiDocument['components']>['schemas']
+>[string]
 
 interface CapturedResource {
   readonly name: string
@@ -44,6 +51,10 @@ export const capturedResources: readonly ApiResource[] = Object.entries(capture.
       }))
   },
 )
+
+/** `v1`, `apps/v1`. */
+export const apiVersionOf = ({ group, version }: Pick<ApiResource, 'group' | 'version'>): string =>
+  group === '' ? version : `${group}/${version}`
 
 /** A resource that can be listed and watched. */
 export function resourceOf(

@@ -1,8 +1,6 @@
 import {
-  buildASTSchema,
-  GraphQLSchema,
-  parse,
-  printSchema,
+  type GraphQLSchema,
+  type GraphQLInterfaceType,
   getIntrospectionQuery,
   buildClientSchema,
   graphqlSync,
@@ -15,24 +13,9 @@ import {
   validateSchema,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { parsePath } from '../../src/query/index/path.ts'
-import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
-import { definitionNameOf } from '../../src/kubernetes/open-api.ts'
-import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
-import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { sdlDirectives } from '../../src/graphql/sdl/sdl-directives.ts'
-import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { builtIns, schemaOf } from './served-schema.ts'
 
-const sdl = await readPackageSdl()
-const options = { resources: capturedResources, openapi: capturedOpenApi }
-const started = performance.now()
-const model = buildSchemaModel({ ...options, sdl })
-const schema = createSchema(model)
-console.log(
-  `model and schema of ${model.kinds.length} kinds: ${Math.round(performance.now() - started)} ms, first run`,
-)
+const { schema, problems } = await schemaOf(builtIns)
 
 const typeOf = (name: string, from: GraphQLSchema = schema): GraphQLObjectType => {
   const type = from.getType(name)
@@ -63,20 +46,12 @@ const argsOf = (type: string, name: string): string[] => {
 
 describe('the schema of Kubernetes 1.36', () => {
   it('is valid, and so is what clients build from its introspection', () => {
-    expect(model.problems).toEqual([])
+    expect(problems).toEqual([])
     expect(validateSchema(schema)).toEqual([])
     const { data, errors } = graphqlSync({ schema, source: getIntrospectionQuery() })
     expect(errors).toBeUndefined()
     const client = buildClientSchema(data as unknown as IntrospectionQuery)
     expect(validateSchema(client)).toEqual([])
-  })
-
-  it('serves every kind that can be listed', () => {
-    const servable = capturedResources.filter(
-      ({ group, verbs = [] }) => verbs.includes('list') && group !== 'events.k8s.io',
-    )
-    const served = new Set(model.kinds.map(({ resource }) => `${resource.group}/${resource.kind}`))
-    expect(served).toEqual(new Set(servable.map(({ group, kind }) => `${group}/${kind}`)))
   })
 
   it('gives each value the type that its schema says', () => {
@@ -117,9 +92,12 @@ describe('the schema of Kubernetes 1.36', () => {
 
   it('promises only what the gateway itself guarantees', () => {
     const promised = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'metadata', 'health'])
-    for (const { typeName } of model.kinds) {
-      for (const [name, { type }] of Object.entries(typeOf(typeName).getFields()))
-        expect(isNonNullType(type), `${typeName}.${name}`).toBe(promised.has(name))
+    const kinds = schema.getPossibleTypes(
+      schema.getType('KubernetesObject') as GraphQLInterfaceType,
+    )
+    for (const kind of kinds) {
+      for (const [name, { type }] of Object.entries(kind.getFields()))
+        expect(isNonNullType(type), `${kind.name}.${name}`).toBe(promised.has(name))
     }
     for (const { type } of Object.values(schema.getQueryType()?.getFields() ?? {}))
       expect(isNonNullType(type)).toBe(false)
@@ -127,11 +105,11 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(isListType(containers?.type) && isNonNullType(containers.type.ofType)).toBe(false)
   })
 
-  it('has the metadata of Secrets only, until the operator opts in', () => {
+  it('has the metadata of Secrets only, until the operator opts in', async () => {
     const contents = ['data', 'stringData', 'type', 'immutable']
     for (const field of contents) expect(fieldsOf('Secret')).not.toHaveProperty(field)
-    const open = createSchema(buildSchemaModel({ ...options, secretContents: true }))
-    for (const field of contents) expect(fieldsOf('Secret', open)).toHaveProperty(field)
+    const open = (await schemaOf(builtIns, { secretData: true })).schema
+    for (const field of ['data', 'type']) expect(fieldsOf('Secret', open)).toHaveProperty(field)
   })
 
   it('has list, look-up and subscription fields with their arguments', () => {
@@ -276,96 +254,5 @@ describe('the schema of Kubernetes 1.36', () => {
 
   it('filters by the index where a relation has the same name', () => {
     expect(inputTypesOf('PodWhere')).toMatchObject({ namespace: 'StringFilter' })
-  })
-
-  it('prints as SDL in an order of its own', () => {
-    const text = printSchemaSdl(schema)
-    expect(text).toContain('type Pod implements KubernetesObject {')
-    expect(text).toBe(
-      printSchemaSdl(
-        createSchema(
-          buildSchemaModel({
-            ...options,
-            resources: capturedResources.toReversed(),
-            sdl: sdl.toReversed(),
-            versions: { 'horizontalpodautoscalers.autoscaling': 'v2' },
-          }),
-        ),
-      ),
-    )
-  })
-})
-
-describe('the indexes and relations that come with the package', () => {
-  const strict = buildSchemaModel({
-    ...options,
-    sdl: sdl.map((source) => ({ ...source, optional: false })),
-    secretContents: true,
-  })
-
-  it('are all right for a cluster that serves every built-in kind', () => {
-    expect(strict.problems).toEqual([])
-    expect(strict.relations.filter(({ form }) => form !== 'events').length).toBeGreaterThan(12)
-  })
-
-  it('stand beside the definitions of their directives', () => {
-    const text = sdl.find(({ file }) => file === 'schema/directives.graphql')?.text ?? ''
-    const printed = printSchema(new GraphQLSchema({ directives: sdlDirectives }))
-    expect(printSchema(buildASTSchema(parse(text)))).toBe(printed)
-  })
-
-  it('are passed over where a cluster does not serve their kinds', () => {
-    const few = buildSchemaModel({
-      ...options,
-      resources: capturedResources.filter(({ kind }) => kind === 'Pod' || kind === 'Deployment'),
-      sdl,
-    })
-    expect(few.problems).toEqual([])
-    expect(few.relations.map(({ from, name }) => `${from}.${name}`)).toEqual([])
-    expect(validateSchema(createSchema(few))).toEqual([])
-  })
-
-  it('take paths of a type that the cluster does not serve', () => {
-    const few = buildSchemaModel({
-      ...options,
-      resources: capturedResources.filter(({ kind }) => ['ConfigMap', 'Deployment'].includes(kind)),
-      sdl,
-    })
-    expect(few.problems).toEqual([])
-    expect(few.relations.map(({ from, name }) => `${from}.${name}`)).toContain(
-      'Deployment.configMaps',
-    )
-  })
-
-  it('have paths that lead to something', () => {
-    const paths = strict.kinds.flatMap((kind) => [
-      ...kind.indexes
-        // Secrets hold metadata only.
-        .filter(() => !kind.metadataOnly)
-        .flatMap(({ paths: all }) => all.map((path) => ({ kind, path }))),
-      ...kind.relations.flatMap(({ definition }) =>
-        definition.form === 'reference'
-          ? [...definition.paths, ...(definition.namespacePaths ?? [])].map((path) => ({
-              kind,
-              path,
-            }))
-          : definition.form === 'selects'
-            ? [{ kind, path: definition.path }]
-            : [],
-      ),
-    ])
-    const lost = paths.filter(({ kind, path }) => {
-      const scope = strict.definitions.scopeOf(kind.resource)
-      let at: OpenApiSchema | undefined = strict.definitions.schemaOf(kind.resource)
-      for (const step of parsePath(path).steps) {
-        const definition: string | undefined = at === undefined ? undefined : definitionNameOf(at)
-        if (definition !== undefined) at = scope.find(definition)
-        const values: OpenApiSchema | undefined =
-          typeof at?.additionalProperties === 'object' ? at.additionalProperties : undefined
-        at = step.form === 'field' ? (at?.properties?.[step.name] ?? values) : (at?.items ?? values)
-      }
-      return at === undefined
-    })
-    expect(lost.map(({ kind, path }) => `${kind.typeName} ${path}`)).toEqual([])
   })
 })

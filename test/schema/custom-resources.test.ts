@@ -1,10 +1,12 @@
-import { graphqlSync, isObjectType, printType, validateSchema } from 'graphql'
+import { isObjectType, printType, validateSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { OpenApiSchema } from '../../src/kubernetes/open-api.ts'
-import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { capturedOpenApi, capturedResources, resourceOf } from './captured-cluster.ts'
-import { fixedReader } from './fixed-reader.ts'
+import {
+  capturedOpenApi,
+  capturedResources,
+  resourceOf,
+  type OpenApiSchema,
+} from './captured-cluster.ts'
+import { schemaOf } from './served-schema.ts'
 
 const text: OpenApiSchema = { type: 'string' }
 const metadata: OpenApiSchema = {
@@ -129,8 +131,7 @@ const openapi = {
     },
   },
 }
-const model = buildSchemaModel({ resources, openapi })
-const schema = createSchema(model)
+const { schema, problems } = await schemaOf({ resources, openapi })
 
 const fieldsOf = (name: string): Record<string, string> => {
   const type = schema.getType(name)
@@ -142,7 +143,7 @@ const fieldsOf = (name: string): Record<string, string> => {
 
 describe('custom resources', () => {
   it('make a valid schema', () => {
-    expect(model.problems).toEqual([])
+    expect(problems).toEqual([])
     expect(validateSchema(schema)).toEqual([])
   })
 
@@ -220,6 +221,10 @@ describe('custom resources', () => {
       'can',
       'owned',
       'events',
+      'helmRelease',
+      'admissionPolicyBindings',
+      'instanceObjects',
+      'partOfObjects',
     ]
     expect(Object.keys(fieldsOf('BareExampleComBlank'))).toEqual(common)
   })
@@ -230,88 +235,5 @@ describe('custom resources', () => {
       leaf: 'TreeExampleComLeaf',
       lost: 'JSON',
     })
-  })
-
-  it('are answered with their own values, whatever their names', () => {
-    const object = {
-      apiVersion: 'stable.example.com/v1',
-      kind: 'Widget',
-      metadata: { name: 'w', namespace: 'shop', uid: 'u1', labels: { constructor: 'yes' } },
-      owners: ['someone'],
-      spec: {
-        size: JSON.parse(
-          '[9007199254740993]',
-          (_key, value: unknown, context?: { source?: string }) =>
-            typeof value === 'number'
-              ? (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(
-                  context?.source ?? '',
-                )
-              : value,
-        )[0] as unknown,
-        weight: 1.5,
-        port: 'http',
-        memory: '1Gi',
-        free: { a: { b: [1, null] } },
-        parts: [{ order: { id: 'p1' } }, null],
-        byName: { one: { $ref: 'r1' }, two: {} },
-        groups: { g: [{ a: 'x' }] },
-        listOfMaps: [{ k: { a: 'y' } }, null],
-        $ref: 'dollar',
-        'a-b': 'dash',
-        'a.b': 'dot',
-        a_x2D_b: 'literal',
-        '3d': 'digit',
-        __typename: 'underscores',
-      },
-    }
-    const { context } = fixedReader(model, [object])
-    const source = `{
-      stableExampleComWidget(namespace: "shop", name: "w") {
-        __typename owners { id } json(path: "owners") missing: json(path: "status.phase") toString
-        metadata { name label(key: "constructor") other: label(key: "toString") annotation(key: "a") }
-        spec {
-          size weight port memory free anything matrix parts { order { id } }
-          byName { key value { _x24_ref } } groups { key value { a } } listOfMaps { key value { a } }
-          _x24_ref a_x2D_b a_x2E_b a_x5F_x2D_b _x33_d _x5F__typename constructor
-        }
-      }
-    }`
-    const result = graphqlSync({ schema, source, contextValue: context })
-    expect(result.errors).toBeUndefined()
-    expect(JSON.stringify(result.data)).toBe(
-      JSON.stringify({
-        stableExampleComWidget: {
-          __typename: 'StableExampleComWidget',
-          owners: [],
-          json: ['someone'],
-          missing: null,
-          toString: null,
-          metadata: { name: 'w', label: 'yes', other: null, annotation: null },
-          spec: {
-            size: 'SIZE',
-            weight: 1.5,
-            port: 'http',
-            memory: '1Gi',
-            free: { a: { b: [1, null] } },
-            anything: null,
-            matrix: null,
-            parts: [{ order: { id: 'p1' } }, null],
-            byName: [
-              { key: 'one', value: { _x24_ref: 'r1' } },
-              { key: 'two', value: { _x24_ref: null } },
-            ],
-            groups: [{ key: 'g', value: [{ a: 'x' }] }],
-            listOfMaps: [[{ key: 'k', value: { a: 'y' } }], null],
-            _x24_ref: 'dollar',
-            a_x2D_b: 'dash',
-            a_x2E_b: 'dot',
-            a_x5F_x2D_b: 'literal',
-            _x33_d: 'digit',
-            _x5F__typename: 'underscores',
-            constructor: null,
-          },
-        },
-      }).replace('"SIZE"', '9007199254740993'),
-    )
   })
 })

@@ -7,12 +7,14 @@ import {
   isObjectType,
 } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import type { OpenApiDocument, OpenApiSchema } from '../../src/kubernetes/open-api.ts'
 import { wellKnownResources } from '../relations/well-known-resources.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import {
+  capturedOpenApi,
+  capturedResources,
+  type OpenApiDocument,
+  type OpenApiSchema,
+} from './captured-cluster.ts'
+import { schemaOf } from './served-schema.ts'
 
 /** A schema in which everything has a description, as a server tells it: what has none in GraphQL then is the gateway's own. */
 function described(schema: OpenApiSchema): OpenApiSchema {
@@ -40,14 +42,9 @@ const describedDocument = (document: OpenApiDocument): OpenApiDocument => ({
 })
 
 async function servedSchema(): Promise<GraphQLSchema> {
-  return createSchema(
-    buildSchemaModel({
-      resources: [...capturedResources, ...wellKnownResources],
-      openapi: mapped(capturedOpenApi, describedDocument),
-      sdl: await readPackageSdl(),
-      secretContents: true,
-    }),
-  )
+  const resources = [...capturedResources, ...wellKnownResources]
+  const openapi = mapped(capturedOpenApi, describedDocument)
+  return (await schemaOf({ resources, openapi }, { secretData: true })).schema
 }
 
 interface Named {

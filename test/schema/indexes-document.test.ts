@@ -1,3 +1,4 @@
+// Imports internals: the paths that the guide lists are in the model alone.
 import { expect, it } from 'vitest'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'

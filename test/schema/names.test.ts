@@ -1,22 +1,20 @@
-import { isObjectType } from 'graphql'
+import { getNamedType, isObjectType } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { nestedTypeName } from '../../src/graphql/naming/nested-name.ts'
-import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { namesOfKind } from '../../src/graphql/naming/kind-name.ts'
-import { capturedOpenApi, capturedResources } from './captured-cluster.ts'
+import { capturedResources } from './captured-cluster.ts'
+import { builtIns, schemaOf } from './served-schema.ts'
 
-const model = buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi })
-const schema = createSchema(model)
-const perKind = /(?:Connection|Edge|Where|Order|Frame|Change|LivePage)$/
+const { schema } = await schemaOf(builtIns)
+const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
+const perKind = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
 
 // Names are for ever. A line that is gone or has changed breaks clients: only new lines may appear.
 describe('all names of Kubernetes 1.36', () => {
   it('of kinds, those that cannot be watched included', async () => {
-    const lines = capturedResources.map((resource) => {
-      const { typeName, listField, lookupField } = namesOfKind(resource)
-      const { group, version, resource: plural } = resource
-      return `${group}/${version} ${plural}: ${typeName} ${listField} ${lookupField}`
+    const lines = fields.flatMap(({ name, description, type }) => {
+      const [, plural, apiVersion] = /^Lists (\S+) of (\S+)\.$/.exec(description ?? '') ?? []
+      const kind = getNamedType(type).name.replace(/Connection$/, '')
+      const one = fields.find((field) => getNamedType(field.type).name === kind)
+      return plural === undefined ? [] : [`${apiVersion} ${plural}: ${kind} ${name} ${one?.name}`]
     })
     await expect(lines.toSorted().join('\n')).toMatchFileSnapshot('__snapshots__/kinds.txt')
   })
@@ -29,40 +27,26 @@ describe('all names of Kubernetes 1.36', () => {
   })
 
   it('of root fields', async () => {
-    const names = Object.keys(schema.getQueryType()?.getFields() ?? {})
+    const names = fields.map(({ name }) => name)
     await expect(names.toSorted().join('\n')).toMatchFileSnapshot('__snapshots__/root-fields.txt')
   })
 })
 
-describe('nested types', () => {
-  it.each([
-    ['core', 'EndpointPort', 'EndpointPort'],
-    ['discovery', 'EndpointPort', 'DiscoveryEndpointPort'],
-    ['rbac', 'Subject', 'Subject'],
-    ['flowcontrol', 'Subject', 'FlowcontrolSubject'],
-    ['admissionregistration', 'ServiceReference', 'ServiceReference'],
-    ['apiregistration', 'ServiceReference', 'ApiregistrationServiceReference'],
-  ])('of two groups with one name: %s %s is %s, whichever is served', (label, name, expected) => {
-    expect(nestedTypeName(label, name, [])).toBe(expected)
-    expect(nestedTypeName(label, name, ['aaa', 'core', 'zzz'])).toBe(expected)
-  })
+describe('names of types', () => {
+  it.each(['EndpointSlice', 'FlowSchema', 'APIService', 'Pod'])(
+    'are the same whatever else is served: %s alone',
+    async (kind) => {
+      const resources = capturedResources.filter((one) => one.kind === kind)
+      const alone = (await schemaOf({ ...builtIns, resources })).schema
+      const others = Object.keys(alone.getTypeMap()).filter((name) => !schema.getType(name))
+      expect(others).toEqual([])
+    },
+  )
 
-  it('give way to kinds, served or not', () => {
-    expect(nestedTypeName('core', 'ResourceClaim', [])).toBe('CoreResourceClaim')
-    expect(nestedTypeName('scheduling', 'Workload', [])).toBe('SchedulingWorkload')
-  })
-
-  it('that a later Kubernetes adds keep their name by the order of groups', () => {
-    expect(nestedTypeName('batch', 'Novelty', ['batch', 'storage'])).toBe('Novelty')
-    expect(nestedTypeName('storage', 'Novelty', ['batch', 'storage'])).toBe('StorageNovelty')
-    expect(nestedTypeName('node', 'Novelty', ['storage', 'node'])).toBe('Novelty')
-  })
-
-  it('of a version that is not the highest carry it', () => {
-    const versions = { 'horizontalpodautoscalers.autoscaling': 'v1' }
-    const old = createSchema(
-      buildSchemaModel({ resources: capturedResources, openapi: capturedOpenApi, versions }),
-    )
+  it('of a version that is not the highest carry it', async () => {
+    const resources = capturedResources.filter((one) => one.kind === 'HorizontalPodAutoscaler')
+    const preferred = resources.toSorted((a, b) => (a.version < b.version ? -1 : 1))
+    const old = (await schemaOf({ ...builtIns, resources: preferred })).schema
     const type = old.getType('HorizontalPodAutoscaler')
     expect(isObjectType(type) && String(type.getFields()['spec']?.type)).toBe(
       'HorizontalPodAutoscalerSpecV1',

@@ -1,10 +1,29 @@
-import { GraphQLError, type GraphQLScalarType, parseConstValue } from 'graphql'
+import { GraphQLError, type GraphQLScalarType, isScalarType, parseConstValue } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import { GraphQLDateTime } from '../../src/graphql/scalars/date-time.ts'
-import { GraphQLExactFloat } from '../../src/graphql/scalars/float.ts'
-import { GraphQLInt64 } from '../../src/graphql/scalars/int64.ts'
-import { GraphQLQuantity } from '../../src/graphql/scalars/quantity.ts'
-import { rawJson } from '../../src/lib/raw-json.ts'
+import { rawJson } from '../support/raw-json.ts'
+import { resourceOf } from './captured-cluster.ts'
+import { schemaOf, withBuiltIns } from './served-schema.ts'
+
+// One kind has a number, which no built-in kind has.
+const weighed = {
+  'x-kubernetes-group-version-kind': [{ group: 'example.com', version: 'v1', kind: 'Weight' }],
+  properties: { spec: { type: 'number' } },
+}
+const { schema } = await schemaOf(
+  withBuiltIns({
+    resources: [resourceOf('example.com', 'Weight')],
+    openapi: { 'apis/example.com/v1': { components: { schemas: { Weight: weighed } } } },
+  }),
+)
+const scalarOf = (name: string): GraphQLScalarType => {
+  const type = schema.getType(name)
+  if (!isScalarType(type)) throw new Error(`there is no scalar ${name}`)
+  return type
+}
+const GraphQLDateTime = scalarOf('DateTime')
+const GraphQLExactFloat = scalarOf('Float')
+const GraphQLInt64 = scalarOf('Int64')
+const GraphQLQuantity = scalarOf('Quantity')
 
 const literal = (scalar: GraphQLScalarType, text: string): unknown =>
   scalar.coerceInputLiteral?.(parseConstValue(text))

@@ -1,11 +1,7 @@
-import { isObjectType, validateSchema } from 'graphql'
+import { type GraphQLSchema, isObjectType, validateSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { OpenApiDocuments, OpenApiSchema } from '../../src/kubernetes/open-api.ts'
-import { mergedApis, type ServedApis } from '../../src/graphql/model/merged-apis.ts'
-import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { createSchema } from '../../src/graphql/schema/create-schema.ts'
-import { isSemanticNonNull } from '../../src/graphql/schema/field-source.ts'
-import { resourceOf } from './captured-cluster.ts'
+import { resourceOf, type OpenApiDocuments, type OpenApiSchema } from './captured-cluster.ts'
+import { type ServedApis, schemaOf } from './served-schema.ts'
 
 const group = 'stable.example.com'
 const text: OpenApiSchema = { type: 'string' }
@@ -38,8 +34,12 @@ const object = (
   required: readonly string[] = [],
 ): OpenApiSchema => ({ type: 'object', properties, required })
 
-describe('the schema of several clusters', () => {
-  const merged = mergedApis([
+/** The version that a list is of. */
+const versionOf = (schema: GraphQLSchema, list: string): string | undefined =>
+  /of (\S+)\.$/.exec(schema.getQueryType()?.getFields()[list]?.description ?? '')?.[1]
+
+describe('the schema of several clusters', async () => {
+  const { schema } = await schemaOf([
     cluster(
       ['v2', 'v1'],
       object(
@@ -78,15 +78,13 @@ describe('the schema of several clusters', () => {
     ),
     { resources: [resourceOf('other.example.com', 'Thing')], openapi: {} },
   ])
-  const model = buildSchemaModel(merged)
-  const schema = createSchema(model)
   const spec = schema.getType('StableExampleComWidgetSpec')
   const fields = isObjectType(spec) ? spec.getFields() : {}
 
   it('has one version of a kind: the first that all have which have the kind', () => {
     expect(validateSchema(schema)).toEqual([])
-    expect(model.kindOf(group, 'Widget')?.apiVersion).toBe(`${group}/v1`)
-    expect(model.kindOf('other.example.com', 'Thing')).toBeDefined()
+    expect(versionOf(schema, 'stableExampleComWidgets')).toBe(`${group}/v1`)
+    expect(schema.getType('OtherExampleComThing')).toBeDefined()
   })
 
   it('has the fields of all of them, and JSON where their types differ', () => {
@@ -111,19 +109,19 @@ describe('the schema of several clusters', () => {
   })
 
   it('promises only what all of them promise', () => {
-    const promised = Object.values(fields).filter(isSemanticNonNull)
+    const promised = Object.values(fields).filter(
+      ({ extensions }) => extensions['semanticNonNull'] === true,
+    )
     expect(promised.map(({ name }) => name)).toEqual(['same'])
   })
 
-  it('of one cluster is that of the cluster', () => {
-    const one = cluster(['v2', 'v1'], text)
-    expect(mergedApis([one])).toBe(one)
-    expect(buildSchemaModel(one).kindOf(group, 'Widget')?.apiVersion).toBe(`${group}/v2`)
-    expect(mergedApis([])).toEqual({ resources: [], openapi: {}, crds: [] })
+  it('of one cluster is that of the cluster', async () => {
+    const one = await schemaOf(cluster(['v2', 'v1'], text))
+    expect(versionOf(one.schema, 'stableExampleComWidgets')).toBe(`${group}/v2`)
   })
 
-  it('takes the preferred version of the first cluster where none is common', () => {
-    const apart = mergedApis([cluster(['v2'], text), cluster(['v1'], text)])
-    expect(buildSchemaModel(apart).kindOf(group, 'Widget')?.apiVersion).toBe(`${group}/v2`)
+  it('takes the preferred version of the first cluster where none is common', async () => {
+    const apart = await schemaOf([cluster(['v2'], text), cluster(['v1'], text)])
+    expect(versionOf(apart.schema, 'stableExampleComWidgets')).toBe(`${group}/v2`)
   })
 })

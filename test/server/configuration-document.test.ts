@@ -1,3 +1,4 @@
+// Imports internals: the guide lists what flags and defaults are declared as.
 import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,5 @@
+import { type Authenticated, IdentityUnavailableError, type GraphQLServer } from 'informerql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Authenticated, IdentityUnavailableError } from 'informerql'
-import type { GraphQLServer } from '../../src/server/graphql-server.ts'
 import { post, serve, type SmallApi, smallApi } from './small-api.ts'
 
 const accept = { accept: 'text/event-stream' }

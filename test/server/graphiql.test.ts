@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
+import type { GraphQLServer } from 'informerql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { GraphQLServer } from '../../src/server/graphql-server.ts'
 import { describeInBrowser } from '../support/browser.ts'
 import { serve, smallApi } from './small-api.ts'
 

@@ -1,6 +1,6 @@
 import { auditServer } from 'graphql-http'
+import type { GraphQLServer } from 'informerql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { GraphQLServer } from '../../src/server/graphql-server.ts'
 import { rawRequest } from './raw-request.ts'
 import { post, serve, smallApi } from './small-api.ts'
 

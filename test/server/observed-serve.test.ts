@@ -4,10 +4,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClient } from 'graphql-ws'
+import { GatewayMetrics } from 'informerql'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { GatewayMetrics } from '../../src/gateway/metrics/gateway-metrics.ts'
 import { firstAnswer } from '../support/gateway.ts'
 
 const users = [

@@ -1,5 +1,5 @@
+import type { GraphQLServer } from 'informerql'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { GraphQLServer } from '../../src/server/graphql-server.ts'
 import { type RawAnswer, rawRequest, upgradeLines } from './raw-request.ts'
 import { serve, smallApi } from './small-api.ts'
 

@@ -13,8 +13,9 @@ import {
   type GraphQLServer,
   type GraphQLServerOptions,
   startGraphQLServer,
-} from '../../src/server/graphql-server.ts'
-import { defaultServerOptions, type ServerOptions } from '../../src/server/server-options.ts'
+  defaultServerOptions,
+  type ServerOptions,
+} from 'informerql'
 
 /** A schema with fields that wait until the test lets them go on. */
 export interface SmallApi {

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { type Client, createClient } from 'graphql-ws'
+import type { GraphQLServer, ServerOptions } from 'informerql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import type { GraphQLServer } from '../../src/server/graphql-server.ts'
-import type { ServerOptions } from '../../src/server/server-options.ts'
 import { serve, type SmallApi, smallApi, until } from './small-api.ts'
 
 let api: SmallApi

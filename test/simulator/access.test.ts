@@ -1,5 +1,5 @@
+import { type Simulator, type SimulatorUser, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { type Simulator, type SimulatorUser, startSimulator } from '../../src/simulator.ts'
 import { ask, type ContractServer, type Fields } from '../contract/contract-server.ts'
 
 const admin = { token: 'admin', user: 'admin', groups: ['system:masters'] }

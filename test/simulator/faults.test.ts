@@ -1,8 +1,8 @@
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
+import { type FaultOrder, type Simulator, startSimulator } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type FaultOrder, type Simulator, startSimulator } from '../../src/simulator.ts'
 import { ask, type ContractServer, newConfigMap, watch } from '../contract/contract-server.ts'
 
 const path = '/api/v1/namespaces/default/configmaps'
@@ -199,7 +199,10 @@ describe('Faults', () => {
       const seen = [await fresh.next(), await fresh.next(), await fresh.next(), await fresh.next()]
       expect(seen.at(3)?.object.metadata.name).toBe('d')
       expect((await fresh.next())?.type).toBe('MODIFIED')
-      const quiet = await Promise.race([frozen.next(), setTimeout(50, 'nothing')])
+      const next = frozen.next()
+      await ask(server, `${path}/a`, { method: 'PATCH', contentType, body: { data: { a: '3' } } })
+      expect((await fresh.next())?.type).toBe('MODIFIED')
+      const quiet = await Promise.race([next, turn('nothing')])
       expect(quiet).toBe('nothing')
     })
 

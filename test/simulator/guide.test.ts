@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { type FaultOrder, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { commandFlags } from '../../src/command/command-flags.ts'
+
+const execute = promisify(execFile)
 
 const guide = async (): Promise<string> => readFile('docs/simulator.md', 'utf8')
 
@@ -75,8 +78,11 @@ describe('The guide of the simulator', () => {
 
   it('has every flag of the command', async () => {
     const text = await guide()
-    const own = commandFlags.simulate.map(({ flags }) => flags)
+    const { stdout } = await execute(process.execPath, ['src/main.ts', 'simulate', '--help'])
+    const own = Array.from(stdout.matchAll(/^ {2}(?:-\w, )?(--.+?) {2}/gm), ([, flag = '']) => flag)
     const documented = Array.from(text.matchAll(/^\| `(--[^`]+)`/gm), ([, flag = '']) => flag)
-    expect(documented.toSorted()).toEqual([...own, '--port <port>'].toSorted())
+    expect(documented.toSorted()).toEqual(
+      own.filter((flag) => !/^--(?:config|help|version)\b/.test(flag)).toSorted(),
+    )
   })
 })

@@ -1,5 +1,5 @@
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Simulator, startSimulator } from '../../src/simulator.ts'
 import { ask, type ContractServer, type Fields } from '../contract/contract-server.ts'
 
 const pods = '/api/v1/namespaces/default/pods'

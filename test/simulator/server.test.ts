@@ -1,5 +1,5 @@
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { type Simulator, startSimulator } from '../../src/simulator.ts'
 import { ask, type ContractServer, type Fields, watch } from '../contract/contract-server.ts'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }

@@ -1,6 +1,6 @@
+import { type SimulatedClusterOptions, startSimulatedCluster } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { type SimulatedClusterOptions, startSimulatedCluster } from '../../src/simulator.ts'
-import { capturedApi } from '../../src/simulator/api/captured-api.ts'
+import { capturedOpenApi } from '../schema/captured-cluster.ts'
 import { ask, type ContractServer, type Fields, watch } from '../contract/contract-server.ts'
 
 const pods = { group: '', version: 'v1', resource: 'pods' }
@@ -35,7 +35,8 @@ describe('A simulated cluster', () => {
       expireHistory: async () => undefined,
     }
     const refusals: string[] = []
-    for (const { paths } of Object.values(capturedApi().openapi)) {
+    for (const document of Object.values(capturedOpenApi)) {
+      const { paths } = document as { readonly paths: object }
       for (const path of Object.keys(paths).filter((one) => /^[^{]*\/[a-z]+$/.test(one))) {
         const list = await ask(server, path)
         const { items = [] } = list.status === 200 ? list.json : {}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { KubernetesObject } from '../../src/informer.ts'
+import type { KubernetesObject } from 'informerql/informer'
 import type { ControlPlane } from '../support/control-plane.ts'
 import { type Fleet, startFleet } from './fleet.ts'
 import { type FleetMember, fleetMembers, memberListPath } from './fleet-member.ts'

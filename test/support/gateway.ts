@@ -71,7 +71,7 @@ export interface ServedParts extends Pick<
   readonly auth?: Partial<AuthenticationOptions>
 }
 
-const deadlineMs = 30_000
+const deadlineMs = 120_000
 
 /** The first answer to an operation by WebSocket; errors of the operation are an answer, too. */
 export const firstAnswer = async (

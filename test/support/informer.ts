@@ -1,4 +1,11 @@
 import {
+  type ApiServer,
+  type ApiServerLimits,
+  createApiServer,
+  type ClusterConfig,
+  loadClusterConfig,
+} from 'informerql/cluster'
+import {
   type ApiResource,
   createSharedInformer,
   type InformerFailure,
@@ -10,13 +17,6 @@ import {
   type SharedInformer,
   type SharedInformerOptions,
 } from 'informerql/informer'
-import {
-  type ApiServer,
-  type ApiServerLimits,
-  createApiServer,
-} from '../../src/api-server/api-server.ts'
-import type { ClusterConfig } from '../../src/api-server/kubeconfig/cluster-config.ts'
-import { loadClusterConfig } from '../../src/api-server/kubeconfig/cluster-lookup.ts'
 
 export const configMaps: ApiResource = {
   group: '',

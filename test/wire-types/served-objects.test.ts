@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
+import { population, type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CapturedKind, capturedKinds } from '../../tools/wire-types/captured-kinds.ts'
 import { nameOfKind } from '../../tools/wire-types/wire-names.ts'
-import { population, type Simulator, startSimulator } from '../../src/simulator.ts'
 import { describeWithControlPlane } from '../support/control-plane-suite.ts'
 import { compile } from './compile.ts'
 

@@ -31,7 +31,7 @@ export interface CapturedKind {
   readonly resource: string
   readonly namespaced: boolean
   readonly watchable: boolean
-  /** Whether its version is the one that the server prefers. */
+  /** Whether the server prefers its version. */
   readonly preferred: boolean
 }
 

@@ -17,7 +17,7 @@ export interface References {
 
 const scalar = (name: string): KnownType => ({ name, from: './scalars.ts' })
 
-/** The TypeScript type of a schema. Throws for one that is no type of a Kubernetes API. */
+/** The TypeScript type of a schema. Throws for a schema that no Kubernetes API uses. */
 export function typeText(schema: WireSchema, references: References): string {
   const definition = definitionNameOf(schema)
   if (definition !== undefined) return definitionText(definition, references)

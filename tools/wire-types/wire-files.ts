@@ -26,8 +26,8 @@ const definitions = new Definitions(openApi)
 const names = new WireNames(definitions, capturedKinds)
 
 /**
- * The text of each file, unformatted, by its name. Types rather than interfaces: only they can be assigned where an index
- * signature is asked for, so that a kind is a `KubernetesObject` without having one, and a misspelt field is an error.
+ * The text of each file, unformatted, by its name. It has type aliases instead of interfaces: only an alias is assignable to a type
+ * with an index signature, so that a kind is a `KubernetesObject`, and a misspelt field is still an error.
  */
 export function wireFiles(): ReadonlyMap<string, string> {
   const files = new Map<string, WireFile>()

@@ -6,7 +6,7 @@ import type { Definitions } from '../../src/graphql/model/definitions.ts'
 import { TypeNames } from '../../src/graphql/schema/type-names.ts'
 import type { CapturedKind } from './captured-kinds.ts'
 
-/** The names of the types: those of the GraphQL schema. */
+/** The names of the types, which are those of the GraphQL schema. */
 export class WireNames {
   readonly #nested: TypeNames
 

@@ -6,7 +6,7 @@ import {
   UnauthenticatedError,
 } from './authenticator.ts'
 import type { AuthenticationObserver } from './authentication-observer.ts'
-import { FairSlots, NoSlotError } from '../../lib/fair-slots.ts'
+import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
 import { KeyedHash } from './keyed-hash.ts'
 
 export interface TokenCacheOptions {

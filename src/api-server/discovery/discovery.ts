@@ -5,11 +5,16 @@ import {
 } from '../../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { isAggregated, readAggregatedGroups } from './aggregated-discovery.ts'
-import { boundedParallel } from '../../lib/bounded-parallel.ts'
-import { readGroups, readResources, type ApiGroupVersions } from './plain-discovery.ts'
+import {
+  type ApiGroupVersions,
+  isAggregated,
+  readAggregatedGroups,
+  readGroups,
+  readResources,
+} from './discovery-formats.ts'
+import { boundedParallel } from '../../lib/concurrency.ts'
 
-/** One API group, its versions in the server's order of preference. */
+/** One API group, with its versions in the server's order of preference. */
 interface ApiGroup {
   /** `''` for the core group. */
   readonly name: string
@@ -17,11 +22,11 @@ interface ApiGroup {
   readonly versions: readonly string[]
 }
 
-/** A group version of which it is not known what it holds. */
+/** A group version whose resources are unknown. */
 interface DiscoveryFailure {
   /** `'*'` for all but the core group. */
   readonly group: string
-  /** `''` where the whole group is unknown. */
+  /** `''` if the whole group is unknown. */
   readonly version: string
   readonly error: Error
 }
@@ -31,12 +36,12 @@ export interface Discovery {
   readonly groups: readonly ApiGroup[]
   /** All resources in all versions. */
   readonly resources: readonly ApiResource[]
-  /** Parts that could not be discovered; the rest is whole. */
+  /** Parts that could not be discovered; the rest is complete. */
   readonly failures: readonly DiscoveryFailure[]
   readonly format: 'aggregated' | 'plain'
 }
 
-/** An aggregated API whose server does not answer, so that the API server repeats what it last knew, or nothing. */
+/** The server of an aggregated API does not answer. The API server repeats the last known state, or nothing. */
 export class StaleGroupError extends CodedError {
   constructor(groupVersion: string) {
     super('STALE_GROUP', `the aggregated API ${groupVersion} is not available`, {
@@ -46,7 +51,7 @@ export class StaleGroupError extends CodedError {
   }
 }
 
-/** Fetches one JSON document; what discovery needs of its connection. */
+/** Fetches a JSON document. */
 export type GetJson = (path: string, accept: string) => Promise<unknown>
 
 const asList = 'as=APIGroupDiscoveryList'
@@ -56,12 +61,12 @@ const aggregatedAccept = [
   'application/json',
 ].join(',')
 
-/** How many group versions are asked for at once. */
+/** How many group versions are requested at once. */
 const maxParallel = 8
 
 /**
- * Asks a server what it serves: two requests since Kubernetes 1.26 (aggregated discovery, KEP-3352), one per group
- * version before. Rejects only where nothing at all can be discovered.
+ * Discovers what a server serves: by two requests since Kubernetes 1.26 (aggregated discovery, KEP-3352), else by one
+ * request per group version. Rejects only if nothing at all can be discovered.
  */
 export async function discover(get: GetJson): Promise<Discovery> {
   const [core, named] = await Promise.allSettled([getRoot(get, '/api'), getRoot(get, '/apis')])
@@ -77,7 +82,7 @@ export async function discover(get: GetJson): Promise<Discovery> {
   let format: Discovery['format'] = 'plain'
   for (const { group, answer } of roots) {
     if (answer.status === 'rejected') {
-      // A server may serve custom groups only, or the core group only.
+      // A server may serve only custom groups, or only the core group.
       const isAbsent = answer.reason instanceof ApiStatusError && answer.reason.httpStatus === 404
       if (!isAbsent) failures.push({ group, version: '', error: answer.reason as Error })
     } else if (isAggregated(answer.value)) {
@@ -107,12 +112,12 @@ export async function discover(get: GetJson): Promise<Discovery> {
   return { groups, resources, failures, format }
 }
 
-/** One version of each resource: the group's preferred one, else the first that has it (kubectl's choice). */
+/** One version of each resource: the group's preferred one, else the first that has it (as kubectl chooses). */
 export function preferredResources(discovery: Discovery): readonly ApiResource[] {
   return versionsByPreference(discovery).flatMap(([preferred]) => preferred ?? [])
 }
 
-/** All versions of all resources; of each resource that of {@link preferredResources} comes first. */
+/** All versions of all resources. The version of {@link preferredResources} comes first. */
 export function resourcesByPreference(discovery: Discovery): readonly ApiResource[] {
   return versionsByPreference(discovery).flat()
 }
@@ -135,12 +140,12 @@ function versionsByPreference({
   )
 }
 
-/** The root of the group list, aggregated where the server can. */
+/** The root of the group list, aggregated if the server supports that. */
 async function getRoot(get: GetJson, path: string): Promise<unknown> {
   try {
     return await get(path, aggregatedAccept)
   } catch (error) {
-    // Some servers and proxies choke on parameters in Accept.
+    // Some servers and proxies reject parameters in Accept.
     const isUnknown = error instanceof ApiStatusError && error.httpStatus === 406
     if (!isUnknown) throw error
     return await get(path, 'application/json')

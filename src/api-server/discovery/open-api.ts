@@ -1,9 +1,9 @@
 import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { boundedParallel } from '../../lib/bounded-parallel.ts'
+import { boundedParallel } from '../../lib/concurrency.ts'
 
-/** An OpenAPI document that could not be had; the others are not touched by it. */
+/** An OpenAPI document could not be fetched. The other documents are unaffected. */
 export class OpenApiDocumentError extends CodedError {
   constructor(path: string, cause: unknown) {
     const problem = cause instanceof Error ? cause.message : String(cause)
@@ -11,23 +11,21 @@ export class OpenApiDocumentError extends CodedError {
   }
 }
 
-/** The documents of a server. */
 export interface FetchedOpenApi {
   readonly documents: OpenApiDocuments
   readonly failures: readonly OpenApiDocumentError[]
 }
 
-/** Fetches one JSON document. */
+/** Fetches a JSON document. */
 export type GetDocument = (path: string, signal: AbortSignal) => Promise<unknown>
 
-/** Which documents to fetch, and until when. */
 export interface OpenApiRequest {
-  /** By path: `api/v1`, `apis/apps/v1`. All unless given. */
+  /** Selects documents by path: `api/v1`, `apis/apps/v1`. Default: all. */
   readonly isWanted?: (path: string) => boolean
   readonly signal: AbortSignal
 }
 
-/** How many documents are asked for at once. */
+/** How many documents are requested at once. */
 const maxParallel = 4
 
 interface CachedDocument {
@@ -37,8 +35,8 @@ interface CachedDocument {
 }
 
 /**
- * The OpenAPI v3 documents of one server. A document whose hash has not changed is not fetched again; what the server
- * no longer lists is forgotten.
+ * The OpenAPI v3 documents of one server. A document is fetched again only if its hash has changed. Forgets documents
+ * that the server no longer lists.
  */
 export class OpenApi {
   readonly #get: GetDocument
@@ -49,8 +47,8 @@ export class OpenApi {
   }
 
   /**
-   * The documents that are wanted. Rejects where the index cannot be had: with
-   * `ApiStatusError` 404 by servers older than Kubernetes 1.24.
+   * The selected documents. Rejects if the index cannot be fetched: with `ApiStatusError` 404 by servers before
+   * Kubernetes 1.24.
    */
   async documents({ isWanted = () => true, signal }: OpenApiRequest): Promise<FetchedOpenApi> {
     const index = (await this.#get('/openapi/v3', signal)) as {
@@ -95,7 +93,7 @@ export class OpenApi {
     try {
       return { url, document: await this.#document(url, signal) }
     } catch (error) {
-      // The document changed after the index was written: its old address redirects to the new one.
+      // The document has changed since the index: its old address redirects to the new one.
       const isMoved =
         error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
       if (!isMoved) throw error

@@ -1,13 +1,12 @@
 import { withDeadline } from '../../lib/deadline.ts'
-import { atLeast, type ServerVersion } from './server-version.ts'
 
 export interface ServerFeaturesOptions {
   readonly version: () => Promise<ServerVersion>
-  /** For the answer, milliseconds. */
+  /** The deadline of the version request, in milliseconds. */
   readonly deadlineMs: number
 }
 
-/** What a server can do, by its version. That is asked for once; only an answer is remembered. */
+/** The features of a server, by its version. The version is requested once; failures are not remembered. */
 export class ServerFeatures {
   readonly #options: ServerFeaturesOptions
   #version: Promise<ServerVersion> | undefined
@@ -18,27 +17,30 @@ export class ServerFeatures {
   }
 
   /**
-   * Whether it streams lists (KEP-3157) as it should: from 1.32 on. Servers up to 1.26 ignore the parameter and never end such
-   * a list, and the early ones after them miss its end now and then. A refusal counts for more. Rejects where the server does
-   * not tell its version, and with the signal's reason.
+   * Whether the server streams lists correctly (KEP-3157): since 1.32. Servers up to 1.26 ignore the parameter and
+   * never end such a list, and the early versions after them sometimes omit its end. A refusal overrides the version.
+   * Rejects if the server does not tell its version, and with the signal's reason.
    */
   async streamsLists(signal: AbortSignal): Promise<boolean> {
     return !this.#isRefused && atLeast(await this.#ask(signal), 1, 32)
   }
 
-  /** Whether it promises an order of resource versions (KEP-5504): from 1.35 on. Rejects as {@link streamsLists} does. */
+  /**
+   * Whether the server promises an order of resource versions (KEP-5504): since 1.35. Rejects as {@link streamsLists}
+   * does.
+   */
   async ordersResourceVersions(signal: AbortSignal): Promise<boolean> {
     return atLeast(await this.#ask(signal), 1, 35)
   }
 
-  /** The server has refused a streaming list after all. */
+  /** The server refused a streaming list in spite of its version. */
   streamingListRefused(): void {
     this.#isRefused = true
   }
 
   async #ask(signal: AbortSignal): Promise<ServerVersion> {
     this.#version ??= this.#answer()
-    // One question for all who wait, so none of their signals ends it.
+    // All callers share one request, so the signal of one does not end it.
     return await withDeadline(
       "the server's version",
       this.#version,
@@ -55,4 +57,36 @@ export class ServerFeatures {
       throw error
     }
   }
+}
+
+/** The contents of `/version`. */
+export interface ServerVersion {
+  readonly major: number
+  readonly minor: number
+  /** `v1.36.3`, possibly with a suffix of the distribution. */
+  readonly gitVersion: string
+}
+
+/**
+ * Reads `/version`; `undefined` if it has another form. Some clouds write `28+` as the minor version, some leave it
+ * empty.
+ */
+export function readServerVersion(answer: unknown): ServerVersion | undefined {
+  const { major, minor, gitVersion } = (answer ?? {}) as Readonly<Record<string, unknown>>
+  if (typeof gitVersion !== 'string') return undefined
+  const [, gitMajor, gitMinor] = /^v?(\d+)\.(\d+)/.exec(gitVersion) ?? []
+  const majorNumber = leadingNumber(major) ?? leadingNumber(gitMajor)
+  const minorNumber = leadingNumber(minor) ?? leadingNumber(gitMinor)
+  if (majorNumber === undefined || minorNumber === undefined) return undefined
+  return { major: majorNumber, minor: minorNumber, gitVersion }
+}
+
+/** Whether the server has this version or a later one. */
+export function atLeast(version: ServerVersion, major: number, minor: number): boolean {
+  return version.major > major || (version.major === major && version.minor >= minor)
+}
+
+function leadingNumber(text: unknown): number | undefined {
+  const digits = typeof text === 'string' ? /^\d+/.exec(text)?.[0] : undefined
+  return digits === undefined ? undefined : Number(digits)
 }

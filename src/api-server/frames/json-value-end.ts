@@ -2,18 +2,18 @@ const quote = 0x22
 const backslash = 0x5c
 const openBracket = 0x5b
 
-/** Whether the byte is JSON's insignificant white space. */
+/** Whether the byte is JSON white space. */
 export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 }
 
 /**
- * Finds where a JSON value ends, in as many chunks as it takes, by looking at quotes, backslashes and brackets only.
- * It does not tell valid JSON from invalid: who parses the value does.
+ * Finds the end of a JSON value across chunks by its quotes, backslashes and brackets. Does not validate; the parser of
+ * the value does.
  *
- * This is the loop through which every byte of every list runs. Most bytes stand inside strings, which are short
- * (about twelve bytes), so that a native `indexOf` per string costs more than it saves; four bytes per turn of a plain
- * loop were two to three times as fast.
+ * Every byte of every list passes through this loop. Most bytes are in strings, which are short (about twelve bytes),
+ * so a native `indexOf` per string costs more than it saves. Four bytes per iteration of a plain loop were two to three
+ * times as fast.
  */
 export class JsonValueEnd {
   #kind: 'brackets' | 'string' | 'word' = 'word'
@@ -22,7 +22,7 @@ export class JsonValueEnd {
   /** The last chunk ended with the backslash of an escape. */
   #escaped = false
 
-  /** Prepares for a value whose first byte is `byte`; {@link find} begins at that byte. */
+  /** Prepares for a value whose first byte is `byte`; {@link find} starts at that byte. */
   begin(byte: number): void {
     this.#kind = byte === quote ? 'string' : byte === 0x7b || byte === 0x5b ? 'brackets' : 'word'
     this.#depth = 0
@@ -30,7 +30,7 @@ export class JsonValueEnd {
     this.#escaped = false
   }
 
-  /** The position after the value's last byte, or -1 when the value goes on after this chunk. */
+  /** The position after the value's last byte, or -1 if the value continues after this chunk. */
   find(chunk: Uint8Array, from: number): number {
     if (this.#kind === 'word') return endOfWord(chunk, from)
     let at = from
@@ -51,7 +51,7 @@ export class JsonValueEnd {
     outside: while (at < length) {
       const byte = chunk[at++] as number
       if (byte === quote) {
-        // Written out here, since a call for each string costs as much again as the string.
+        // Inlined, because a call per string costs as much as the string.
         while (at <= lastTurn) {
           let inner = chunk[at++]
           if (inner === quote) continue outside
@@ -75,9 +75,9 @@ export class JsonValueEnd {
         if (at >= 0) continue
         break
       }
-      // Below the brackets stand digits, colons, commas and white space: most of what is outside strings.
+      // Digits, colons, commas and white space sort below the brackets, and are most of what is outside strings.
       if (byte < openBracket) continue
-      // Bit 0x20 is all that square brackets lack to be curly ones.
+      // Square and curly brackets differ only in bit 0x20.
       const bracket = byte | 0x20
       if (bracket === 0x7b) depth += 1
       else if (bracket === 0x7d) {
@@ -89,7 +89,7 @@ export class JsonValueEnd {
     return -1
   }
 
-  /** The position after the closing quote of the string that `from` is in, or -1. */
+  /** The position after the closing quote of the current string, or -1. */
   #endOfString(chunk: Uint8Array, from: number): number {
     const length = chunk.length
     let at = from

@@ -1,8 +1,12 @@
-import { CarriedBytes } from './carried-bytes.ts'
-import { defaultMaxFrameBytes, MalformedListError, TruncatedFrameError } from './frame-errors.ts'
+import {
+  CarriedBytes,
+  defaultMaxFrameBytes,
+  MalformedListError,
+  TruncatedFrameError,
+} from './frame.ts'
 import { isSpace, JsonValueEnd } from './json-value-end.ts'
 
-/** What a list says besides its items. Absent members are missing. */
+/** The members of a list besides its items. */
 export interface ListEnvelope {
   readonly kind?: unknown
   readonly apiVersion?: unknown
@@ -25,15 +29,14 @@ type Expected =
 const noItems: readonly Uint8Array[] = []
 
 /**
- * Splits the body of a LIST into the texts of its items, without parsing them and without regard to the order of the
- * list's members or to white space. Items that lie within one chunk are ranges of it; one that does not is copied
- * once, into a buffer that is used again.
+ * Splits the body of a LIST into the texts of its items without parsing them. Accepts any order of the list's members,
+ * and white space. An item within one chunk is a range of the chunk; others are copied once, into a reused buffer.
  */
 export class ListFrames {
   readonly #carried: CarriedBytes
   readonly #valueEnd = new JsonValueEnd()
   #expected: Expected = 'list'
-  /** A key, a value or an item has begun and not ended. */
+  /** Whether a key, a value or an item has begun. */
   #inValue = false
   #key = ''
   #sawItems = false
@@ -45,14 +48,14 @@ export class ListFrames {
     this.#carried = new CarriedBytes('an item of a list', maxFrameBytes)
   }
 
-  /** The members that have been read so far. */
+  /** The members read so far. */
   get envelope(): ListEnvelope {
     return Object.fromEntries(this.#members)
   }
 
   /**
-   * The items that end in this chunk, in order, valid until the next call; the chunk must not change until then either.
-   * Throws {@link MalformedListError} and `OversizedFrameError`.
+   * The items that end in this chunk, in order. They are valid until the next call; until then the chunk must not
+   * change. Throws {@link MalformedListError} and `OversizedFrameError`.
    */
   push(chunk: Uint8Array): readonly Uint8Array[] {
     this.#carried.settle()
@@ -84,7 +87,7 @@ export class ListFrames {
     return items.length === 0 ? noItems : items
   }
 
-  /** To be called at the end of the body. Throws {@link TruncatedFrameError} unless the list was whole. */
+  /** Call at the end of the body. Throws {@link TruncatedFrameError} if the list is incomplete. */
   end(): void {
     if (this.#expected !== 'nothing') {
       throw new TruncatedFrameError('a list', `after ${this.#items} items, before its own end`)
@@ -92,7 +95,7 @@ export class ListFrames {
     if (!this.#sawItems) throw new MalformedListError('it has no items', this.#members.get('kind'))
   }
 
-  /** Takes a byte of punctuation: true when it was one, false when a key, a value or an item begins with it. */
+  /** Handles a punctuation byte. Returns false if a key, a value or an item starts with the byte instead. */
   #step(byte: number): boolean {
     switch (this.#expected) {
       case 'list':
@@ -151,13 +154,13 @@ export class ListFrames {
     return new MalformedListError(`${found} after ${this.#items} items, where ${wanted} should be`)
   }
 
-  /** Takes a whole key, or the whole value of a member that is not a list of items. */
+  /** Handles a key, or the value of a member other than the items. */
   #accept(text: Uint8Array): void {
     const value = parse(text)
     if (this.#expected === 'colon') {
       this.#key = String(value)
       if (this.#key !== 'items') return
-      // Half of such a list would be lost by whoever believes in the other half.
+      // With two such lists, a consumer of one would lose the other.
       if (this.#sawItems) throw new MalformedListError('it has items twice')
       this.#sawItems = true
       return

@@ -1,26 +1,24 @@
-import { CarriedBytes } from './carried-bytes.ts'
-import { defaultMaxFrameBytes, TruncatedFrameError } from './frame-errors.ts'
+import { CarriedBytes, defaultMaxFrameBytes, TruncatedFrameError } from './frame.ts'
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const noFrames: readonly Uint8Array[] = []
 
 /**
- * Splits the body of a WATCH into the texts of its events: at line feeds and nothing else, for U+2028 may stand in a
- * JSON string. Frames that lie within one chunk are ranges of it; one that does not is copied once, into a buffer that
- * is used again. Empty lines are left out.
+ * Splits the body of a WATCH into the texts of its events, at line feeds only, because U+2028 may occur in a JSON
+ * string. A frame within one chunk is a range of the chunk; others are copied once, into a reused buffer. Skips empty
+ * lines.
  */
 export class WatchFrames {
   readonly #carried: CarriedBytes
 
-  /** `maxFrameBytes` bounds each frame. */
   constructor({ maxFrameBytes = defaultMaxFrameBytes }: { readonly maxFrameBytes?: number } = {}) {
     this.#carried = new CarriedBytes('an event of a watch', maxFrameBytes)
   }
 
   /**
-   * The frames that end in this chunk, in order, valid until the next call; the chunk must not change until then either.
-   * Throws `OversizedFrameError`.
+   * The frames that end in this chunk, in order. They are valid until the next call; until then the chunk must not
+   * change. Throws `OversizedFrameError`.
    */
   push(chunk: Uint8Array): readonly Uint8Array[] {
     this.#carried.settle()
@@ -40,7 +38,7 @@ export class WatchFrames {
     return frames.length === 0 ? noFrames : frames
   }
 
-  /** To be called at the end of the body. Throws {@link TruncatedFrameError} when an event was cut. */
+  /** Call at the end of the body. Throws {@link TruncatedFrameError} if an event is incomplete. */
   end(): void {
     if (!this.#carried.isEmpty)
       throw new TruncatedFrameError('a watch', 'in the middle of an event')

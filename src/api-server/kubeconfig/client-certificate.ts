@@ -1,13 +1,12 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
-import { ClusterConfigError } from './cluster-config-error.ts'
-import type { ClusterConfig } from './cluster-config.ts'
+import { type ClusterConfig, ClusterConfigError } from './cluster-config.ts'
 
 /**
- * Reads every file that a cluster's configuration names, and checks the certificates in it. Throws
- * {@link ClusterConfigError}: a file that cannot be read, one that holds no certificate, a key of another certificate,
- * a client certificate out of its time.
+ * Reads every file that a cluster's configuration names, and checks its certificates. Throws {@link ClusterConfigError}
+ * for an unreadable file, a file without a certificate, a key of another certificate, and a client certificate that is
+ * not valid now.
  */
 export function checkTlsMaterial({ cluster, user, source }: ClusterConfig): void {
   const ca = read('certificate-authority', cluster.caFile, cluster.caData, source)
@@ -59,7 +58,7 @@ function read(
     throw new ClusterConfigError(
       'CREDENTIAL_FILE_UNREADABLE',
       `${what} of ${source}: ${file} cannot be read: ${(error as Error).message}`,
-      { value: file, cause: error, hint: 'relative paths are taken from the kubeconfig’s folder' },
+      { value: file, cause: error, hint: 'relative paths start at the folder of the kubeconfig' },
     )
   }
 }

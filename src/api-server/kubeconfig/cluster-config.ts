@@ -1,11 +1,11 @@
-import type { ClusterConfigError } from './cluster-config-error.ts'
+import { CodedError, type ErrorDetails } from '../../lib/coded-error.ts'
 
-/** Which cluster is meant. Without any of them: kubectl's current context. */
+/** Selects a cluster. Default: kubectl's current context. */
 export interface ClusterSelection {
-  /** A kubeconfig file; must exist. */
+  /** A kubeconfig file, which must exist. */
   readonly kubeconfig?: string
   readonly context?: string
-  /** Instead of the cluster's own address; alone it needs no kubeconfig. */
+  /** Replaces the cluster's address. Without the others it needs no kubeconfig. */
   readonly server?: string
 }
 
@@ -14,7 +14,7 @@ export interface NamedClusterSelection extends ClusterSelection {
   readonly name: string
 }
 
-/** Where clusters are looked for. */
+/** Where clusters are searched. */
 export interface ClusterConfigEnvironment {
   readonly variables: Readonly<Record<string, string | undefined>>
   readonly homeDir: string
@@ -22,7 +22,7 @@ export interface ClusterConfigEnvironment {
   readonly serviceAccountDir: string
 }
 
-/** A cluster of a kubeconfig: data are base64, files are absolute. */
+/** A cluster of a kubeconfig. Data are base64, file paths are absolute. */
 export interface ClusterEntry {
   readonly name: string
   readonly server: string
@@ -33,7 +33,7 @@ export interface ClusterEntry {
   readonly proxyUrl?: string
 }
 
-/** A user of a kubeconfig: data are base64, files are absolute. */
+/** A user of a kubeconfig. Data are base64, file paths are absolute. */
 export interface UserEntry {
   readonly name: string
   readonly certData?: string
@@ -44,20 +44,20 @@ export interface UserEntry {
   readonly username?: string
   readonly password?: string
   readonly impersonateUser?: string
-  /** As it stands in the kubeconfig. */
+  /** As in the kubeconfig. */
   readonly exec?: unknown
   readonly authProvider?: unknown
 }
 
-/** The address of one cluster, and who to be there. Holds no secret that the files do not. */
+/** The address of a cluster and the identity to use there. Contains no secret that is not in the files. */
 export interface ClusterConfig {
-  /** Where it comes from, for messages: file names, `in-cluster` or `--server`. */
+  /** The origin for messages: file names, `in-cluster` or `--server`. */
   readonly source: string
   /** The context's name; `undefined` outside a kubeconfig. */
   readonly context: string | undefined
-  /** `http:` or `https:`, perhaps with a path, without a slash at its end. */
+  /** `http:` or `https:`, possibly with a path, without a trailing slash. */
   readonly server: string
-  /** The context's namespace, for those who want kubectl's default. */
+  /** The context's namespace, kubectl's default. */
   readonly namespace: string | undefined
   readonly cluster: ClusterEntry
   readonly user: UserEntry
@@ -65,7 +65,55 @@ export interface ClusterConfig {
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>
 }
 
-/** What became of one configured cluster: one that is misconfigured must not stop the others. */
-export type LoadedCluster =
-  | { readonly name: string; readonly config: ClusterConfig }
-  | { readonly name: string; readonly error: ClusterConfigError }
+export type ClusterConfigErrorCode =
+  | 'CLUSTER_NOT_FOUND'
+  | 'KUBECONFIG_MISSING'
+  | 'KUBECONFIG_UNREADABLE'
+  | 'KUBECONFIG_INVALID'
+  | 'CONTEXT_UNKNOWN'
+  | 'CONTEXT_UNSET'
+  | 'CLUSTER_UNKNOWN'
+  | 'USER_UNKNOWN'
+  | 'SERVER_INVALID'
+  | 'PROXY_INVALID'
+  | 'CREDENTIAL_FILE_UNREADABLE'
+  | 'CERTIFICATE_INVALID'
+  | 'CLIENT_CERTIFICATE_EXPIRED'
+  | 'CLIENT_CERTIFICATE_NOT_YET_VALID'
+
+/** A cluster's configuration is unusable. */
+export class ClusterConfigError extends CodedError {
+  // oxlint-disable-next-line no-useless-constructor -- narrows the codes
+  constructor(code: ClusterConfigErrorCode, message: string, details?: ErrorDetails) {
+    super(code, message, details)
+  }
+}
+
+/**
+ * An address without credentials, independent of any kubeconfig: a proxy that adds its own (`kubectl proxy`), or a
+ * simulator. Throws {@link ClusterConfigError} unless it is an http or https address.
+ */
+export function serverConfig(address: string): ClusterConfig {
+  const server = requireServer(address, 'the server')
+  return {
+    source: server,
+    context: undefined,
+    server,
+    namespace: undefined,
+    cluster: { name: 'cluster', server, skipTLSVerify: false },
+    user: { name: 'anonymous' },
+    impersonation: {},
+  }
+}
+
+/** The address without a trailing slash. Throws {@link ClusterConfigError}; `which` names the address there. */
+export function requireServer(address: string | undefined, which: string): string {
+  const server = address?.replace(/\/+$/, '') ?? ''
+  const url = URL.parse(server)
+  if (url !== null && (url.protocol === 'https:' || url.protocol === 'http:')) return server
+  throw new ClusterConfigError(
+    'SERVER_INVALID',
+    `${which} is ${JSON.stringify(address ?? null)}, not an http or https address`,
+    { value: address, hint: 'write it as https://HOST:PORT' },
+  )
+}

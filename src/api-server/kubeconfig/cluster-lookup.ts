@@ -1,19 +1,17 @@
 import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { checkTlsMaterial } from './client-certificate.ts'
-import { ClusterConfigError } from './cluster-config-error.ts'
-import type {
-  ClusterConfig,
-  ClusterConfigEnvironment,
-  ClusterSelection,
-  LoadedCluster,
-  NamedClusterSelection,
+import {
+  type ClusterConfig,
+  type ClusterConfigEnvironment,
+  ClusterConfigError,
+  type ClusterSelection,
 } from './cluster-config.ts'
-import { inClusterConfig } from './in-cluster-config.ts'
 import { resolveContext } from './kubeconfig-context.ts'
-import { mergeKubeconfigs, readKubeconfig, type Kubeconfig } from './kubeconfig-file.ts'
+import { type Kubeconfig, mergeKubeconfigs, readKubeconfig } from './kubeconfig-file.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 
-/** The environment of this process. */
 function processEnvironment(): ClusterConfigEnvironment {
   return {
     variables: process.env,
@@ -23,9 +21,9 @@ function processEnvironment(): ClusterConfigEnvironment {
 }
 
 /**
- * Finds a cluster as kubectl does: the given kubeconfig; else the files of `KUBECONFIG`, merged; else
- * `~/.kube/config`; else the service account of the pod that this runs in. Throws {@link ClusterConfigError}, which
- * says all that was tried; never guesses an address. Certificates are read and checked, too.
+ * Finds a cluster as kubectl does: by the given kubeconfig, else the merged files of `KUBECONFIG`, else
+ * `~/.kube/config`, else the service account of the pod. Reads and checks certificates. Throws {@link
+ * ClusterConfigError}, which lists everything that was tried; never guesses an address.
  */
 export function loadClusterConfig(
   selection: ClusterSelection = {},
@@ -36,21 +34,6 @@ export function loadClusterConfig(
   return config
 }
 
-/** Loads each of several clusters. */
-export function loadClusterConfigs(
-  selections: readonly NamedClusterSelection[],
-  environment: ClusterConfigEnvironment = processEnvironment(),
-): readonly LoadedCluster[] {
-  return selections.map(({ name, ...selection }) => {
-    try {
-      return { name, config: loadClusterConfig(selection, environment) }
-    } catch (error) {
-      if (error instanceof ClusterConfigError) return { name, error }
-      throw error
-    }
-  })
-}
-
 function findClusterConfig(
   selection: ClusterSelection,
   environment: ClusterConfigEnvironment,
@@ -58,7 +41,7 @@ function findClusterConfig(
   const { kubeconfig, tried } = findKubeconfig(selection, environment)
   if (kubeconfig !== undefined) return resolveContext(kubeconfig, selection)
   if (selection.context === undefined) {
-    // A server of the caller's choice must not be sent the token of another cluster.
+    // Another cluster's token must not be sent to a server of the caller's choice.
     if (selection.server !== undefined) return resolveContext(emptyKubeconfig, selection)
     const inCluster = inClusterConfig(environment)
     if ('config' in inCluster) return inCluster.config
@@ -77,7 +60,7 @@ function findClusterConfig(
 
 const emptyKubeconfig: Kubeconfig = mergeKubeconfigs([])
 
-/** The merged files that there are; `undefined` when there is nothing in them. */
+/** The existing files, merged; `undefined` if they are empty. */
 function findKubeconfig(
   selection: ClusterSelection,
   { variables, homeDir }: ClusterConfigEnvironment,
@@ -109,4 +92,42 @@ function findKubeconfig(
 function isEmpty({ clusters, users, contexts, currentContext }: Kubeconfig): boolean {
   const entries = clusters.size + users.size + contexts.size
   return entries === 0 && currentContext === undefined
+}
+
+/** The cluster of the pod that this process runs in, or why there is none. */
+function inClusterConfig({
+  variables,
+  serviceAccountDir,
+}: ClusterConfigEnvironment): { readonly config: ClusterConfig } | { readonly missing: string } {
+  const host = variables['KUBERNETES_SERVICE_HOST'] ?? ''
+  const port = variables['KUBERNETES_SERVICE_PORT'] ?? ''
+  if (host === '' || port === '') {
+    return { missing: 'not in a pod (KUBERNETES_SERVICE_HOST and _PORT are not set)' }
+  }
+  const tokenFile = join(serviceAccountDir, 'token')
+  if (!existsSync(tokenFile)) return { missing: `no service account token at ${tokenFile}` }
+  const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
+  return {
+    config: {
+      source: 'in-cluster',
+      context: undefined,
+      server,
+      namespace: readNamespace(join(serviceAccountDir, 'namespace')),
+      cluster: {
+        name: 'in-cluster',
+        server,
+        caFile: join(serviceAccountDir, 'ca.crt'),
+        skipTLSVerify: false,
+      },
+      user: {
+        name: 'service-account',
+        authProvider: { name: 'tokenFile', config: { tokenFile } },
+      },
+      impersonation: {},
+    },
+  }
+}
+
+function readNamespace(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined
 }

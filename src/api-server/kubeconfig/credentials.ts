@@ -5,17 +5,16 @@ import type { KubeConfig } from '@kubernetes/client-node'
 import { CodedError } from '../../lib/coded-error.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { checkValidity } from './client-certificate.ts'
-import { ClusterConfigError } from './cluster-config-error.ts'
-import type { ClusterConfig } from './cluster-config.ts'
-import { needsAuthenticator, staticCredentials } from './static-credentials.ts'
+import { type ClusterConfig, ClusterConfigError, type UserEntry } from './cluster-config.ts'
+import { readFileSync } from 'node:fs'
 
-/** What a request needs to be let in: headers, `auth`, and TLS material. */
+/** Headers, `auth` and TLS material of a request. */
 export type RequestCredentials = Pick<
   RequestOptions,
   'auth' | 'headers' | 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'
 >
 
-/** Credentials that could not be had: from a plugin, a token file, an identity provider. */
+/** A plugin, a token file or an identity provider failed to provide credentials. */
 export class CredentialsError extends CodedError {
   constructor(user: string, source: string, cause: unknown, hint: string) {
     const problem = cause instanceof Error && cause.message !== '' ? cause.message : String(cause)
@@ -28,13 +27,12 @@ export class CredentialsError extends CodedError {
   }
 }
 
-/** How long one answer of client-node's authenticators is used; they look at files and expiry dates when asked. */
+/** How long the result of client-node's authenticators is used. They check files and expiry dates on each call. */
 const freshForMs = 5_000
 
 /**
- * The credentials for one cluster: what its configuration holds, and where they have to be asked for, by client-node's
- * authenticators (exec plugins, OIDC), which are loaded for that alone. However many requests ask at once, they are asked
- * for once.
+ * The credentials for one cluster: from its configuration, or from client-node's authenticators (exec plugins, OIDC),
+ * which are loaded only if needed. Concurrent requests share one call of an authenticator.
  */
 export class Credentials {
   readonly #config: ClusterConfig
@@ -50,7 +48,7 @@ export class Credentials {
     this.#deadlineMs = deadlineMs
   }
 
-  /** Rejects with {@link CredentialsError}, or with `ClusterConfigError` where a certificate has expired. */
+  /** Rejects with {@link CredentialsError}, or with `ClusterConfigError` if a certificate has expired. */
   async get(): Promise<RequestCredentials> {
     if (this.#current !== undefined && performance.now() - this.#readMs < freshForMs) {
       return this.#current
@@ -59,8 +57,8 @@ export class Credentials {
   }
 
   /**
-   * To be called when the server did not accept `refused`: forgets what the authenticators remember and asks them
-   * again. `undefined` when they have nothing else to offer.
+   * Call when the server has rejected `refused`: clears the authenticators' caches and asks them again. Resolves with
+   * `undefined` if they have nothing else.
    */
   async replace(refused: RequestCredentials): Promise<RequestCredentials | undefined> {
     if (this.#pending === undefined && this.#current === refused) {
@@ -96,7 +94,7 @@ export class Credentials {
       ...withoutUndefined({ auth, ca, cert, key, rejectUnauthorized, servername }),
     }
     this.#check(found)
-    // The same object for the same content, so that whoever compares can do so by identity.
+    // The same object for equal content, so that callers can compare by identity.
     if (!isDeepStrictEqual(found, this.#current)) this.#current = found
     this.#readMs = performance.now()
     return this.#current ?? found
@@ -126,13 +124,13 @@ export class Credentials {
   }
 }
 
-/** A `KubeConfig` of its own, so that its authenticators remember nothing of others. */
+/** A separate `KubeConfig`, so that its authenticators share no cache with others. */
 async function kubeConfigOf({ cluster, user }: ClusterConfig): Promise<KubeConfig> {
   const clientNode = await import('@kubernetes/client-node')
   const kubeConfig = new clientNode.KubeConfig()
-  // Proxies are the connection pool's business, which asks for them once.
+  // The connection pool handles proxies.
   const { proxyUrl: _, ...direct } = cluster
-  // client-node refuses plain HTTP unless certificates need no check; there are none.
+  // client-node refuses plain HTTP unless certificates are not checked; plain HTTP has none.
   const isPlain = cluster.server.startsWith('http:')
   kubeConfig.loadFromClusterAndUser(isPlain ? { ...direct, skipTLSVerify: true } : direct, user)
   return kubeConfig
@@ -144,7 +142,7 @@ function hintFor({ user }: ClusterConfig): string {
   return exec.installHint ?? `run the plugin by hand to see what it says: ${exec.command}`
 }
 
-/** Token files end with a line feed, which no header may hold. */
+/** Token files end with a line feed, which headers must not contain. */
 function trimmed(headers: Record<string, unknown> | undefined): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers ?? {}).map(([name, value]) => [name, String(value).trim()]),
@@ -153,4 +151,52 @@ function trimmed(headers: Record<string, unknown> | undefined): Record<string, s
 
 function withoutUndefined(options: Record<string, unknown>): RequestCredentials {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
+}
+
+/** Whether a plugin or an identity provider has the credentials. */
+function needsAuthenticator({ exec, authProvider }: UserEntry): boolean {
+  if (exec !== undefined && exec !== null) return true
+  return (
+    authProvider !== undefined && authProvider !== null && tokenFileOf(authProvider) === undefined
+  )
+}
+
+/**
+ * The credentials that a configuration contains or names files of: TLS material, a token, or a user name and password.
+ */
+function staticCredentials({ cluster, user }: ClusterConfig): RequestOptions {
+  const token = user.token ?? readToken(user.authProvider)
+  const headers: Record<string, string> = {}
+  if (user.impersonateUser !== undefined) headers['Impersonate-User'] = user.impersonateUser
+  if (token !== undefined && token !== '') headers['Authorization'] = `Bearer ${token}`
+  const ca = material(cluster.caFile, cluster.caData)
+  const cert = material(user.certFile, user.certData)
+  const key = material(user.keyFile, user.keyData)
+  const hasServername = cluster.tlsServerName !== undefined && cluster.tlsServerName !== ''
+  return {
+    headers,
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+    ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
+    ...(hasServername ? { servername: cluster.tlsServerName } : {}),
+    ...(user.username === undefined || user.username === ''
+      ? {}
+      : { auth: `${user.username}:${user.password ?? ''}` }),
+  }
+}
+
+function readToken(authProvider: unknown): string | undefined {
+  const file = tokenFileOf(authProvider)
+  return file === undefined ? undefined : readFileSync(file, 'utf8').trim()
+}
+
+function tokenFileOf(authProvider: unknown): string | undefined {
+  const { config } = (authProvider ?? {}) as { config?: { tokenFile?: string } | null }
+  return config?.tokenFile
+}
+
+function material(file: string | undefined, data: string | undefined): Buffer | undefined {
+  if (file !== undefined && file !== '') return readFileSync(file)
+  return data === undefined || data === '' ? undefined : Buffer.from(data, 'base64')
 }

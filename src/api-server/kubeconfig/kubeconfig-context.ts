@@ -1,10 +1,16 @@
+import { textOf } from '../../kubernetes/fields.ts'
 import { isIPv4 } from 'node:net'
-import { ClusterConfigError } from './cluster-config-error.ts'
-import type { ClusterConfig, ClusterEntry, ClusterSelection, UserEntry } from './cluster-config.ts'
+import {
+  type ClusterConfig,
+  ClusterConfigError,
+  type ClusterEntry,
+  type ClusterSelection,
+  requireServer,
+  type UserEntry,
+} from './cluster-config.ts'
 import type { Kubeconfig, KubeconfigEntry } from './kubeconfig-file.ts'
-import { requireServer } from './server-config.ts'
 
-/** The cluster and the user that a context stands for. Throws {@link ClusterConfigError}. */
+/** Resolves a context to its cluster and user. Throws {@link ClusterConfigError}. */
 export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelection): ClusterConfig {
   const context = findContext(kubeconfig, selection)
   const clusterName = textOf(context?.body['cluster'])
@@ -81,7 +87,7 @@ function serverOf(
   return requireServer(server, `${which} in ${source}`)
 }
 
-/** The two entries, under the names that they have in programs. */
+/** The two entries, with camel-case names. */
 function loadEntries(
   clusterEntry: KubeconfigEntry | undefined,
   userEntry: KubeconfigEntry | undefined,
@@ -120,7 +126,7 @@ function loadEntries(
   return { cluster, user }
 }
 
-/** Those members that are there. YAML takes a password of digits for a number. */
+/** The members that exist, as texts. YAML reads a password of digits as a number. */
 function texts<Names extends string>(
   body: Readonly<Record<string, unknown>>,
   names: Readonly<Record<Names, string>>,
@@ -148,8 +154,8 @@ function checkProxy({ name, proxyUrl }: ClusterEntry, source: string): void {
 }
 
 /**
- * Where plain HTTP is as private as the machine: credentials are sent there when the kubeconfig itself pairs the two
- * (kubectl would not even then), but not to an address from the command line, where anybody's proxy may listen.
+ * Whether plain HTTP is as private as the machine. Credentials are sent there if the kubeconfig itself pairs the two
+ * (kubectl never does that), but not to an address from the command line, where another user's proxy may listen.
  */
 function isLoopback(server: string): boolean {
   const { hostname } = new URL(server)
@@ -171,7 +177,7 @@ function userBodyOf(entry: KubeconfigEntry | undefined): Readonly<Record<string,
   const exec = body['exec'] as ExecEntry | null | undefined
   return {
     ...body,
-    // As in client-go, a token file wins over a token.
+    // As in client-go, a token file takes precedence over a token.
     ...(tokenFile === undefined
       ? { token }
       : { 'auth-provider': { name: 'tokenFile', config: { tokenFile } } }),
@@ -184,7 +190,7 @@ interface ExecEntry {
   readonly env?: readonly object[] | null
 }
 
-/** Plugins are promised this variable (client-go's credential plugins); client-node does not set it. */
+/** client-go's credential plugins expect this variable, which client-node does not set. */
 function withExecInfo(exec: ExecEntry): object {
   const info = {
     kind: 'ExecCredential',
@@ -207,10 +213,6 @@ function impersonationOf(
     headers[`Impersonate-Extra-${encodeURIComponent(key)}`] = textsOf(values)
   }
   return headers
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
 }
 
 function textsOf(value: unknown): readonly string[] {

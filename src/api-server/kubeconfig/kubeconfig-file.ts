@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseDocument } from 'yaml'
-import { isRecord } from '../../lib/json-object.ts'
-import { ClusterConfigError } from './cluster-config-error.ts'
+import { isRecord } from '../../lib/json.ts'
+import { ClusterConfigError } from './cluster-config.ts'
 
-/** One entry of the lists in a kubeconfig: its name, and its body with absolute paths. */
+/** An entry of a kubeconfig's lists: its name, and its body with absolute paths. */
 export interface KubeconfigEntry {
   readonly name: string
   readonly body: Readonly<Record<string, unknown>>
-  /** The file that it stands in. */
+  /** The file that contains it. */
   readonly file: string
 }
 
-/** What one kubeconfig file says, or several merged. */
+/** The contents of one or several merged kubeconfig files. */
 export interface Kubeconfig {
   readonly files: readonly string[]
   readonly clusters: ReadonlyMap<string, KubeconfigEntry>
@@ -21,7 +21,7 @@ export interface Kubeconfig {
   readonly currentContext: string | undefined
 }
 
-/** What client-go takes as relative to the file that says it. */
+/** Paths that client-go resolves relative to their file. */
 const pathFields: readonly string[] = [
   'certificate-authority',
   'client-certificate',
@@ -29,7 +29,7 @@ const pathFields: readonly string[] = [
   'tokenFile',
 ]
 
-/** Reads one file; `undefined` when there is none. Throws {@link ClusterConfigError}, with the line where it can. */
+/** Reads a file; `undefined` if it does not exist. Throws {@link ClusterConfigError}, with the line if known. */
 export function readKubeconfig(file: string): Kubeconfig | undefined {
   let text: string
   try {
@@ -45,9 +45,7 @@ export function readKubeconfig(file: string): Kubeconfig | undefined {
   return parseKubeconfig(text, file)
 }
 
-/**
- * Merges as kubectl does: of entries with the same name, and of the current contexts, the first file's wins.
- */
+/** Merges like kubectl: the first file wins for entries with the same name, and for the current context. */
 export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   const merge = (part: 'clusters' | 'users' | 'contexts') =>
     new Map(configs.toReversed().flatMap((config) => [...config[part]]))
@@ -116,7 +114,7 @@ function withAbsolutePaths(
   const exec = body['exec']
   if (isRecord(exec) && typeof exec['command'] === 'string') {
     const { command } = exec
-    // A bare name is looked for in PATH; only a path is relative to the file.
+    // A bare name is searched in PATH; only a path is relative to the file.
     const isPath = /[/\\]/.test(command) && !isAbsolute(command)
     absolute['exec'] = { ...exec, command: isPath ? join(directory, command) : command }
   }

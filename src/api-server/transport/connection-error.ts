@@ -1,6 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** Why there is no connection, or none any more. */
+/** Why there is no connection. */
 export type ConnectionFailure =
   | 'refused'
   | 'reset'
@@ -17,17 +17,17 @@ export type ConnectionFailure =
   | 'closed'
   | 'other'
 
-/** An API server that could not be reached, or a connection to it that broke. */
+/** An API server could not be reached, or a connection to it broke. */
 export class ConnectionError extends CodedError {
   /** `host:port`. */
   readonly host: string
   readonly failure: ConnectionFailure
-  /** Nothing listens there: asking again at once is of no use, and no more than a wait is lost. */
+  /** Nothing listens there: a retry at once is useless. */
   readonly refused: boolean
 
   constructor(failure: ConnectionFailure, host: string, problem: string, cause?: unknown) {
     const code = `CONNECTION_${failure.toUpperCase().replaceAll('-', '_')}`
-    super(code, `${host}: ${problem}`, { value: host, cause, ...hintFor(failure) })
+    super(code, `${host}: ${problem}`, { value: host, cause, hint: hints[failure] })
     this.host = host
     this.failure = failure
     this.refused = failure === 'refused'
@@ -74,12 +74,7 @@ const hints: Partial<Record<ConnectionFailure, string>> = {
   protocol: 'check that the address is that of an API server, and whether it wants https',
 }
 
-function hintFor(failure: ConnectionFailure): { hint?: string } {
-  const hint = hints[failure]
-  return hint === undefined ? {} : { hint }
-}
-
-/** What a failure of node:http, node:tls or node:zlib means. */
+/** The connection error for a failure of node:http, node:tls or node:zlib. */
 export function connectionErrorOf(host: string, error: unknown): ConnectionError {
   if (error instanceof ConnectionError) return error
   const { code = '', message } = error as NodeJS.ErrnoException

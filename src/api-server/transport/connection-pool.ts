@@ -4,15 +4,14 @@ import type { Socket } from 'node:net'
 import type { ClusterConfig, ClusterEntry } from '../kubeconfig/cluster-config.ts'
 
 export interface ConnectionPoolOptions {
-  /** How many connections may be open at once; further requests wait for one (and for their deadline). */
+  /** How many connections may be open at once. Further requests wait for one, within their deadline. */
   readonly maxConnections: number
-  /** How many idle connections are kept. */
   readonly maxIdleConnections: number
-  /** Silence after which the kernel asks whether the peer is still there; ten questions later (10 s) it is not. */
+  /** Silence after which the kernel probes the peer. After ten unanswered probes (10 s) the connection is dead. */
   readonly tcpKeepAliveMs: number
 }
 
-/** The connections to one API server: one agent for all requests, whoever sends them. */
+/** The connections to one API server: one agent for all requests. */
 export class ConnectionPool {
   readonly #config: ClusterConfig
   readonly #options: ConnectionPoolOptions
@@ -24,14 +23,14 @@ export class ConnectionPool {
     this.#options = options
   }
 
-  /** For `node:http` or `node:https`, as the cluster's address says. */
+  /** For `node:http` or `node:https`, by the cluster's address. */
   agent(): Promise<Agent> {
     this.#agent ??= this.#createAgent()
     return this.#agent
   }
 
   /**
-   * Makes the kernel notice a peer that is gone. An agent does so only for idle connections, and never for TLS ones
+   * Makes the kernel detect dead peers. An agent does so for idle connections only, and never for TLS ones
    * (nodejs/node#41965, nodejs/node#62003); a watch is never idle in that sense.
    */
   prepare(socket: Socket): void {
@@ -45,7 +44,7 @@ export class ConnectionPool {
     else apply()
   }
 
-  /** Closes all connections, those in use as well. */
+  /** Closes all connections, including those in use. */
   async close(): Promise<void> {
     const agent = await this.#agent
     agent?.destroy()
@@ -65,8 +64,8 @@ export class ConnectionPool {
 }
 
 /**
- * client-node's agent for the cluster's `proxy-url` (HTTP CONNECT or SOCKS), made to keep its connections. client-node is
- * loaded for that alone.
+ * client-node's agent for the cluster's `proxy-url` (HTTP CONNECT or SOCKS), made to keep connections. client-node is
+ * loaded for this only.
  */
 async function proxyAgentOf(cluster: ClusterEntry, settings: object): Promise<Agent> {
   const clientNode = await import('@kubernetes/client-node')
@@ -77,7 +76,8 @@ async function proxyAgentOf(cluster: ClusterEntry, settings: object): Promise<Ag
   const options: RequestOptions = {}
   await kubeConfig.applyToHTTPSOptions(options)
   const agent = options.agent as Agent
-  // An agent's options win over a request's, and client-node names all of them: undefined would win over a certificate.
+  // An agent's options override a request's, and client-node sets all of them: an undefined one would override a
+  // certificate.
   const own = (agent as Agent & { options: Record<string, unknown> }).options
   for (const [name, value] of Object.entries(own)) {
     if (value === undefined) Reflect.deleteProperty(own, name)

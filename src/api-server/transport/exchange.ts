@@ -7,15 +7,15 @@ import { DeadlineError, maxTimerMs } from '../../lib/deadline.ts'
 import { ConnectionError, connectionErrorOf } from './connection-error.ts'
 import { ResponseBody } from './response-body.ts'
 
-/** How long each part of an exchange may take, milliseconds. */
+/** How long each part of an exchange may take, in milliseconds. */
 export interface ExchangeDeadlines {
-  /** Until the connection is there, TLS included. */
+  /** Until the connection is open, including TLS. */
   readonly connectDeadlineMs: number
-  /** From then on until the response's headers are there. */
+  /** From then on until the response's headers. */
   readonly responseDeadlineMs: number
-  /** Longest silence in the body; `undefined` for none. */
+  /** The longest silence in the body; `undefined`: unlimited. */
   readonly idleDeadlineMs: number | undefined
-  /** From the beginning to the end of the body; `undefined` for none. */
+  /** From the beginning to the end of the body; `undefined`: unlimited. */
   readonly totalDeadlineMs: number | undefined
 }
 
@@ -32,7 +32,7 @@ export interface ExchangeOptions {
   readonly prepareSocket: (socket: Socket) => void
 }
 
-/** A response whose headers are there. */
+/** A response whose headers have arrived. */
 export interface ExchangeResponse {
   readonly message: IncomingMessage
   readonly body: ResponseBody
@@ -43,7 +43,7 @@ export class Exchange {
   readonly #options: ExchangeOptions
   readonly #timers = new Set<NodeJS.Timeout>()
   #abort: (error: Error) => void = () => {}
-  /** The reason for which we ended it; wins over whatever the socket says then. */
+  /** The reason for which this side ended the exchange. Takes precedence over the socket's error. */
   #ownError: Error | undefined
   #reusedSocket = false
 
@@ -51,25 +51,27 @@ export class Exchange {
     this.#options = options
   }
 
-  /** Whether it was sent over a connection that an earlier request had used: the server may just have closed it. */
+  /** Whether the connection had been used before: the server may just have closed it. */
   get reusedSocket(): boolean {
     return this.#reusedSocket
   }
 
-  /** Ends the exchange with this error, in whatever state it is. */
+  /** Ends the exchange with this error, in any state. */
   abort(error: Error): void {
     this.#ownError ??= error
     this.#abort(this.#ownError)
   }
 
-  /** Resolves with the response's headers; rejects with `ConnectionError`, or with what {@link abort} was given. */
+  /**
+   * Resolves with the response's headers. Rejects with `ConnectionError`, or with the error given to {@link abort}.
+   */
   send(): Promise<ExchangeResponse> {
     const { secure, request, agent, body, deadlines } = this.#options
     return new Promise((resolve, reject) => {
       const message = (secure ? httpsRequest : httpRequest)({ ...request, agent })
       this.#abort = (error) => {
         message.destroy(error)
-        // A request that still waits for a connection would say nothing until there is one.
+        // Otherwise a request that waits for a connection would not end before it has one.
         this.#release()
         reject(error)
       }
@@ -86,7 +88,7 @@ export class Exchange {
         if (message.reusedSocket || (!secure && !socket.connecting)) connected()
         else socket.once(secure ? 'secureConnect' : 'connect', connected)
       })
-      // Stays for good: a socket may report its end after the response has told of it.
+      // Never removed: a socket may report its end after the response has done so.
       message.on('error', (error) => {
         this.#release()
         reject(this.#failure(error))
@@ -112,7 +114,7 @@ export class Exchange {
     }
     if (response.headers['content-encoding'] !== 'gzip') return new ResponseBody(response, options)
     const gunzip = createGunzip({ chunkSize: 64 * 1024, flush: constants.Z_SYNC_FLUSH })
-    // Errors of either end at the reader of gunzip.
+    // The reader of gunzip sees errors of both streams.
     pipeline(response, gunzip, () => {})
     return new ResponseBody(gunzip, options)
   }

@@ -1,47 +1,46 @@
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { parseExact } from '../../lib/exact-json.ts'
-import type { TransportRequest } from './transport.ts'
-import type { Transport } from './transport.ts'
+import { parseExact } from '../../lib/json.ts'
+import type { Transport, TransportRequest } from './transport.ts'
 
-/** A small request: its whole answer is held in memory. */
+/** A small request: the whole response is held in memory. */
 export interface JsonRequestOptions {
   /** Sent as JSON. */
   readonly body?: unknown
-  /** `application/json` unless given; the patch types need theirs. */
+  /** Default: `application/json`. Patches need their own type. */
   readonly contentType?: string
-  /** `application/json` unless given. */
+  /** Default: `application/json`. */
   readonly accept?: string
   /** Keeps integers that a double cannot hold, as `JSON.rawJSON` of their digits. */
   readonly exact?: boolean
-  /** Sends the request again after a 429, when its `Retry-After` has passed, if that is before the deadline. */
+  /** After a 429, sends the request again when its `Retry-After` has passed, if that is before the deadline. */
   readonly waitsAsTold?: boolean
-  /** For the whole exchange, its repetitions included. */
+  /** For the whole exchange, including retries. */
   readonly deadlineMs: number
-  /** A larger answer is an error. */
+  /** Larger responses are an error. */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
 
-/** `Retry-After: 0` says no more than "again". */
+/** `Retry-After: 0` gives no time. */
 const leastPauseMs = 100
 
 /** 2^53 has sixteen digits. */
 const longInteger = /\d{16}/
 
-/** An answer that is not JSON, or larger than was asked for. */
+/** A response is not JSON, or too large. */
 export class UnexpectedAnswerError extends CodedError {
   constructor(request: string, problem: string, value?: unknown) {
     super('UNEXPECTED_ANSWER', `${request}: ${problem}`, {
       value,
-      hint: 'check that the address is an API server and not something before it',
+      hint: 'check that the address is that of an API server, not of a proxy',
     })
   }
 }
 
 /**
- * Sends a request and parses its answer; `undefined` for an empty one. Rejects as {@link Transport.send} does, and with
- * {@link UnexpectedAnswerError}.
+ * Sends a request and parses its response; `undefined` if that is empty. Rejects as {@link Transport.send} does, and
+ * with {@link UnexpectedAnswerError}.
  */
 export async function requestJson(
   transport: Transport,
@@ -67,7 +66,7 @@ export async function requestJson(
   }
 }
 
-/** How long the server asks to wait, where it refuses for having too much to do. */
+/** How long an overloaded server asks to wait. */
 function putOffMs(error: unknown): number | undefined {
   return isTooManyRequests(error) ? (error as ApiStatusError).retryAfterMs : undefined
 }

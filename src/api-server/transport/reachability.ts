@@ -1,23 +1,23 @@
 import { sleep } from '../../lib/backoff.ts'
 import type { ConnectionFailure } from './connection-error.ts'
 
-/** While somebody waits for a server that is away, it is asked this often, give or take half. */
+/** How often an unreachable server is asked while a caller waits, plus or minus half. */
 const askEveryMs = 500
-/** An answer that takes longer is not waited for: the next question opens a new connection. */
+/** After this time without an answer, the next request opens a new connection. */
 const answerDeadlineMs = 1_500
-/** Those who wait go on within this time, not all at the same moment. */
+/** Waiting callers continue spread over this time. */
 const spreadMs = 300
 
-/** Failures that say that there is no server, whatever was asked of it. */
+/** Failures that show that there is no server, whatever the request. */
 const absences: readonly ConnectionFailure[] = ['refused', 'name', 'unreachable']
 
 /**
- * Whether a server can be reached, for all who wait for it. Each of them backs off by itself, for half a minute and more after a
- * long outage; the first answer to any of them shows that the others need not wait any longer.
+ * Whether a server can be reached, for all callers that wait for it. Each caller has its own back-off, half a minute
+ * and more after a long outage; the first answer to any of them wakes the others.
  *
- * They are woken when the server has been away and answers again, not by every answer: one resource can fail for ever, such as
- * that of an aggregated API, while all others are answered. And so that an answer comes soon, the server is asked
- * for its version as long as somebody waits and it is away.
+ * Only the first answer after an outage wakes them, not every answer: one resource, such as that of an aggregated API,
+ * may fail for ever while all others are served. To get an answer soon, the server's version is requested while a
+ * caller waits and the server is unreachable.
  */
 export class Reachability {
   readonly #ask: (signal: AbortSignal) => Promise<unknown>
@@ -30,7 +30,7 @@ export class Reachability {
     this.#ask = ask
   }
 
-  /** A request was answered with this status. One that asks for a pause, or tells of a fault, does not count. */
+  /** Records an answer. Server faults (5xx) and 429 do not count. */
   answered(httpStatus: number): void {
     if (httpStatus >= 500 || httpStatus === 429) return
     this.#answers += 1
@@ -39,12 +39,12 @@ export class Reachability {
     for (const wake of this.#waiting) setTimeout(wake, Math.random() * spreadMs).unref()
   }
 
-  /** A request failed before there was an answer. */
+  /** Records a request without an answer. */
   failed(failure: ConnectionFailure): void {
     if (absences.includes(failure)) this.#isAway = true
   }
 
-  /** Resolves with `true` when the server answers again after it was away, with `false` when the signal is aborted. */
+  /** Resolves with `true` when the server answers again after an outage, with `false` when the signal aborts. */
   returned(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const leave = (isBack: boolean): void => {
@@ -70,7 +70,7 @@ export class Reachability {
       await sleep(askEveryMs * (0.5 + Math.random()), signal)
       const deadline = AbortSignal.timeout(answerDeadlineMs)
       await this.#ask(AbortSignal.any([signal, deadline])).catch(() => {})
-      // Another answer than the one to this question does as well.
+      // An answer to another request counts too.
       if (signal.aborted) return
       if (this.#answers > answersBefore) this.#stopAsking()
       else this.#isAway = true

@@ -1,22 +1,21 @@
 import type { Readable } from 'node:stream'
 import { maxTimerMs } from '../../lib/deadline.ts'
 
-/** How many bytes are kept for a slow reader before the connection is held back. */
+/** How many bytes wait for a slow reader before the stream is paused. */
 const highWaterMarkBytes = 256 * 1024
 
 export interface ResponseBodyOptions {
-  /** Longest silence while the reader waits, milliseconds; `undefined` for none. */
+  /** The longest silence while the reader waits, in milliseconds; `undefined`: unlimited. */
   readonly idleDeadlineMs: number | undefined
-  /** Makes the error for such a silence. */
   readonly idleError: () => Error
-  /** Makes the error that the reader sees from what the stream reports. */
+  /** Creates the reader's error from the stream's. */
   readonly failure: (error: unknown) => Error
 }
 
 /**
- * A stream's chunks, as they came from the socket, for one reader. A stream's own iterator joins them first, which
- * costs a third of the throughput. At most a quarter of a MiB waits; then the stream is paused. Leaving the iteration
- * early destroys the stream.
+ * A stream's chunks as they came from the socket, for one reader. A stream's own iterator joins them first, which costs
+ * a third of the throughput. At most a quarter of a MiB waits; then the stream is paused. Leaving the iteration early
+ * destroys the stream.
  */
 export class ResponseBody implements AsyncIterableIterator<Buffer> {
   readonly #stream: Readable
@@ -48,7 +47,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     return this
   }
 
-  /** Ends the body with this error, for the reader as well, however much is still waiting to be read. */
+  /** Ends the body with this error, for the reader too, even if chunks are waiting. */
   destroy(error: Error): void {
     this.#chunks.length = 0
     this.#error ??= error
@@ -57,7 +56,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     this.#stream.destroy(error)
   }
 
-  /** Calls back once nothing more will come. */
+  /** Calls back when nothing more will come. */
   onEnd(callback: () => void): void {
     if (this.#stream.closed) callback()
     else this.#stream.once('close', callback)
@@ -91,7 +90,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     return new Promise((resolve) => {
       this.#wake = resolve
       if (idleDeadlineMs === undefined || idleDeadlineMs > maxTimerMs) return
-      // One timer for the whole body: it is armed anew for each wait, and means nothing between two.
+      // One timer for the whole body, restarted for each wait.
       this.#timer ??= setTimeout(() => {
         if (this.#wake !== undefined) this.destroy(idleError())
       }, idleDeadlineMs)

@@ -7,7 +7,7 @@ import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
-import { readRefusal } from './refused-response.ts'
+import { ApiStatusError, failureStatus, type Status } from '../../kubernetes/status.ts'
 
 export interface TransportOptions
   extends
@@ -17,11 +17,13 @@ export interface TransportOptions
   readonly credentialsDeadlineMs: number
   /** Must not look like a browser or curl: for those, API servers indent their JSON. */
   readonly userAgent: string
-  /** Asks for compressed responses; spares the network, at the cost of both processors. Watches are never compressed. */
+  /**
+   * Requests compressed responses, which saves network at the cost of both processors. Watches are never compressed.
+   */
   readonly gzip: boolean
 }
 
-/** The limits of a transport, all of them. */
+/** The defaults of {@link TransportOptions}. */
 export const transportDefaults: TransportOptions = {
   maxConnections: 2_000,
   maxIdleConnections: 32,
@@ -35,35 +37,34 @@ export const transportDefaults: TransportOptions = {
 
 export interface TransportRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** From the server's address on, with its query: `/api/v1/pods?limit=500`. */
+  /** Relative to the server's address, with the query: `/api/v1/pods?limit=500`. */
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** Overrides the transport's own. */
+  /** Overrides the transport's option. */
   readonly gzip?: boolean
   readonly responseDeadlineMs?: number
-  /** Longest silence in the body; none unless given. */
+  /** The longest silence in the body; default: unlimited. */
   readonly idleDeadlineMs?: number
-  /** Until the end of the body; none unless given. */
+  /** Until the end of the body; default: unlimited. */
   readonly totalDeadlineMs?: number
 }
 
-/** A response in 2xx. Its body can be read once; leaving it early closes the connection. */
+/** A 2xx response. Its body can be read once; leaving it early closes the connection. */
 export interface TransportResponse {
   readonly httpStatus: number
   readonly headers: IncomingHttpHeaders
   readonly body: AsyncIterable<Buffer>
 }
 
-/** What is told of every request. */
+/** Observes every request. */
 export interface TransportObserver {
-  /** The server has answered, with whatever status. */
   answered(httpStatus: number, headers: IncomingHttpHeaders): void
   /** There was no answer. */
   failed(failure: ConnectionFailure): void
 }
 
-/** How often a request is repeated whose pooled connection turned out to be closed. */
+/** How often a request is repeated because its pooled connection was closed. */
 const maxStaleConnections = 3
 
 /** Sends requests to one API server, over one pool of connections, as one user. */
@@ -88,9 +89,9 @@ export class Transport {
   }
 
   /**
-   * Resolves when the response has begun. Rejects with `ApiStatusError` for anything but 2xx, `ConnectionError` where
-   * the server cannot be reached, `CredentialsError`, or the reason of the signal. Reading the body may fail in
-   * the same ways. Credentials that the server does not accept are renewed once.
+   * Resolves when the response begins. Rejects with `ApiStatusError` unless it is 2xx, with `ConnectionError` if the
+   * server cannot be reached, with `CredentialsError`, or with the signal's reason. Reading the body may fail in the
+   * same ways. Credentials that the server rejects are renewed once.
    */
   async send(request: TransportRequest, signal: AbortSignal): Promise<TransportResponse> {
     signal.throwIfAborted()
@@ -103,12 +104,12 @@ export class Transport {
     return await this.#accept(request, await this.#exchange(request, renewed, signal))
   }
 
-  /** Waits before another request; less where the signal is aborted or this transport is closed meanwhile. Never rejects. */
+  /** Waits before another request. Ends early if the signal aborts or this transport is closed. Never rejects. */
   async pause(delayMs: number, signal: AbortSignal): Promise<void> {
     await sleep(delayMs, AbortSignal.any([signal, this.#closing.signal]))
   }
 
-  /** Ends all exchanges and closes all connections. Further requests are refused. */
+  /** Aborts all exchanges and closes all connections. Refuses further requests. */
   async close(): Promise<void> {
     this.#closing.abort()
     for (const exchange of this.#running) exchange.abort(this.#closedError())
@@ -125,7 +126,7 @@ export class Transport {
   }
 
   async #refusal(request: TransportRequest, { message, body }: ExchangeResponse): Promise<Error> {
-    // A query may hold a continue token of some hundred characters.
+    // A query may contain a continue token of some hundred characters.
     const [path = ''] = request.path.split('?', 1)
     const title = `${request.method} ${path}`
     return await readRefusal(title, message.statusCode ?? 0, message.headers, body)
@@ -189,7 +190,7 @@ export class Transport {
           'User-Agent': this.#options.userAgent,
           'Accept-Encoding': gzip ? 'gzip' : 'identity',
           ...request.headers,
-          // Node says it by itself, but not of a DELETE, whose body would then be taken for the next request.
+          // Node omits it for a DELETE, whose body would then be read as the next request.
           ...(request.body === undefined
             ? {}
             : { 'Content-Length': `${Buffer.byteLength(request.body)}` }),
@@ -208,12 +209,128 @@ export class Transport {
     })
   }
 
-  /** Credentials have a deadline of their own; this one only makes the wait end with the signal. */
+  /** Credentials have their own deadline; this one only ends the wait with the signal. */
   #await<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
     return withDeadline('credentials', promise, this.#options.credentialsDeadlineMs + 1_000, signal)
   }
 
   #closedError(): ConnectionError {
     return new ConnectionError('closed', this.host, 'the connection to this cluster was closed')
+  }
+}
+
+const maxRefusalBytes = 64 * 1024
+
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Expired',
+  413: 'RequestEntityTooLarge',
+  415: 'UnsupportedMediaType',
+  422: 'Invalid',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  504: 'Timeout',
+}
+
+/**
+ * Reads a response outside 2xx. Servers send a Status. Proxies, and a few handlers of the API server, send a text,
+ * which becomes the message of a Status.
+ */
+async function readRefusal(
+  request: string,
+  httpStatus: number,
+  headers: IncomingHttpHeaders,
+  body: AsyncIterable<Buffer>,
+): Promise<ApiStatusError> {
+  const text = await readText(body)
+  const status = parseStatus(text) ?? statusOfText(httpStatus, text)
+  return new ApiStatusError(request, httpStatus, status, retryAfterMsOf(headers['retry-after']))
+}
+
+async function readText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    bytes += chunk.length
+    if (bytes >= maxRefusalBytes) break
+  }
+  return Buffer.concat(chunks).subarray(0, maxRefusalBytes).toString('utf8')
+}
+
+function parseStatus(text: string): Status | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    const isStatus = typeof value === 'object' && value !== null && 'kind' in value
+    return isStatus && value.kind === 'Status' ? (value as Status) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function statusOfText(httpStatus: number, text: string): Status {
+  const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]
+  const message = (title ?? text).replaceAll(/\s+/g, ' ').trim().slice(0, 500)
+  const reason = reasons[httpStatus] ?? 'Unknown'
+  return failureStatus(httpStatus, reason, message === '' ? 'the response has no body' : message)
+}
+
+/** `Retry-After` (RFC 9110, 10.2.3), in seconds or as a date, converted to milliseconds. */
+function retryAfterMsOf(header: string | undefined): number | undefined {
+  const text = header?.trim() ?? ''
+  if (/^\d+$/.test(text)) return Number(text) * 1000
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now())
+}
+
+/** The reports of a connection. Every method is optional and must not throw. */
+export interface ApiServerObserver {
+  /**
+   * The API server sent a warning with a response, such as for a deprecated version or an unknown field. Each text is
+   * reported once.
+   */
+  warned?(text: string): void
+}
+
+/** How many texts are remembered. After that, they are reported again. */
+const maxTexts = 1_000
+/** RFC 9111, 5.5: `299 - "text"`, separated by commas. */
+const warning = /\d{3} \S+ "((?:[^"\\]|\\.)*)"/g
+
+/**
+ * The `Warning` headers of one server (client-go's `rest.WarningHandler`). Without an observer, they become warnings of
+ * the process.
+ */
+export class ServerWarnings {
+  readonly #server: string
+  readonly #observer: ApiServerObserver | undefined
+  readonly #told = new Set<string>()
+
+  constructor(server: string, observer: ApiServerObserver | undefined) {
+    this.#server = server
+    this.#observer = observer
+  }
+
+  /** `header`: the values of all headers, joined by commas as Node does. */
+  observed(header: unknown): void {
+    if (typeof header !== 'string') return
+    for (const [, quoted = ''] of header.matchAll(warning)) {
+      const text = quoted.replaceAll(/\\(.)/g, '$1')
+      if (this.#told.has(text)) continue
+      if (this.#told.size >= maxTexts) this.#told.clear()
+      this.#told.add(text)
+      if (this.#observer === undefined) {
+        process.emitWarning(`${this.#server}: ${text}`, { type: 'ApiServerWarning' })
+      } else {
+        this.#observer.warned?.(text)
+      }
+    }
   }
 }

@@ -1,11 +1,10 @@
-import { hasFinalizer } from '../../kubernetes/finalizers.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { isNotFound } from '../../kubernetes/status.ts'
 import { InvalidOptionError } from '../../lib/options.ts'
 import type { JsonPatchOperation } from './object-patch.ts'
 import type { ChangeOptions, ObjectName } from './write-options.ts'
 
-/** An `ObjectClient` is one. */
+/** The part of an `ObjectClient` that is needed here. */
 interface FinalizerClient<T extends KubernetesObject> {
   patch(
     at: ObjectName,
@@ -15,9 +14,9 @@ interface FinalizerClient<T extends KubernetesObject> {
 }
 
 /**
- * Writes the finalizer to the server, unless the object has it. The object may come from a cache, and may be metadata
- * only: the write is a patch of the finalizers alone. Resolves with the object as the server has it now. Rejects with a
- * conflict (`isConflict`) where the object has changed since it was read: let the reconcile try again.
+ * Adds the finalizer on the server, unless the object has it. The object may come from a cache, and may be metadata
+ * only, because the write only patches the finalizers. Resolves with the server's object. Rejects with a conflict
+ * (`isConflict`) if the object has changed since it was read: then reconcile again.
  */
 export async function ensureFinalizer<T extends KubernetesObject>(
   client: FinalizerClient<T>,
@@ -28,7 +27,7 @@ export async function ensureFinalizer<T extends KubernetesObject>(
   return await write(client, object, [...(object.metadata.finalizers ?? []), finalizer])
 }
 
-/** Removes the finalizer, as {@link ensureFinalizer} writes it. Resolves where the object is gone already. */
+/** Removes the finalizer; otherwise like {@link ensureFinalizer}. Resolves if the object is gone already. */
 export async function dropFinalizer<T extends KubernetesObject>(
   client: FinalizerClient<T>,
   object: T,
@@ -58,4 +57,14 @@ async function write<T extends KubernetesObject>(
   }
   const patch = [{ op: 'add', path: '/metadata/finalizers', value: finalizers }] as const
   return await client.patch(metadata, { json: patch }, { preconditions: { resourceVersion } })
+}
+
+/** Whether the object is being deleted: it goes with its last finalizer. */
+export function isBeingDeleted({ metadata }: KubernetesObject): boolean {
+  const { deletionTimestamp } = metadata
+  return deletionTimestamp !== undefined && deletionTimestamp !== null
+}
+
+export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false
 }

@@ -28,16 +28,16 @@ import {
   writeQuery,
 } from './write-options.ts'
 
-/** An `update` with an object from a cache: it would delete what the cache left out. Nothing was written. */
+/** An `update` was given an object from a cache, and would delete what the cache left out. Nothing was written. */
 export class CutObjectError extends CodedError {
   constructor({ resource }: ApiResource, { metadata }: KubernetesObject) {
     super(
       'CUT_OBJECT',
       `update of ${resource} ${objectKey(metadata)}: the object comes from a cache, which leaves out managedFields and ` +
-        'the last-applied annotation: an update would delete what is left out',
+        'the last-applied annotation: an update would delete them',
       {
         value: metadata,
-        hint: 'patch or apply what you mean to change, finalizers by ensureFinalizer and dropFinalizer; or update what get answers',
+        hint: 'patch or apply the fields to change (finalizers: ensureFinalizer and dropFinalizer), or update an object that get returned',
       },
     )
   }
@@ -46,7 +46,7 @@ export class CutObjectError extends CodedError {
 const hasManagers = (metadata: ObjectMeta & { readonly managedFields?: unknown }): boolean =>
   metadata.managedFields !== undefined
 
-/** What an object client asks of its connection. */
+/** The part of a connection that an object client uses. */
 export interface ObjectRequests {
   request(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
@@ -62,23 +62,22 @@ export interface ObjectRequests {
   ): Promise<unknown>
 }
 
-/** How an object client writes. */
 export interface ObjectClientOptions {
-  /** The `fieldManager` of all its writes; an apply needs one. */
+  /** The `fieldManager` of all its writes; required to apply. */
   readonly fieldManager?: string
 }
 
-/** What there is of `status`, as of a whole object. */
+/** Reads and writes the subresource `status`. */
 export type StatusClient<T extends KubernetesObject = KubernetesObject> = Pick<
   ObjectClient<T>,
   'apply' | 'get' | 'patch' | 'update'
 >
 
 /**
- * Reads and writes single objects of one resource. All methods reject with `ApiStatusError` where the server refuses
- * (`isNotFound`, `isConflict`, `isAlreadyExists` tell why), with `ConnectionError` where it cannot be reached, and with
- * `InvalidOptionError` where a namespace or a name is missing. A request that the server puts off (429 with `Retry-After`)
- * is sent again after that time, if its deadline allows. Integers of more digits than a double holds are kept.
+ * Reads and writes single objects of one resource. All methods reject with `ApiStatusError` if the server refuses
+ * (`isNotFound`, `isConflict` and `isAlreadyExists` tell why), with `ConnectionError` if it cannot be reached, and with
+ * `InvalidOptionError` if a namespace or a name is missing. After a 429 with `Retry-After`, a request is repeated in
+ * time if its deadline allows. Integers with more digits than a double holds are kept.
  */
 export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   readonly resource: ApiResource
@@ -98,26 +97,26 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     this.#subresource = subresource
   }
 
-  /** The same of the subresource `status`: it alone writes what stands there. */
+  /** A client of the subresource `status`; only it can write the status. */
   get status(): StatusClient<T> {
     return new ObjectClient<T>(this.resource, this.#server, this.#options, '/status')
   }
 
-  /** The object as the server has it now, unlike a cache's. */
+  /** The object as the server has it now. */
   async get(at: ObjectName, options: ReadOptions = {}): Promise<T> {
     return await this.#send('GET', this.#pathOf(at), checkedOptions('a read', options, readChecks))
   }
 
-  /** Creates it; answers with what the server made of it. Rejects with `isAlreadyExists` where there is one. */
+  /** Creates an object and returns the server's version. Rejects with `isAlreadyExists` if there is one. */
   async create(object: NewObject<T>, options: WriteOptions = {}): Promise<T> {
     const { namespace } = object.metadata
     return await this.#write('POST', this.#collection(namespace), options, this.#typed(object))
   }
 
   /**
-   * Replaces it as a whole. Where `metadata.resourceVersion` is given, as in an object that was read, the write is refused
-   * as a conflict when the object has changed since; without it, whatever is there is overwritten. Rejects with
-   * {@link CutObjectError} where the object comes from a cache.
+   * Replaces an object as a whole. With `metadata.resourceVersion`, as in an object that was read, the server refuses
+   * the write as a conflict if the object has changed since; without it, the write overwrites any state. Rejects with
+   * {@link CutObjectError} if the object comes from a cache.
    */
   async update(object: T, options: ChangeOptions = {}): Promise<T> {
     await this.#requireWhole(object, options)
@@ -125,7 +124,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return await this.#write('PUT', this.#pathOf(object.metadata), options, body)
   }
 
-  /** Changes parts of it: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. */
+  /** Changes parts of an object: `{ merge: {…} }`, `{ strategic: {…} }` or `{ json: […] }`. */
   async patch(at: ObjectName, patch: ObjectPatch, options?: ChangeOptions): Promise<T>
   async patch(at: ObjectName, patch: ObjectPatch<T>, options?: ChangeOptions): Promise<T>
   async patch(at: ObjectName, patch: ObjectPatch, options: ChangeOptions = {}): Promise<T> {
@@ -134,7 +133,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Server-side apply: creates the object, or sets the fields given and gives up those that the field manager had set
+   * Server-side apply: creates the object, or sets the given fields and gives up those that the field manager had set
    * before. Fields of other managers are a conflict unless `force`.
    */
   async apply(object: AppliedObject, options?: ApplyOptions): Promise<T>
@@ -148,7 +147,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return await this.#write('PATCH', path, given, body, 'application/apply-patch+yaml')
   }
 
-  /** Asks for its deletion; it may stay until its finalizers and its grace period have ended. */
+  /** Requests the deletion of an object, which may stay until its finalizers and grace period have ended. */
   async delete(at: ObjectName, options: DeleteOptions = {}): Promise<void> {
     const { dryRun, gracePeriodSeconds, preconditions, propagationPolicy, ...read } =
       checkedOptions('a deletion', options, deleteChecks)
@@ -164,8 +163,8 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * Throws {@link CutObjectError} where the server's object has what caches cut off, and this one has not. The server is
-   * asked only where there is no `managedFields`, which few objects lack.
+   * Throws {@link CutObjectError} if the server's object has what caches leave out, and this one does not. Asks the
+   * server only about objects without `managedFields`, which are few.
    */
   async #requireWhole(object: T, options: ReadOptions): Promise<void> {
     const { metadata: given } = object

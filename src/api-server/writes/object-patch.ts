@@ -1,28 +1,28 @@
 import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
 import type { Preconditions } from './write-options.ts'
 
-/** Any part of a type, at any depth; items of lists may be parts, too. */
+/** A type with all members optional, at any depth, including those of list items. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? readonly DeepPartial<Item>[]
   : T extends object
     ? { readonly [Member in keyof T]?: DeepPartial<T[Member]> }
     : T
 
-/** A JSON merge patch (RFC 7386): `null` removes a member, lists are replaced as a whole. */
+/** A JSON merge patch (RFC 7386): `null` removes a member; lists are replaced as a whole. */
 export type MergePatch<T> = T extends readonly unknown[]
   ? T
   : T extends object
     ? { readonly [Member in keyof T]?: MergePatch<T[Member]> | null }
     : T
 
-/** A strategic merge patch: lists whose schema says so are merged by their key. Not for custom resources. */
+/** A strategic merge patch: lists are merged by key if their schema says so. Not for custom resources. */
 export type StrategicPatch<T> = T extends readonly (infer Item)[]
   ? readonly StrategicPatch<Item>[]
   : T extends object
     ? { readonly [Member in keyof T]?: StrategicPatch<T[Member]> | null } & PatchDirectives
     : T
 
-/** What a strategic merge patch says beside its values. */
+/** Directives in a strategic merge patch. */
 export interface PatchDirectives {
   readonly $patch?: 'delete' | 'merge' | 'replace'
   readonly $retainKeys?: readonly string[]
@@ -34,13 +34,13 @@ export type JsonPatchOperation =
   | { readonly op: 'remove'; readonly path: string }
   | { readonly op: 'copy' | 'move'; readonly from: string; readonly path: string }
 
-/** A patch of one of the three kinds that API servers know besides apply. */
+/** A patch in one of the three formats besides apply. */
 export type ObjectPatch<T extends KubernetesObject = KubernetesObject> =
   | { readonly merge: MergePatch<T> }
   | { readonly strategic: StrategicPatch<T> }
   | { readonly json: readonly JsonPatchOperation[] }
 
-/** An object to be created: `apiVersion` and `kind` are the resource's, a name may be left to the server. */
+/** An object to create: `apiVersion` and `kind` are the resource's; the server may generate the name. */
 export type NewObject<T extends KubernetesObject = KubernetesObject> = Omit<
   T,
   'apiVersion' | 'kind' | 'metadata' | 'status'
@@ -49,7 +49,7 @@ export type NewObject<T extends KubernetesObject = KubernetesObject> = Omit<
     readonly metadata: Partial<ObjectMeta>
   }
 
-/** The fields that their manager wants to own, for a server-side apply. */
+/** The fields that a manager wants to own, for a server-side apply. */
 export type AppliedObject<T extends KubernetesObject = KubernetesObject> = DeepPartial<
   Omit<T, 'apiVersion' | 'kind' | 'metadata'>
 > &
@@ -57,7 +57,9 @@ export type AppliedObject<T extends KubernetesObject = KubernetesObject> = DeepP
     readonly metadata: Partial<ObjectMeta> & { readonly name: string }
   }
 
-/** The body of a patch and its media type. The preconditions are part of it: the server checks them with the write. */
+/**
+ * The body of a patch and its media type. The body includes the preconditions, which the server checks with the write.
+ */
 export function patchBody(
   patch: ObjectPatch,
   preconditions: Preconditions = {},
@@ -76,7 +78,7 @@ export function patchBody(
       }
 }
 
-/** The body with the preconditions in its metadata, where API servers look for them. */
+/** Adds preconditions to the metadata of a body, where API servers read them. */
 export function required(body: object, { uid, resourceVersion }: Preconditions = {}): object {
   if (uid === undefined && resourceVersion === undefined) return body
   const { metadata } = body as { readonly metadata?: object | null }

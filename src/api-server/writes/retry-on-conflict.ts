@@ -9,11 +9,11 @@ import {
   withDefaults,
 } from '../../lib/options.ts'
 
-/** How often and how soon a write is tried again; times in milliseconds. */
+/** How often and how soon a write is retried. Times are in milliseconds. */
 export interface RetryOptions {
-  /** How many times in all. */
+  /** The total number of attempts. */
   readonly attempts?: number
-  /** The first pause; doubled by each further one, and up to twice as long by chance. */
+  /** The first pause. Each further one doubles; jitter at most doubles it again. */
   readonly initialMs?: number
   readonly maxMs?: number
   readonly signal?: AbortSignal
@@ -26,13 +26,13 @@ const retryChecks: OptionChecks<RetryOptions> = {
   signal: anObject,
 }
 
-/** Every default of {@link RetryOptions}. */
+/** The defaults of {@link RetryOptions}. */
 export const retryDefaults = { attempts: 5, initialMs: 10, maxMs: 1000 } as const
 
 /**
- * Calls `attempt` again where it rejects with a conflict: it is to read the object anew, change it and write it
- * (client-go's `retry.RetryOnConflict`). Rejects with anything else at once, with the last conflict after `attempts`
- * times, or with the signal's reason. Throws `InvalidOptionError`.
+ * Repeats `attempt` while it rejects with a conflict. It must read the object again, change it and write it
+ * (client-go's `retry.RetryOnConflict`). Rejects at once with any other error, with the last conflict after `attempts`
+ * attempts, or with the signal's reason. Throws `InvalidOptionError`.
  */
 export async function retryOnConflict<R>(
   attempt: () => Promise<R>,

@@ -10,53 +10,49 @@ import {
   optionsOf,
 } from '../../lib/options.ts'
 
-/** Which object: its name, and where its resource is namespaced its namespace. An object's `metadata` is one. */
+/** An object's name and, if its resource is namespaced, its namespace. An object's `metadata` fits. */
 export interface ObjectName {
   readonly namespace?: string
   readonly name: string
 }
 
-/** Of one request. */
+/** The options of one request. */
 export interface ReadOptions {
   readonly signal?: AbortSignal
-  /** For the whole exchange; the connection's `requestDeadlineMs` unless given. */
+  /** For the whole exchange; default: the connection's `requestDeadlineMs`. */
   readonly deadlineMs?: number
 }
 
-/** What the object must still be for a write to happen; else it is refused as a conflict (`isConflict`). */
+/** Conditions for a write. If one fails, the write is refused as a conflict (`isConflict`). */
 export interface Preconditions {
-  /** The very object, not another one of its name. */
+  /** The same object, not another one with its name. */
   readonly uid?: string
-  /** The very state. */
+  /** The same state. */
   readonly resourceVersion?: string
 }
 
-/** How an object is written. */
 export interface WriteOptions extends ReadOptions {
-  /** Who owns the fields that are set; the client's unless given. */
+  /** The owner of the fields that are set; default: the client's. */
   readonly fieldManager?: string
-  /** Nothing is stored: the answer is what it would be. */
+  /** Stores nothing; the response shows what would be stored. */
   readonly dryRun?: boolean
-  /** What becomes of fields that the resource's schema does not know; the server's default is `Warn`. */
+  /** The treatment of fields that the schema does not know; the server's default is `Warn`. */
   readonly fieldValidation?: 'Ignore' | 'Warn' | 'Strict'
 }
 
-/** How an object is written that is there already. */
 export interface ChangeOptions extends WriteOptions {
   readonly preconditions?: Preconditions
 }
 
-/** How a configuration is applied. */
 export interface ApplyOptions extends ChangeOptions {
-  /** Takes over fields that others own; without it such fields are a conflict. */
+  /** Takes over fields of other owners, which are a conflict otherwise. */
   readonly force?: boolean
 }
 
-/** How an object is deleted. */
 export interface DeleteOptions extends ReadOptions {
   readonly preconditions?: Preconditions
   readonly dryRun?: boolean
-  /** What becomes of what it owns; the resource's default unless given. */
+  /** The treatment of dependent objects; default: the resource's. */
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan'
   readonly gracePeriodSeconds?: number
 }
@@ -82,7 +78,6 @@ export const deleteChecks: OptionChecks<DeleteOptions> = {
   gracePeriodSeconds: aLimit(),
 }
 
-/** The query of a write. */
 export function writeQuery(options: ApplyOptions): URLSearchParams {
   const query = new URLSearchParams()
   const { dryRun, fieldManager, fieldValidation, force } = options
@@ -93,12 +88,12 @@ export function writeQuery(options: ApplyOptions): URLSearchParams {
   return query
 }
 
-/** Throws `InvalidOptionError`: an apply without an owner of its fields means nothing. */
+/** Throws `InvalidOptionError` without a field manager, since an apply needs an owner of its fields. */
 export function requireFieldManager(fieldManager: string | undefined): string {
   if (fieldManager !== undefined && fieldManager !== '') return fieldManager
   throw new InvalidOptionError(
     'fieldManager',
     fieldManager,
-    'the name of whoever applies, to the client or to the call',
+    'a name for the owner of the fields, to the client or to the call',
   )
 }

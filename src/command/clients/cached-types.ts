@@ -9,19 +9,18 @@ import {
 import { type FieldSource, fieldSourceOf } from '../../graphql/schema/field-source.ts'
 
 /**
- * What a normalising cache does with the objects of a type: `keyed` ones are known by fields of theirs wherever they are met; the
- * others are a part of what they are read from. Of these, `value`s of one place are the same thing at two times, so that their
- * fields may be joined; `frame`s and pages are not.
+ * How a normalising cache stores the objects of a type: `keyed` objects by one of their fields, others as a part of
+ * their parent. Fields of a `value` may be merged, those of a `frame` or page may not.
  */
 export type CachedForm =
   | { readonly form: 'keyed'; readonly by: 'id' | 'name' }
   | { readonly form: 'value' | 'page' | 'frame' }
 
-/** One type of a schema as a normalising cache sees it. */
+/** A type of a schema, for a normalising cache. */
 export interface CachedType {
   readonly name: string
   readonly cached: CachedForm
-  /** Fields that are lists in pages. */
+  /** Fields that are paged lists. */
   readonly lists: readonly string[]
 }
 
@@ -40,7 +39,7 @@ const formOfSource: Partial<Readonly<Record<FieldSource['form'], CachedForm>>> =
   pageInfo: { form: 'page' },
 }
 
-/** The types of a schema but for its root types, in the order of their names. */
+/** The types of a schema, without its root types, sorted by name. */
 export function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
   return Object.values(schema.getTypeMap())
     .filter(
@@ -54,7 +53,7 @@ export function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** The kinds: what a `KubernetesObject` may be. */
+/** The possible types of `KubernetesObject`. */
 export function kindNames(schema: GraphQLSchema): readonly string[] {
   const type = schema.getType('KubernetesObject')
   if (!isInterfaceType(type)) return []
@@ -64,7 +63,7 @@ export function kindNames(schema: GraphQLSchema): readonly string[] {
     .toSorted()
 }
 
-/** The fields of a type that are lists in pages. */
+/** The fields of a type that are paged lists. */
 export function listFields(
   type: GraphQLObjectType | GraphQLInterfaceType | null | undefined,
 ): readonly string[] {
@@ -79,13 +78,13 @@ export function listFields(
 
 function cachedType(type: GraphQLObjectType | GraphQLInterfaceType): CachedType {
   const cached = cachedForm(type)
-  // The page of an edge is a part of its connection.
+  // The pages in an edge are parts of its connection.
   return { name: type.name, cached, lists: cached.form === 'keyed' ? listFields(type) : [] }
 }
 
 function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm {
   const fields = type.getFields()
-  // A kind has all sorts of fields; its `id` says what it is. A profile may leave out fields, but not this one.
+  // The first field of a kind says nothing about it, but its `id` does. A profile cannot leave `id` out.
   const field = isKind(type) ? fields['id'] : Object.values(fields)[0]
   const source = field === undefined ? undefined : fieldSourceOf(field).form
   return (source === undefined ? undefined : formOfSource[source]) ?? { form: 'value' }

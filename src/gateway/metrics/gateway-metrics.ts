@@ -9,19 +9,19 @@ import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
 import { OperationMetrics } from './operation-metrics.ts'
 import { ServerMetrics } from './server-metrics.ts'
 
-/** What a gateway is read for when its metrics are. */
+/** The state of a gateway that its metrics read. */
 export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
   readonly fragments: () => FragmentCounts
-  /** Bytes of documents, with all that was made of them. */
+  /** The memory of documents and their plans, in bytes. */
   readonly documentBytes: () => number
-  /** Of the subscriptions that have a plan. */
+  /** The state of planned subscriptions. */
   readonly live: () => LiveState
 }
 
 /**
- * The metrics of one gateway and of its server, in the text format of Prometheus; docs/metrics.md lists them. Labels name clusters,
- * resources and codes, and never users or objects.
+ * The metrics of a gateway and its server, in the text format of Prometheus (docs/metrics.md). Labels name clusters,
+ * resources and codes, never users or objects.
  */
 export class GatewayMetrics implements MetricsSource {
   readonly #registry = new Registry()
@@ -30,7 +30,7 @@ export class GatewayMetrics implements MetricsSource {
   readonly operations: OperationObserver
   readonly server: ServerObserver & Pick<AuthenticationObserver, 'verified'>
 
-  /** With `process`, those of the whole process and of Node too: to be made once in a process then. */
+  /** `process` adds the metrics of the process and of Node; use it once per process. */
   constructor({ process = false }: { readonly process?: boolean } = {}) {
     if (process) collectDefaultMetrics({ register: this.#registry })
     this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
@@ -45,12 +45,11 @@ export class GatewayMetrics implements MetricsSource {
     return this.#registry.contentType
   }
 
-  /** All of them, as they are now. */
+  /** The present values of all metrics. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }
 
-  /** Reads this gateway from now on. */
   measure(gateway: MeasuredGateway): void {
     this.#measured = gateway
   }
@@ -60,26 +59,22 @@ export class GatewayMetrics implements MetricsSource {
       this.#measured?.fragments() ?? { hits: 0, misses: 0, bytes: 0 }
     this.#total(
       'informerql_fragment_hits_total',
-      'Texts of objects that were kept.',
+      'Texts of objects taken from the cache.',
       () => counts().hits,
     )
     this.#total(
       'informerql_fragment_misses_total',
-      'Texts of objects that had to be written.',
+      'Texts of objects written anew.',
       () => counts().misses,
     )
     const gauge = (name: string, help: string, bytes: () => number): void => {
       const registers = [this.#registry]
       const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(bytes()) })
     }
-    gauge(
-      'informerql_fragment_bytes',
-      'What the texts of objects take that are kept.',
-      () => counts().bytes,
-    )
+    gauge('informerql_fragment_bytes', 'Memory of cached texts of objects.', () => counts().bytes)
     gauge(
       'informerql_document_bytes',
-      'What the documents take that are kept, with their plans.',
+      'Memory of cached documents and their plans.',
       () => this.#measured?.documentBytes() ?? 0,
     )
   }
@@ -88,7 +83,7 @@ export class GatewayMetrics implements MetricsSource {
     const registers = [this.#registry]
     const sent: Counter<'cluster'> = new Counter({
       name: 'informerql_access_reviews_total',
-      help: 'SubjectAccessReviews that were sent.',
+      help: 'SubjectAccessReviews sent.',
       labelNames: ['cluster'],
       registers,
       collect: () => {
@@ -99,7 +94,7 @@ export class GatewayMetrics implements MetricsSource {
     })
     const kept: Gauge<'cluster'> = new Gauge({
       name: 'informerql_access_decisions',
-      help: 'Answers of SubjectAccessReviews that are kept.',
+      help: 'Cached answers of SubjectAccessReviews.',
       labelNames: ['cluster'],
       registers,
       collect: () => {
@@ -116,16 +111,16 @@ export class GatewayMetrics implements MetricsSource {
       const collect = (): void => made.set(this.#measured?.live()[part] ?? 0)
       const made: Gauge = new Gauge({ name, help, registers, collect })
     }
-    gauge('informerql_live_groups', 'Groups of subscriptions that share their frames.', 'groups')
+    gauge('informerql_live_groups', 'Groups of subscriptions with shared frames.', 'groups')
     gauge('informerql_live_members', 'Subscriptions in such groups.', 'members')
-    gauge('informerql_live_held_bytes', 'What is kept for such groups.', 'heldBytes')
+    gauge('informerql_live_held_bytes', 'Memory of such groups.', 'heldBytes')
     const total = (name: string, help: string, part: keyof LiveState): void =>
       this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)
-    total('frames', 'Frames that these subscriptions were given.', 'frames')
-    total('merged', 'Frames that were made of several, for readers that were behind.', 'merged')
-    total('resets', 'Readers that began anew, as they were too far behind.', 'resets')
-    total('resumed', 'Subscriptions that went on where they stood.', 'resumed')
-    total('not_resumed', 'Subscriptions with a token that had to begin anew.', 'notResumed')
+    total('frames', 'Frames sent to subscriptions in groups.', 'frames')
+    total('merged', 'Frames merged from several, for slow readers.', 'merged')
+    total('resets', 'Resets of readers that were too far behind.', 'resets')
+    total('resumed', 'Subscriptions that resumed.', 'resumed')
+    total('not_resumed', 'Subscriptions with a resume token that had to start over.', 'notResumed')
   }
 
   #total(name: string, help: string, total: () => number): void {

@@ -1,9 +1,9 @@
 import { Counter, Gauge, type Registry, Summary } from 'prom-client'
-import type { CachedResourceState } from '../../cache/cached-resource-state.ts'
+import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { InformerObserver } from '../../informer/informer-observer.ts'
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 
-/** A cluster, as far as metrics are read from it. */
+/** The parts of a cluster that metrics read. */
 export interface MeasuredCluster {
   readonly name: string
   readonly cache: { states(): readonly CachedResourceState[] }
@@ -14,7 +14,7 @@ type Labels = 'cluster' | 'resource'
 const labelNames: readonly Labels[] = ['cluster', 'resource']
 const percentiles = [0.5, 0.9, 0.99]
 
-/** What reflectors do, by client-go's names for it, and how the caches behind them are. */
+/** The metrics of reflectors, with client-go's names, and of their caches. */
 export class InformerMetrics {
   readonly #lists: Counter<Labels>
   readonly #listSeconds: Summary<Labels>
@@ -31,19 +31,19 @@ export class InformerMetrics {
       new Counter({ name, help, labelNames, registers })
     const summary = (name: string, help: string): Summary<Labels> =>
       new Summary({ name, help, labelNames, percentiles, registers })
-    this.#lists = counter('reflector_lists_total', 'Lists that reflectors have begun.')
-    this.#listSeconds = summary('reflector_list_duration_seconds', 'How long a whole list took.')
-    this.#listItems = summary('reflector_items_per_list', 'Objects in a whole list.')
-    this.#watches = counter('reflector_watches_total', 'Watches that reflectors have begun.')
+    this.#lists = counter('reflector_lists_total', 'Lists started by reflectors.')
+    this.#listSeconds = summary('reflector_list_duration_seconds', 'Duration of a complete list.')
+    this.#listItems = summary('reflector_items_per_list', 'Objects in a complete list.')
+    this.#watches = counter('reflector_watches_total', 'Watches started by reflectors.')
     this.#shortWatches = counter(
       'reflector_short_watches_total',
       'Watches that ended at once, without an event.',
     )
-    this.#watchSeconds = summary('reflector_watch_duration_seconds', 'How long a watch lasted.')
+    this.#watchSeconds = summary('reflector_watch_duration_seconds', 'Duration of a watch.')
     this.#watchItems = summary('reflector_items_per_watch', 'Events in a watch.')
     this.#failures = new Counter({
       name: 'informerql_informer_failures_total',
-      help: 'What went wrong in informers without ending them: list, watch, object, transform, index, handler, loop.',
+      help: 'Failures of informers that did not end them: list, watch, object, transform, index, handler, loop.',
       labelNames: [...labelNames, 'failure'],
       registers,
     })
@@ -58,7 +58,7 @@ export class InformerMetrics {
         labelNames,
         registers,
         collect() {
-          // What has stopped is told no more.
+          // Drops the values of stopped informers.
           made.reset()
           for (const { name: cluster, cache } of clusters()) {
             for (const state of cache.states()) {
@@ -72,7 +72,7 @@ export class InformerMetrics {
     }
     gauge(
       'reflector_last_resource_version',
-      'The resource version that a cache has reached, where that is a number.',
+      'The resource version of a cache, if it is a number.',
       ({ resourceVersion }) =>
         resourceVersion === null || resourceVersion === '' ? null : Number(resourceVersion),
     )
@@ -82,32 +82,28 @@ export class InformerMetrics {
     gauge('informerql_informer_objects', 'Objects in a cache.', ({ objects }) => objects)
     gauge(
       'informerql_informer_held_bytes',
-      'What the objects of a cache and their indexes take, about.',
+      'Approximate memory of the objects of a cache and their indexes.',
       ({ heldBytes }) => heldBytes,
     )
     gauge(
       'informerql_informer_indexes',
-      'Indexes of a cache, besides those of labels: those of relations are made when they are first asked for.',
+      'Indexes of a cache, without those of labels. Indexes of relations are made on first use.',
       ({ indexes }) => indexes,
     )
     gauge(
       'informerql_informer_lag_seconds',
-      'How long ago the API server was last heard of a resource.',
+      'Time since the last message of the API server about a resource.',
       ({ lagMs }) => (lagMs === null ? null : lagMs / 1_000),
     )
     gauge(
       'informerql_informer_queue_length',
-      'Deltas that wait to be applied.',
+      'Deltas waiting to be applied.',
       ({ queueLength }) => queueLength,
     )
-    gauge(
-      'informerql_informer_listeners',
-      'Those who listen to a cache.',
-      ({ listeners }) => listeners,
-    )
+    gauge('informerql_informer_listeners', 'Listeners of a cache.', ({ listeners }) => listeners)
   }
 
-  /** What the informer of a resource is to report to. */
+  /** The observer for the informer of a resource. */
   observer(cluster: string, resource: ApiResource): InformerObserver {
     const labels = { cluster, resource: groupResourceOf(resource) }
     return {

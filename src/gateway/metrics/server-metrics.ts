@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authentication-observer.ts'
 import type { ServerObserver, ServerRefusal } from '../../server/server-observer.ts'
 
-/** Who is let in, and how many are there. */
+/** The metrics of authentication, refusals and connections. */
 export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserver, 'verified'> {
   readonly #tokens: Counter<'outcome'>
   readonly #refusals: Counter<'transport' | 'code'>
@@ -14,31 +14,31 @@ export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserve
     const registers = [registry]
     this.#tokens = new Counter({
       name: 'informerql_token_verifications_total',
-      help: 'Tokens that were not known and had to be verified: accepted, refused, or unavailable.',
+      help: 'Verifications of unknown tokens: accepted, refused, or unavailable.',
       labelNames: ['outcome'],
       registers,
     })
     this.#refusals = new Counter({
       name: 'informerql_refusals_total',
-      help: 'Requests and WebSockets that were refused before their operation was read.',
+      help: 'Requests and WebSockets refused before their operation was read.',
       labelNames: ['transport', 'code'],
       registers,
     })
     this.#sockets = new Gauge({
       name: 'informerql_websockets',
-      help: 'WebSockets that are open.',
+      help: 'Open WebSockets.',
       registers,
     })
     this.#cutOffs = new Counter({
       name: 'informerql_readers_cut_off_total',
-      help: 'Connections that were cut off, as too much waited to be sent on them, or nothing was read for too long.',
+      help: 'Connections cut off because too many bytes waited, or the reader took nothing for too long.',
       labelNames: ['transport'],
       registers,
     })
     const unsent = (): number => this.#unsent()
     const gauge: Gauge = new Gauge({
       name: 'informerql_unsent_bytes',
-      help: 'What waits to be sent to readers, on all connections.',
+      help: 'Bytes that wait to be sent, on all connections.',
       collect: () => gauge.set(unsent()),
       registers,
     })

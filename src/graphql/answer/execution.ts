@@ -1,53 +1,44 @@
 import {
-  createSourceEventStream,
   type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
   GraphQLError,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
-  validateSubscriptionArgs,
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
-import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
+import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext } from '../schema/read-context.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
-import { variableError } from '../errors/argument-place.ts'
+import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
 import { clientResult } from '../errors/client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
-import { operationKinds, type OperationToRead, supportingKinds } from '../reads/operation-kinds.ts'
-import { enterLive, queryLane, turns } from '../prepare/operation-turns.ts'
+import { operationKinds, type OperationToRead } from '../reads/operation-kinds.ts'
+import { queryLane } from '../prepare/operation-turns.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { fleetOf } from '../reads/fleet-state.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import { answerIntrospection } from './introspection.ts'
-import { LiveReader } from '../operation/live-reader.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
-import type { OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import type { OperationRecord } from './operation-record.ts'
 import { permissionsOf } from '../reads/permissions.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import { KindLeases } from '../prepare/kind-leases.ts'
-import { prepareAndRun, runUntilPrepared } from '../prepare/preparation.ts'
+import { prepareAndRun } from '../prepare/preparation.ts'
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { SecretReader } from '../reads/direct/direct-secrets.ts'
 import { ReadRun } from '../reads/read-run.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { StoreReader } from './store-reader.ts'
-import { subscriptionAnswers } from '../operation/subscription-answers.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 
 export interface ExecutionOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Where those that are open are known. */
-  readonly subscriptions: OpenSubscriptions
   /** Told of errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
   /** Asked first where an answer is to be explained. */
@@ -104,7 +95,7 @@ export class Execution {
 
   /** Answers a query. */
   async execute(args: ExecutionArgs, record?: OperationRecord): Promise<ExecutionResult> {
-    const validated = this.#validated(args, validateExecutionArgs)
+    const validated = this.#validated(args)
     const seen = (result: ExecutionResult): ExecutionResult =>
       this.#seen({ result, failures: [] }, args.document)
     if ('errors' in validated) return seen(validated)
@@ -125,10 +116,11 @@ export class Execution {
       read: (secret) => this.#secretRead(secret, options, record),
     })
     const { served } = this.#options
+    const lane = queryLane(access?.viewer)
     const answered = await prepareAndRun(this.#options, operationKinds(served, validated), {
       access,
       direct,
-      enter: () => turns.enter(queryLane(access?.viewer)),
+      lane,
       run: async (snapshot) => {
         const { contextValue, failures, budget } = this.#context({ args, snapshot, direct })
         const result = await executePriced({ ...validated, contextValue }, budget)
@@ -185,78 +177,12 @@ export class Execution {
     return { ...result, extensions: { ...result.extensions, explain: explanation } }
   }
 
-  /** Answers a subscription: its events, or why there are none. Its leases live as long as it does. */
-  async subscribe(
-    args: ExecutionArgs,
-    record?: OperationRecord,
-  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
-    const validated = this.#validated(args, validateSubscriptionArgs)
-    const seen = (result: ExecutionResult): ExecutionResult =>
-      this.#seen({ result, failures: [] }, args.document)
-    if ('errors' in validated) return seen(validated)
-    record?.reads(() => operationKinds(this.#options.served, validated))
-    const access = this.#accessOf(args)
-    const { limits, served: reading } = this.#options
-    const { syncDeadlineMs } = limits
-    const prepared = new KindLeases({ served: reading, syncDeadlineMs, access })
-    await prepared.prepareNamed(operationKinds(reading, validated))
-    const enter = (): Promise<void> | undefined =>
-      enterLive(access === undefined ? [] : [access.viewer.username])
-    let source: AsyncIterable<unknown> | ExecutionResult
-    try {
-      const direct = this.#directReads(access)
-      const run = async (snapshot: ReadSnapshot) => {
-        const { contextValue } = this.#context({ args, snapshot, direct })
-        const events = await createSourceEventStream({ ...validated, contextValue })
-        if (!(Symbol.asyncIterator in events)) noteMissed(snapshot, events)
-        return events
-      }
-      source = await runUntilPrepared(prepared, { direct, enter, run })
-    } catch (error) {
-      prepared[Symbol.dispose]()
-      throw error
-    }
-    if (!(Symbol.asyncIterator in source)) {
-      prepared[Symbol.dispose]()
-      return seen(source)
-    }
-    const answer = async (event: unknown): Promise<ExecutionResult> => {
-      const direct = this.#directReads(access)
-      const run = async (snapshot: ReadSnapshot) => {
-        const { contextValue, failures, budget } = this.#context({ args, snapshot, direct })
-        const frame = { ...validated, rootValue: event, contextValue }
-        const result = await executePriced(frame, budget)
-        noteMissed(snapshot, result, failures)
-        record?.spent(budget)
-        return { result: this.#explained(result, validated, { budget, access }), failures }
-      }
-      const answered = await runUntilPrepared(prepared, { direct, enter, run })
-      return this.#seen(answered, args.document)
-    }
-    const { served, subscriptions } = this.#options
-    const { document } = args
-    const open = {
-      served,
-      document,
-      kinds: operationKinds(served, validated),
-      supporting: (schema: ServedSchema) => supportingKinds(schema, validated),
-    }
-    return subscriptionAnswers({
-      source,
-      answer,
-      opened: (end) => subscriptions.add({ ...open, end }),
-      ended: () => prepared[Symbol.dispose](),
-    })
-  }
-
   /** The operation with its variables coerced, which is done once; or what can be told before anything is prepared. */
-  #validated<T extends ValidatedExecutionArgs>(
-    args: ExecutionArgs,
-    validate: (args: ExecutionArgs) => readonly GraphQLError[] | T,
-  ): T | Refused {
+  #validated(args: ExecutionArgs): ValidatedExecutionArgs | Refused {
     const problem = problemOfVariables(args.variableValues ?? {})
     if (problem !== undefined) return { errors: [problem] }
-    const validated = validate({ ...args, options: { ...args.options, maxCoercionErrors } })
+    const options = { ...args.options, maxCoercionErrors }
+    const validated = validateExecutionArgs({ ...args, options })
     if (!('schema' in validated)) return { errors: validated }
     const { document, operationName } = args
     const { served, limits } = this.#options
@@ -285,12 +211,10 @@ export class Execution {
       ? new ReportingBudget(limits.work, new ReadReport())
       : new WorkBudget(limits.work)
     const failures: GraphQLError[] = []
-    const { access } = snapshot
     const context: ResolverContext = {
       read: new StoreReader(new ReadRun({ served, limits, budget, parts: snapshot, direct })),
       fleet: fleetOf(served, snapshot),
-      live: new LiveReader({ served, limits, kinds: snapshot, access }),
-      permissions: permissionsOf(served, snapshot),
+      permissions: permissionsOf(served, { parts: snapshot, budget }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -320,9 +244,6 @@ function isExplained({ contextValue }: ExecutionArgs): boolean {
 interface Refused {
   readonly errors: readonly GraphQLError[]
 }
-
-/** Values of variables that are told to be wrong, at most: graphql-js writes out for each of them all that stands beside it. */
-const maxCoercionErrors = 5
 
 /** What the context of one execution is made of. */
 interface ContextParts {

@@ -1,7 +1,7 @@
 import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
-import type { CacheStateName } from '../../cache/cached-resource-state.ts'
+import type { CacheStateName } from '../../cache/cached-resource.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'

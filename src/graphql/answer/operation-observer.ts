@@ -41,8 +41,6 @@ export interface RefusedDocument {
 export interface OperationObserver {
   /** A query has been answered; a subscription has begun, or was refused. */
   answered(report: OperationReport): void
-  /** A frame of a subscription is about to be sent. */
-  framed?(): void
   /** A document was refused before anything of it was executed. */
   rejected?(document: RefusedDocument): void
   /** A subscription has ended that had begun. */

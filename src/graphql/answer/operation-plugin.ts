@@ -1,12 +1,16 @@
-import { type DocumentNode, GraphQLError, type GraphQLSchema, type Source } from 'graphql'
-import type { ExecutionArgs, ExecutionResult } from 'graphql'
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  type Source,
+} from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { noViewer } from '../../access/authentication/authenticator.ts'
-import { followedGenerator } from '../../lib/followed-generator.ts'
 import { requestError } from '../errors/client-error.ts'
 import { Execution, type ExplainingPlans, type OperationOptions } from './execution.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
-import type { OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import { inTime, type OperationDeadline } from './operation-deadline.ts'
 import { type OperationObserver, refusedDocument } from './operation-observer.ts'
 import { OperationRecord } from './operation-record.ts'
@@ -18,8 +22,8 @@ export interface OperationPluginOptions {
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Where those that are open are known. */
-  readonly subscriptions: OpenSubscriptions
+  /** Answers subscriptions. */
+  readonly live: SubscriptionSource
   /** What the schema was before. */
   readonly history: SchemaHistory
   /** Whether an operation without a viewer is refused. */
@@ -31,12 +35,26 @@ export interface OperationPluginOptions {
   readonly observer?: OperationObserver | undefined
 }
 
+/** Answers subscriptions whose documents have been parsed and validated. */
+export interface SubscriptionSource {
+  /** Resolves to the frames, or to why there are none. Never rejects. */
+  subscribe(
+    request: {
+      readonly document: DocumentNode
+      readonly operationName: string | null | undefined
+      readonly variables: Readonly<Record<string, unknown>> | null | undefined
+      readonly explains: boolean
+    },
+    origin: Pick<OperationOptions, 'viewer' | 'beganMs'>,
+  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
+}
+
 /**
  * The pipeline of every operation, whichever transport it came by: parse with a bound, validate, prepare, execute. As a
  * plugin, since HTTP and WebSocket meet only there.
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
-  const { served, documents, limits, history, requireViewer, observer } = options
+  const { served, documents, limits, history, requireViewer, observer, live } = options
   const hideSuggestions = !limits.introspection
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
   const executionOf = ({ schema }: ExecutionArgs): Execution =>
@@ -97,15 +115,11 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
         checkViewer(args)
-        const record = recordOf(args)
-        const deadline = deadlineOf(args)
-        const opening = executionOf(args).subscribe({ ...args, hideSuggestions }, record)
-        const answers = await inTime(opening, deadline, (late) => {
-          if (Symbol.asyncIterator in late) void late.return()
-        })
-        const hasBegun = Symbol.asyncIterator in answers
-        record?.answered(hasBegun ? {} : answers)
-        return hasBegun && record !== undefined ? recorded(answers, record) : answers
+        const { document, operationName, variableValues: variables, contextValue } = args
+        const wishes = contextValue as OperationOptions | undefined
+        const { viewer, beganMs, explain: explains = false } = wishes ?? {}
+        const request = { document, operationName, variables, explains }
+        return live.subscribe(request, { viewer, beganMs })
       })
     },
   }
@@ -113,18 +127,4 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
 
 function textOf(source: string | Source): string {
   return typeof source === 'string' ? source : source.body
-}
-
-type Answers = AsyncGenerator<ExecutionResult, void, void>
-
-function recorded(answers: Answers, record: OperationRecord): Answers {
-  let hasEnded = false
-  return followedGenerator(answers, {
-    yielded: () => record.framed(),
-    ended: () => {
-      if (hasEnded) return
-      hasEnded = true
-      record.ended()
-    },
-  })
 }

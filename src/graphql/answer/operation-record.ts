@@ -40,26 +40,17 @@ export class OperationRecord {
     this.#rows += budget.spent('rows')
   }
 
-  /** It is answered, or its subscription has begun. */
+  /** It is answered. */
   answered({ errors = [] }: Pick<ExecutionResult, 'errors'>): void {
     for (const { extensions } of errors) this.#codes.add(String(extensions['code']))
     this.#observer.answered(this.#report())
-  }
-
-  framed(): void {
-    this.#observer.framed?.()
-  }
-
-  /** Its subscription has ended. */
-  ended(): void {
-    this.#observer.ended?.(this.#report())
   }
 
   #report(): OperationReport {
     const { document, operationName, contextValue } = this.#args
     const node = getOperationAST(document, operationName)
     return {
-      operation: node?.operation === 'subscription' ? 'subscription' : 'query',
+      operation: 'query',
       document,
       operationName: node?.name?.value,
       viewer: (contextValue as { readonly viewer?: Viewer } | undefined)?.viewer,

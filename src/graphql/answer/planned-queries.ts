@@ -6,9 +6,8 @@ import {
 } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
+import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
-import { ReportingBudget } from '../../query/condition/reporting-budget.ts'
 import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import { explain, type Explanation } from './explanation.ts'
 import type { OperationOptions, OperationRequest } from './execution.ts'
@@ -115,13 +114,36 @@ export class PlannedQueries {
     request: QueryRequest,
     origin: QueryOrigin = {},
   ): string | undefined | Promise<string | undefined> {
+    const find = (): KnownOperation | undefined => this.#find(request)
+    if (this.#options.documents.has(request.query)) return this.#answer(find(), request, origin)
+    // It may be large, and the user may have many like it: they are parsed in turns.
+    const lane = queryLane(origin.viewer)
+    const answer = () => this.#answer(turns.run(find, lane), request, origin)
+    const turn = turns.enter(lane)
+    return turn === undefined ? answer() : turn.then(answer)
+  }
+
+  /** The operation that is asked for; `undefined` where it is not valid. */
+  #find({ query, operationName }: QueryRequest): KnownOperation | undefined {
     try {
       const served = this.#options.served()
       const { documents } = this.#options
-      const document = documents.parse(request.query)
+      const document = documents.parse(query)
       if (documents.validate(served.schema, document).length > 0) return undefined
-      const known = this.#planOf(served, document, request.operationName)
-      if (known === undefined) return undefined
+      return this.#operationOf(served, document, operationName)
+    } catch {
+      return undefined
+    }
+  }
+
+  #answer(
+    operation: KnownOperation | undefined,
+    request: QueryRequest,
+    origin: QueryOrigin,
+  ): string | undefined | Promise<string | undefined> {
+    if (operation?.plan === undefined) return undefined
+    const { served, plan: known } = operation
+    try {
       const startedMs = performance.now()
       const { viewer } = origin
       const secrets: string[] = []
@@ -157,7 +179,7 @@ export class PlannedQueries {
     { secretRead, ...origin }: QueryOrigin & { readonly secretRead: (secret: string) => void },
   ): Promise<ExplainedText | undefined> {
     try {
-      const known = this.#planOf(served, document, operationName)
+      const known = this.#operationOf(served, document, operationName)?.plan
       if (known === undefined) return undefined
       let report = new ReadReport()
       const access = origin.viewer && new ViewerAccess(served, origin.viewer)
@@ -221,11 +243,10 @@ export class PlannedQueries {
     const access = origin.viewer && new ViewerAccess(served, origin.viewer)
     const secrets = { access, token: origin.callerToken, read: secretRead }
     const direct = new DirectReads({ served, limits, access, secrets })
-    const lane = queryLane(origin.viewer)
     return prepareAndRun<T | undefined>({ served, limits }, kinds, {
       access,
       direct,
-      enter: () => turns.enter(lane),
+      lane: queryLane(origin.viewer),
       run: (parts) => {
         const paid = budget()
         const all = { served, limits, variables, budget: paid, fragments, parts, direct }
@@ -247,11 +268,11 @@ export class PlannedQueries {
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}}`, errors }
   }
 
-  #planOf(
+  #operationOf(
     served: ServedSchema,
     document: DocumentNode,
     operationName: string | null | undefined,
-  ): KnownPlan | undefined {
+  ): KnownOperation | undefined {
     const operation = getOperationAST(document, operationName)
     // A name that no operation has is not remembered.
     if (operation === null || operation === undefined) return undefined
@@ -260,7 +281,7 @@ export class PlannedQueries {
       known = { served, plan: this.#compiled(served, document, operation) }
       this.#operations.set(operation, known)
     }
-    return known.plan
+    return known
   }
 
   #compiled(

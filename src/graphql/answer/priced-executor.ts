@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql'
 import { ExecutorThrowingOnIncremental } from 'graphql/execution/ExecutorThrowingOnIncremental'
-import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { AlikeErrors } from '../errors/priced-errors.ts'
 
 type Base = ExecutorThrowingOnIncremental
@@ -29,7 +29,7 @@ export function executePriced(
     : onlyFailure(result, budget)
 }
 
-/** Of an operation that was too costly nothing is told but that, whatever else had failed before. */
+/** Of an operation that was too costly, or has ended otherwise, nothing is told but that, whatever else had failed before. */
 function onlyFailure(result: ExecutionResult, { failure }: WorkBudget): ExecutionResult {
   if (failure === undefined) return result
   const errors = result.errors?.filter(({ originalError }) => originalError === failure)
@@ -94,7 +94,7 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
         locatedError(thrown, node, responsePathAsArray(path)),
       )
     } catch (error) {
-      if (!(error instanceof QueryTooCostlyError)) throw error
+      if (error !== this.#budget.failure) throw error
       if (thrown instanceof GraphQLError && thrown.originalError === error) throw thrown
       throw locatedError(error, node, responsePathAsArray(path))
     }

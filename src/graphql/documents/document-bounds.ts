@@ -9,7 +9,7 @@ import {
   validate,
   visit,
 } from 'graphql'
-import { shortened } from '../../lib/shortened.ts'
+import { shortened } from '../../lib/text.ts'
 import {
   ClientError,
   type ClientErrorCode,

@@ -44,6 +44,11 @@ export class OperationDocuments {
     return this.#kept.calculatedSize
   }
 
+  /** Whether a text has been parsed already. */
+  has(text: string): boolean {
+    return this.#kept.has(text)
+  }
+
   /** Throws the GraphQLError of a text that is no document, or too large a one. */
   parse(text: string): DocumentNode {
     let document = this.#kept.get(text)?.document

@@ -7,7 +7,7 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'graphql'
-import { shortened } from '../../lib/shortened.ts'
+import { shortened } from '../../lib/text.ts'
 import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
 import { fragmentsOf } from './document-fragments.ts'
 

@@ -23,6 +23,9 @@ export function argumentAt(document: DocumentNode, wanted: ASTNode): string | un
   return found
 }
 
+/** Values of variables that are told to be wrong, at most: graphql-js writes out for each of them all that stands beside it. */
+export const maxCoercionErrors = 5
+
 const badVariable = /^Variable "\$(\w+)" has invalid value(?: at ([.[][^:]*))?: /
 
 /** An error of a variable's value, naming the argument that the variable stands in; other errors as they are. */

@@ -1,5 +1,5 @@
-import { GraphQLError, type GraphQLErrorExtensions } from 'graphql'
-import { maxEchoLength, shortened } from '../../lib/shortened.ts'
+import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
+import { maxEchoLength, shortened } from '../../lib/text.ts'
 
 /** Of a message or a hint: it may quote what was sent, besides what it says itself. */
 const maxTextLength = 500
@@ -13,25 +13,49 @@ const maxErrors = 100
  * many there are.
  */
 export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
+  const { told, untold } = fewErrors(errors)
+  const bounded = told.map(boundedError)
+  const [first] = untold
+  if (first === undefined) return bounded
+  const { path, nodes } = first
+  const extensions = { code: first.extensions['code'] }
+  return [...bounded, new GraphQLError(summary(untold), { path, nodes, extensions })]
+}
+
+/** The same for errors whose texts are bounded already, and that are formatted. */
+export function boundedFormatted(
+  errors: readonly GraphQLFormattedError[],
+): readonly GraphQLFormattedError[] {
+  const { told, untold } = fewErrors(errors)
+  const [first] = untold
+  if (first === undefined) return told
+  const extensions = { code: first.extensions?.['code'] }
+  return [...told, { ...first, message: summary(untold), extensions }]
+}
+
+interface FewErrors<T> {
+  readonly told: readonly T[]
+  readonly untold: readonly T[]
+}
+
+function fewErrors<T extends GraphQLError | GraphQLFormattedError>(
+  errors: readonly T[],
+): FewErrors<T> {
   const alike = new Map<string, number>()
-  const told = errors.filter((error) => {
+  const told: T[] = []
+  const untold: T[] = []
+  for (const error of errors) {
     const name = `${codeOf(error)}\0${fieldOf(error)}\0${error.message}`
     const count = (alike.get(name) ?? 0) + 1
     alike.set(name, count)
-    return count <= maxAlike
-  })
-  if (told.length > maxErrors) told.length = maxErrors
-  const bounded = told.map(boundedError)
-  const kept = new Set(told)
-  const first = errors.find((error) => !kept.has(error))
-  if (first === undefined) return bounded
-  return [...bounded, summary(first, errors.length - told.length)]
+    if (count <= maxAlike && told.length < maxErrors) told.push(error)
+    else untold.push(error)
+  }
+  return { told, untold }
 }
 
-function summary(first: GraphQLError, count: number): GraphQLError {
-  const message = `${count} more errors, such as this one: ${shortened(first.message)}`
-  const { path, nodes } = first
-  return new GraphQLError(message, { path, nodes, extensions: { code: first.extensions['code'] } })
+function summary(untold: readonly (GraphQLError | GraphQLFormattedError)[]): string {
+  return `${untold.length} more errors, such as this one: ${shortened(untold[0]?.message ?? '')}`
 }
 
 function boundedError(error: GraphQLError): GraphQLError {
@@ -63,12 +87,12 @@ function boundedValue(value: unknown, maxLength: number): unknown {
   return text.length <= maxLength ? value : shortened(text, maxLength)
 }
 
-function codeOf({ extensions }: GraphQLError): string {
-  const { code } = extensions
+function codeOf({ extensions }: GraphQLError | GraphQLFormattedError): string {
+  const code = extensions?.['code']
   return typeof code === 'string' ? code : ''
 }
 
 /** The path of an error without the places in lists. */
-function fieldOf({ path }: GraphQLError): string {
+function fieldOf({ path }: GraphQLError | GraphQLFormattedError): string {
   return path?.filter((step) => typeof step === 'string').join('.') ?? ''
 }

@@ -6,80 +6,90 @@ import {
   isObjectType,
   type OperationDefinitionNode,
 } from 'graphql'
+import { AnswerTooLongError } from '../../informer/codec/projection.ts'
+import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
 import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
+import { answered } from '../plan/field-errors.ts'
+import { jsonField } from '../plan/object-writers.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import type { PlanNeeds } from '../plan/plan-needs.ts'
+import type { PlanRun } from '../plan/plan-run.ts'
 import type { RowWriter } from '../plan/writers.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
-import { PreviousText } from './previous-text.ts'
 
-/** What a frame says; `changes` is the text of the list. */
+/** What a frame says. */
 export interface FrameParts {
   readonly reset: boolean
   readonly synced: boolean
   /** Of a page. */
   readonly totalCount: number | undefined
-  readonly changes: string
+  /** The text of the list, for each of {@link FramePlan.changes}. */
+  readonly changes: readonly string[]
   readonly resumeToken: string
   readonly resourceVersion: string
 }
 
-/** What a frame says of one object, whose text is `object`. */
+/** What a frame says of one object. `object` is what {@link FramePlan.row} wrote. */
 export interface ChangeParts {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
   readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
   readonly objectId: string
   readonly object: string
   readonly finalStateKnown: boolean
-  /** What each field `previous` has, in their order; absent: null. */
+  /** The text of each of {@link FramePlan.previous}; absent: null. */
   readonly previous?: readonly string[] | undefined
 }
 
-/** What a frame says of one row of a page, whose text is `object`. */
+/** What a frame says of one row of a page. `object` is what {@link FramePlan.row} wrote. */
 export interface PageStepParts extends SentStep {
   readonly object: string
 }
 
 type Write<T> = (parts: T) => string
 
-/** What is selected of one of the gateway's own types. */
-interface OwnSelection {
-  /** The kind that is followed. */
-  readonly kind: Kind
-  readonly type: GraphQLObjectType
-  readonly nodes: readonly FieldNode[]
-  readonly compiler: PlanCompiler
+/** A field `changes`: its response key, and how one change is written. */
+export interface ChangesField {
+  readonly key: string
+  readonly write: Write<ChangeParts | PageStepParts>
 }
 
-/** How each change is written, and what that takes. */
-type ChangePlan = Pick<FramePlan, 'change' | 'row' | 'previous'>
+/** Writes what stood at a path of an object as it was. */
+export type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
 /** A subscription to a list, a page or an object, compiled: what it reads, and how its frames are written as JSON text. */
 export interface FramePlan {
   readonly form: 'listFrames' | 'lookupFrames' | 'livePages'
   readonly kind: Kind
+  /** The response key of the root field. */
+  readonly key: string
+  readonly nodes: readonly FieldNode[]
   readonly args: FieldArguments
-  /** The kinds that its objects are written from: its own, and those that relations lead to. */
-  readonly kinds: readonly Kind[]
-  /** The same with the indexes that they are read by. */
+  /** The kinds that rows are written from, the followed one among them, with the indexes that they are read by. */
   readonly needs: readonly RelatedNeed[]
   /** The fields whose arguments name further ones. */
   readonly asked: PlanNeeds['asked']
   /** Whether relations lead to objects of the followed kind, so that its rows may be written from any of those. */
   readonly leadsBack: boolean
-  /** Writes an object; `undefined` where none is selected. */
+  /** Whether a field depends on the viewer, and not only on what the viewer may list. */
+  readonly needsViewer: boolean
+  /** Writes all fields `object` of a change, one text behind the other; `undefined` where there is none. */
   readonly row: RowWriter | undefined
-  /** The fields `previous` of a change, in their order. */
-  readonly previous: readonly PreviousText[]
-  /** The payload of a frame, `{"data":…}`. */
+  /** The fields `previous` of a change. */
+  readonly previous: readonly PreviousWriter[]
+  /** The fields `changes` of a frame. */
+  readonly changes: readonly ChangesField[]
+  /** The value of the root field. */
   readonly frame: Write<FrameParts>
-  readonly change: Write<ChangeParts | PageStepParts>
 }
+
+/** Stands between the texts of several fields `object`. JSON has it nowhere. */
+const between = '\0'
 
 /** Compiles a subscription. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
 export function compileFrames(
@@ -101,111 +111,208 @@ export function compileFrames(
     throw new NotCoveredError(`Subscription.${field.name}`)
   }
   const { kind } = source
-  if (kind.uncached) throw new NotCoveredError('a live read')
   return compiler.within(key, () => {
     compiler.reads(kind)
-    const frame = frameWriter({ kind, type: typeOf(field), nodes, compiler })
+    const compiled = new FrameCompiler(kind, compiler)
+    const frame = compiled.frame(typeOf(field), nodes)
     const { kinds: needs, asked } = compiler.takeNeeds()
+    const { rows } = compiled
     return {
-      ...frame,
       form,
       kind,
+      key,
+      nodes,
       args: new FieldArguments(field, node),
       needs,
       asked,
       leadsBack: compiler.isLedTo(kind),
-      kinds: needs.map((need) => need.kind),
-      frame: (parts) => `{"data":{${JSON.stringify(key)}:${frame.frame(parts)}}}`,
+      get needsViewer() {
+        // Rows of further kinds are compiled when the first object of them is met.
+        return compiler.needsViewer
+      },
+      row: joined(rows),
+      previous: compiled.previous,
+      changes: compiled.changes,
+      frame,
     }
   })
 }
 
-function frameWriter(selection: OwnSelection): ChangePlan & Pick<FramePlan, 'frame'> {
-  let inner: ChangePlan | undefined
-  const members = membersOf<FrameParts>(selection, (field, same) => {
-    const source = fieldSourceOf(field)
-    if (source.form !== 'frame' && source.form !== 'livePage') {
-      throw new NotCoveredError(field.name)
-    }
-    const { part } = source
-    if (part === 'changes') {
-      if (inner !== undefined) throw new NotCoveredError('changes under two names')
-      const writer = source.form === 'frame' ? changeWriter : stepWriter
-      inner = writer({ ...selection, type: typeOf(field), nodes: same })
-      return ({ changes }) => changes
-    }
-    return (parts) => JSON.stringify(parts[part])
-  })
-  const { change = () => '', row, previous = [] } = inner ?? {}
-  return { frame: members, change, row, previous }
+function joined(rows: readonly RowWriter[]): RowWriter | undefined {
+  const [only] = rows
+  if (rows.length <= 1) return only
+  return (run, part, id) => rows.map((write) => write(run, part, id)).join(between)
 }
 
-function changeWriter(selection: OwnSelection): ChangePlan {
-  let row: RowWriter | undefined
-  const previous: PreviousText[] = []
-  const change = membersOf<ChangeParts>(selection, (field, same) => {
-    const source = fieldSourceOf(field)
-    if (source.form !== 'change') throw new NotCoveredError(field.name)
-    const { part } = source
-    switch (part) {
-      case 'object':
-        row = objectWriter(selection, same, row)
-        return ({ object }) => object
-      case 'previous': {
-        const [node] = same
-        if (node === undefined) throw new NotCoveredError('previous')
-        const at = previous.push(new PreviousText(field, node)) - 1
-        return (parts) => parts.previous?.[at] ?? 'null'
+/** Compiles the fields of a frame, which may stand in it under several names. */
+class FrameCompiler {
+  readonly rows: RowWriter[] = []
+  readonly previous: PreviousWriter[] = []
+  readonly changes: ChangesField[] = []
+  readonly #kind: Kind
+  readonly #compiler: PlanCompiler
+
+  constructor(kind: Kind, compiler: PlanCompiler) {
+    this.#kind = kind
+    this.#compiler = compiler
+  }
+
+  frame(type: GraphQLObjectType, nodes: readonly FieldNode[]): Write<FrameParts> {
+    return this.#members<FrameParts>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'frame' && source.form !== 'livePage') {
+        throw new NotCoveredError(field.name)
       }
-      default:
-        return (parts) => JSON.stringify(parts[part])
+      const { part } = source
+      if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
+      const inner = typeOf(field)
+      const write =
+        source.form === 'frame' ? this.#change(inner, key, same) : this.#step(inner, key, same)
+      const at = this.changes.push({ key, write }) - 1
+      return ({ changes }) => changes[at] ?? '[]'
+    })
+  }
+
+  #change(
+    type: GraphQLObjectType,
+    changes: string,
+    nodes: readonly FieldNode[],
+  ): ChangesField['write'] {
+    const write = this.#members<ChangeParts>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'change') throw new NotCoveredError(field.name)
+      const { part } = source
+      if (part === 'object') return this.#object(field, [changes, key], same)
+      if (part !== 'previous') return (parts) => JSON.stringify(parts[part])
+      const at = this.previous.push(previousWriter(field, [changes, key], same)) - 1
+      return ({ previous }) => previous?.[at] ?? 'null'
+    })
+    return (parts) => ('type' in parts ? write(parts) : '')
+  }
+
+  #step(
+    type: GraphQLObjectType,
+    changes: string,
+    nodes: readonly FieldNode[],
+  ): ChangesField['write'] {
+    const write = this.#members<PageStepParts>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'livePageChange') throw new NotCoveredError(field.name)
+      const { part } = source
+      if (part === 'object') return this.#object(field, [changes, key], same)
+      return (parts) => JSON.stringify(parts[part])
+    })
+    return (parts) => ('step' in parts ? write(parts) : '')
+  }
+
+  #object(
+    field: GraphQLField<unknown, unknown>,
+    path: readonly [changes: string, key: string],
+    nodes: readonly FieldNode[],
+  ): Write<{ readonly object: string }> {
+    const compiler = this.#compiler
+    const row = compiler.live(true, () => compiler.row(this.#kind, selectionsOf(nodes)))
+    const at = this.rows.push(inChanges(field, path, nodes, row)) - 1
+    return ({ object }) => {
+      if (this.rows.length === 1) return object
+      return object.split(between)[at] ?? 'null'
     }
-  })
-  return { change: (parts) => ('type' in parts ? change(parts) : ''), row, previous }
-}
+  }
 
-function stepWriter(selection: OwnSelection): ChangePlan {
-  let row: RowWriter | undefined
-  const step = membersOf<PageStepParts>(selection, (field, same) => {
-    const source = fieldSourceOf(field)
-    if (source.form !== 'livePageChange') throw new NotCoveredError(field.name)
-    const { part } = source
-    if (part !== 'object') return (parts) => JSON.stringify(parts[part])
-    row = objectWriter(selection, same, row)
-    return ({ object }) => object
-  })
-  return { change: (parts) => ('step' in parts ? step(parts) : ''), row, previous: [] }
-}
-
-function objectWriter(
-  { kind, compiler }: OwnSelection,
-  nodes: readonly FieldNode[],
-  known: RowWriter | undefined,
-): RowWriter {
-  if (known !== undefined) throw new NotCoveredError('an object under two names')
-  return compiler.observed(true, () => compiler.row(kind, selectionsOf(nodes)))
-}
-
-/** Writes the fields of one of the gateway's own types. */
-function membersOf<T>(
-  { type, nodes, compiler }: OwnSelection,
-  writeOf: (field: GraphQLField<unknown, unknown>, same: readonly FieldNode[]) => Write<T>,
-): Write<T> {
-  const fields = collectFields(selectionsOf(nodes), new Set([type.name]), compiler.collect)
-  const members = Array.from(fields, ([key, same], position): [string, Write<T>] => {
-    const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
-    const name = same[0]?.name.value ?? ''
-    if (name === '__typename') return [before, () => JSON.stringify(type.name)]
-    const field = type.getFields()[name]
-    if (field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
-    return [before, writeOf(field, same)]
-  })
-  return (parts) => {
-    let text = '{'
-    for (const [before, write] of members) text += before + write(parts)
-    return `${text}}`
+  /** Writes the fields of one of the gateway's own types. */
+  #members<T>(
+    type: GraphQLObjectType,
+    nodes: readonly FieldNode[],
+    writeOf: (
+      field: GraphQLField<unknown, unknown>,
+      key: string,
+      same: readonly FieldNode[],
+    ) => Write<T>,
+  ): Write<T> {
+    const { collect } = this.#compiler
+    const fields = collectFields(selectionsOf(nodes), new Set([type.name]), collect)
+    const members = Array.from(fields, ([key, same], position): [string, Write<T>] => {
+      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+      const name = same[0]?.name.value ?? ''
+      if (name === '__typename') return [before, () => JSON.stringify(type.name)]
+      const field = type.getFields()[name]
+      if (field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+      return [before, writeOf(field, key, same)]
+    })
+    return (parts) => {
+      let text = '{'
+      for (const [before, write] of members) text += before + write(parts)
+      return `${text}}`
+    }
   }
 }
+
+/** The same writer for a field of a change. The paths of its errors begin with the key of `changes`, without the change's place. */
+function inChanges<A, B>(
+  { type }: GraphQLField<unknown, unknown>,
+  [changes, key]: readonly [changes: string, key: string],
+  nodes: readonly FieldNode[],
+  write: (run: PlanRun, a: A, b: B) => string,
+): (run: PlanRun, a: A, b: B) => string {
+  const guarded = answered({ key, type, nodes }, write)
+  return (run, a, b) => {
+    const before = run.errors.count
+    try {
+      return guarded(run, a, b)
+    } finally {
+      if (run.errors.count > before) run.errors.within(before, changes)
+    }
+  }
+}
+
+/** What writing a `previous` is charged: walking a path may cost as much as so many fields. */
+const chargedFields = 65
+/** Paths of one field for which projections are kept; they come by variables. */
+const maxPaths = 16
+
+/** Compiles a field `previous`: it writes what stood at its path, straight from what is held. */
+function previousWriter(
+  field: GraphQLField<unknown, unknown>,
+  path: readonly [changes: string, key: string],
+  nodes: readonly FieldNode[],
+): PreviousWriter {
+  const [node] = nodes
+  if (node === undefined) throw new NotCoveredError('previous')
+  const args = new FieldArguments(field, node)
+  const projections = new WeakMap<StoreView, Map<string, Projection>>()
+  const projectionOf = (view: StoreView, at: string | null): Projection => {
+    let ofView = projections.get(view)
+    if (ofView === undefined) projections.set(view, (ofView = new Map()))
+    const name = JSON.stringify(at)
+    let projection = ofView.get(name)
+    if (projection === undefined) {
+      const { path: names, value } = jsonField(at)
+      if (ofView.size >= maxPaths) ofView.clear()
+      projection = view.projection({ fields: [{ key: 'v', path: names, value }] })
+      ofView.set(name, projection)
+    }
+    return projection
+  }
+  const write: PreviousWriter = (run, view, held) => {
+    const { budget } = run
+    budget.spend('fields', chargedFields)
+    const { path: at } = run.argumentsOf(args)
+    const project = projectionOf(view, typeof at === 'string' ? at : null)
+    let text: string | undefined
+    try {
+      text = project(held, budget.left('bytes'))
+    } catch (error) {
+      if (error instanceof AnswerTooLongError) budget.spend('bytes', error.length)
+      throw error
+    }
+    if (text === undefined) throw new TypeError('JSON of any kind can be written')
+    budget.spend('bytes', text.length)
+    return text.slice(memberStart.length, -1)
+  }
+  return inChanges(field, path, nodes, write)
+}
+
+const memberStart = '{"v":'
 
 function typeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
   const type = getNamedType(field.type)

@@ -1,3 +1,5 @@
+import type { GraphQLFormattedError } from 'graphql'
+import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { encodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { PageState } from './group-content.ts'
@@ -6,16 +8,19 @@ import type { SentChange } from './live-change.ts'
 /** The resource version of each kind that is read, by type name; the followed kind's is the first. */
 export type Positions = Readonly<Record<string, string>>
 
-export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead' | 'rows'> {
+export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead'> {
   readonly plan: FramePlan
   readonly maxFrameObjects: number
   readonly maxFrameBytes: number
+  /** The JSON text of how rows were read last; `undefined` where nobody asks. */
+  readonly explanation: () => string | undefined
 }
 
 /** Some changes that fit into one frame. */
 interface FramePart {
   readonly changes: readonly SentChange[]
-  readonly text: string
+  /** The text of each field `changes`. */
+  readonly texts: readonly string[]
 }
 
 /** Where frames stand: all that was sent is known up to `positions`, those before the last one are behind `before`. */
@@ -39,8 +44,6 @@ export interface WrittenFrame {
   readonly payload: Buffer
   readonly positions: Positions
   readonly isAhead: boolean
-  /** What a page has come to with it; empty in the midst of the steps to it. */
-  readonly rows: string | undefined
 }
 
 /** Writes the frames of one group. */
@@ -59,10 +62,9 @@ export class FrameWriter {
     let waiting: FramePart | undefined
     let { reset } = at
     const { wasSynced, before, positions, page } = at
-    const within = page && { ...page, rows: '' }
     for (const part of this.#parts(changes)) {
       if (waiting !== undefined) {
-        const midst = { synced: wasSynced, positions: before, isAhead: true, page: within }
+        const midst = { synced: wasSynced, positions: before, isAhead: true, page }
         yield this.#written(waiting, { reset, ...midst })
         reset = false
       }
@@ -71,48 +73,69 @@ export class FrameWriter {
     if (waiting !== undefined) {
       // In the midst of a change there are several states of a page behind one position.
       const isMidst = positions === before
-      const last = isMidst ? within : page
       const isAhead = isMidst || at.isAhead
-      yield this.#written(waiting, { reset, synced: true, positions, isAhead, page: last })
+      yield this.#written(waiting, { reset, synced: true, positions, isAhead, page })
     }
   }
 
   #written(
-    { changes, text }: FramePart,
+    { changes, texts }: FramePart,
     at: Pick<FramesAt, 'reset' | 'positions' | 'isAhead' | 'page'> & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, ...known } = this.#options
+    const { plan, explanation, ...known } = this.#options
     const { reset, synced, positions, isAhead, page } = at
-    const rows = page?.rows
-    const payload = plan.frame({
+    const frame = plan.frame({
       reset,
       synced,
       totalCount: page?.totalCount,
-      changes: `[${text}]`,
-      resumeToken: encodeResumeToken({ ...known, positions, isAhead, rows }),
+      changes: texts,
+      resumeToken: encodeResumeToken({ ...known, positions, isAhead }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
-    return { changes, payload: utf8(payload), positions, isAhead, rows }
+    const explained = explanation()
+    const extensions = explained === undefined ? '' : `,"extensions":{"explain":${explained}}`
+    const payload = `{${errorsOf(plan, changes)}"data":{${JSON.stringify(plan.key)}:${frame}}${extensions}}`
+    return { changes, payload: utf8(payload), positions, isAhead }
   }
 
   *#parts(changes: readonly SentChange[]): Generator<FramePart, void> {
     const { plan, maxFrameObjects, maxFrameBytes } = this.#options
-    let texts: string[] = []
+    let fields = plan.changes.map((): string[] => [])
     let length = 0
     let start = 0
+    const part = (end: number): FramePart => ({
+      changes: changes.slice(start, end),
+      texts: fields.map((texts) => `[${texts.join(',')}]`),
+    })
     for (const [number, change] of changes.entries()) {
-      const text = plan.change(change)
-      const isFull = texts.length >= maxFrameObjects || length + text.length > maxFrameBytes
-      if (texts.length > 0 && isFull) {
-        yield { changes: changes.slice(start, number), text: texts.join(',') }
-        ;[texts, length, start] = [[], 0, number]
+      const written = plan.changes.map(({ write }) => write(change))
+      const more = written.reduce((sum, text) => sum + text.length + 1, 0)
+      const isFull = number - start >= maxFrameObjects || length + more > maxFrameBytes
+      if (number > start && isFull) {
+        yield part(number)
+        fields = plan.changes.map(() => [])
+        ;[length, start] = [0, number]
       }
-      texts.push(text)
-      length += text.length + 1
+      for (const [at, text] of written.entries()) fields[at]?.push(text)
+      length += more
     }
-    yield { changes: changes.slice(start), text: texts.join(',') }
+    yield part(changes.length)
   }
 }
+
+/** The member `errors` of a payload: those of its rows, with their paths from the root. */
+function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string {
+  const errors = changes.flatMap((change, at) => {
+    if (change.errors === '') return none
+    return (JSON.parse(change.errors) as readonly GraphQLFormattedError[]).map((error) => {
+      const [field = '', ...rest] = error.path ?? []
+      return { ...error, path: [key, field, at, ...rest] }
+    })
+  })
+  return errors.length === 0 ? '' : `"errors":${JSON.stringify(boundedFormatted(errors))},`
+}
+
+const none: readonly GraphQLFormattedError[] = []
 
 /** In memory of its own: what is kept for a while would keep all of the pool that short-lived bytes are cut from. */
 function utf8(text: string): Buffer {

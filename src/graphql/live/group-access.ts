@@ -1,152 +1,131 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
-import type { SharedInformer } from '../../informer/shared-informer.ts'
-import type { ResourceHistory } from '../../cache/resource-history.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
-import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
-import { type ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import { isSameScope } from '../operation/live-scope.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { forbiddenList } from '../prepare/viewer-access.ts'
 import type { Kind } from '../model/kind.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
+import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import type { FollowedList } from '../operation/followed-list.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
+import { PermissionWait } from '../prepare/permission-wait.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import {
-  noPermissions,
-  ofPlace,
-  type PermissionCheck,
-  permissionKey,
-  type KnownPermissions,
-} from './permission-check.ts'
-import type { WithheldChecks } from './withheld-checks.ts'
+  forbiddenList,
+  type KindNeed,
+  tooManyNamespaces,
+  type ViewerAccess,
+} from '../prepare/viewer-access.ts'
 
-/** What may be seen of one kind by all members of a group. */
-export interface GroupKindAccess {
+/** What the members of a group may see of one kind. */
+interface GroupKindAccess {
   readonly at: ClusterKind
-  /** What may be listed of it, or why that is nothing. */
+  /** What they may list of it, or why that is nothing. */
   readonly list: Scope | ClientError
   /** The namespaces that this has been decided for; `undefined`: all. */
   readonly within: readonly string[] | undefined
-  /** What may be looked up by its name, as far as whole namespaces tell. */
+  /** What they may look up by name, as far as whole namespaces tell. */
   readonly look: Scope
-  /** Whether some may be looked up that this does not tell of. */
-  readonly looksAtNames: boolean
 }
 
-/** Where a row has led that its group does not follow, or that nobody has asked about. */
-export type MissingRead =
-  | {
-      /**
-       * `kind`: to a kind, or an index of it, that only objects name; `place`: to namespaces that nobody has asked about; `own`: to an
-       * object of the followed kind of which nothing is heard.
-       */
-      readonly form: 'kind' | 'place' | 'own'
-      readonly at: ClusterKind
-    }
-  | { readonly form: 'privilege'; readonly privilege: PermissionCheck }
-
-/** One text for each. */
-export function missingText(beyond: MissingRead): string {
-  if (beyond.form === 'privilege') return permissionKey(beyond.privilege)
-  const { kind, indexes } = beyond.at
-  return [beyond.form, kind.typeName, ...(indexes?.needed ?? [])].join(' ')
+/** Something that the rows of a group lead to, and that the group does not follow. */
+export interface MissingRead {
+  /**
+   * `kind`: a kind, or an index of it, that only objects name; `place`: namespaces of a kind for which access has not been reviewed;
+   * `own`: an object of the followed kind that the group does not hear of; `viewer`: a decision that depends on who the viewer is;
+   * `name`: an object that the viewer may see by its name alone, of a kind that the group does not read.
+   */
+  readonly form: 'kind' | 'place' | 'own' | 'viewer' | 'name'
+  readonly at: ClusterKind
 }
 
-/** Rows have led to where nobody follows, or has asked what may be seen. */
-export class MissingKindError extends NotCoveredError {
-  readonly beyond: readonly MissingRead[]
+/** Rows have led to what their group does not follow. */
+export class MissingKindError extends Error {
+  readonly missing: readonly MissingRead[]
 
-  constructor(beyond: readonly MissingRead[]) {
-    super(beyond.map(missingText).join())
+  constructor(missing: readonly MissingRead[]) {
+    super(missing.map(({ form, at }) => `${form} ${at.kind.typeName}`).join())
     this.name = 'MissingKindError'
-    this.beyond = beyond
+    this.missing = missing
   }
 }
 
-/** Kinds of one moment, as the members of a group see them. */
-export type GroupKinds = CachedParts & {
-  informer(at: ClusterKind): SharedInformer
-  history(at: ClusterKind): ResourceHistory
-  /** Whether whoever is asked who they are may do something; absent where nobody is asked. Throws `MissingKindError`. */
-  readonly may: ((question: AccessQuestion) => boolean) | undefined
-}
-
-/** What may be seen besides what is known kind by kind. */
-export interface GroupAccessOptions {
-  /** Until when it is believed where nothing is heard, as `performance.now()` tells. */
-  readonly untilMs: number
-  /** Of those who are asked who they are. */
-  readonly privileges: KnownPermissions | undefined
+/** Decides about single objects that no rule for a whole namespace allows. */
+export interface NameDecisions {
+  mayLook(at: ClusterKind, key: string): boolean
 }
 
 /**
- * What may be seen by all members of a group: decided once for each viewer, and the same for the whole life of the group, so
- * that nobody's permissions can become another's. Whoever comes to see something else leaves the group.
+ * What all members of a group may see, kind by kind: everything, some namespaces, or some names. It never changes: a viewer whose access
+ * changes leaves the group.
  */
 export class GroupAccess {
   /** What of the followed kind may be listed and watched. */
   readonly scope: Scope
-  readonly kinds: readonly GroupKindAccess[]
-  /** What it is known by: groups and resume tokens have it. */
+  /** A short text, the same for the same access: groups and resume tokens have it. */
   readonly fingerprint: string
-  /** Until when it is believed where nothing is heard, as `performance.now()` tells. */
+  /** Until when it may be believed if no change is heard of, as `performance.now()` tells. */
   readonly untilMs: number
+  readonly #kinds: readonly GroupKindAccess[]
   readonly #byKind: ReadonlyMap<Kind, GroupKindAccess>
-  readonly #privileges: KnownPermissions
-  readonly #isAsked: boolean
+  readonly #named: ReadonlySet<Kind>
 
+  /** `kinds`: the followed one first; `named`: those of which single objects may be seen by their names. */
   constructor(
     scope: Scope,
     kinds: readonly GroupKindAccess[],
-    { untilMs, privileges }: GroupAccessOptions,
+    { untilMs, named }: { readonly untilMs: number; readonly named: ReadonlySet<Kind> },
   ) {
     this.scope = scope
-    this.kinds = kinds
     this.untilMs = untilMs
+    this.#kinds = kinds
+    this.#named = named
     this.#byKind = new Map(kinds.map((one) => [one.at.kind, one]))
-    this.#privileges = privileges ?? noPermissions
-    this.#isAsked = privileges !== undefined
-    this.fingerprint = accessFingerprint(seenKinds(scope, kinds), textsOf(this.#privileges))
+    this.fingerprint = accessFingerprint(seenKinds(scope, kinds))
   }
 
-  /** The kinds of which something may be seen: informers of the others need not run. */
+  /** The kinds of which something may be seen, the followed one first. Informers of the others need not run. */
   get visible(): readonly ClusterKind[] {
-    return this.kinds.flatMap(({ at, list, look, looksAtNames }) =>
-      'form' in list || !isEmpty(look) || looksAtNames ? [at] : [],
-    )
+    return this.#kinds.flatMap((one) => (this.#isVisible(one) ? [one.at] : []))
   }
 
-  /** Whether what may be listed of a kind is only known of the namespaces that had objects of it. */
+  #isVisible({ at, list, look }: GroupKindAccess): boolean {
+    return 'form' in list || !isEmpty(look) || this.#named.has(at.kind)
+  }
+
+  /** Whether access to a kind has been reviewed only for the namespaces that had objects of it. */
   isPlaceBound(kind: Kind): boolean {
     const found = this.#byKind.get(kind)
     if (found === undefined || found.within !== undefined || !kind.resource.namespaced) return false
     return !('form' in found.list) || found.list.form !== 'all'
   }
 
-  /** The part of the followed kind. */
+  /** The followed kind. */
   followed(settled: ReadSnapshot): KindView {
     return { ...settled.part(this.#followedAt), scope: this.scope }
   }
 
   get #followedAt(): ClusterKind {
-    const [{ at } = missing()] = this.kinds
-    return at
+    const [first] = this.#kinds
+    if (first === undefined) throw new TypeError('nothing is followed')
+    return first.at
   }
 
-  /** Settled kinds as they are seen; what is withheld though its name might be allowed is noted. */
-  over(settled: ReadSnapshot, withheld: WithheldChecks): GroupKinds {
-    const { cluster } = this.#followedAt
+  /** Kinds of one moment as the members may see them. They throw `MissingKindError` for what is not followed. */
+  over(settled: ReadSnapshot, names: NameDecisions): CachedParts {
     const part = (at: ClusterKind, reading: ListReading = {}): KindView => {
       const scope = this.#listed(at, reading)
       return { ...settled.part(at), scope }
     }
     const forLookup = (at: ClusterKind, keys: readonly string[] = []): KindView | undefined => {
-      const { look, looksAtNames } = this.#accessOf(at)
+      const known = this.#accessOf(at)
+      const { look } = known
       if (look.form === 'all') return settled.part(at)
-      const allows = (key: string): boolean =>
-        isInScope(look, key) || this.#has({ form: 'look', at, key }, withheld)
+      const allows = (key: string): boolean => {
+        if (isInScope(look, key)) return true
+        if (!names.mayLook(at, key)) return false
+        if (!this.#isVisible(known)) throw new MissingKindError([{ form: 'name', at }])
+        return true
+      }
       const isAny = keys.map((key) => allows(key)).includes(true)
-      const isNone = isEmpty(look) && !looksAtNames
-      if (isNone || (keys.length > 0 && !isAny)) return undefined
+      if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
       const byName = { identity: this.fingerprint, allows }
       return { ...settled.part(at), scope: look, byName }
     }
@@ -157,30 +136,7 @@ export class GroupAccess {
         if (settled.cachedPart(at) === undefined) return undefined
         return unlessRefused(() => part(at, reading))
       },
-      informer: (at) => settled.informer(at),
-      history: (at) => settled.history(at),
-      may: this.#isAsked
-        ? (question) => this.#may({ form: 'do', cluster, question }, withheld)
-        : undefined,
     }
-  }
-
-  /** Who may do it to all of a place may do it to each; else it is a matter of names. */
-  #may(privilege: PermissionCheck & { readonly form: 'do' }, withheld: WithheldChecks): boolean {
-    const place = ofPlace(privilege)
-    const key = permissionKey(place)
-    if (!this.#privileges.asked.has(key)) {
-      throw new MissingKindError([{ form: 'privilege', privilege: place }])
-    }
-    if (this.#privileges.allowed.has(key)) return true
-    return privilege.question.name !== '' && this.#has(privilege, withheld)
-  }
-
-  /** What nobody has asked about is noted: it is withheld until somebody turns out to have it. */
-  #has(privilege: PermissionCheck, withheld: WithheldChecks): boolean {
-    const key = permissionKey(privilege)
-    if (!this.#privileges.asked.has(key)) withheld.add(privilege)
-    return this.#privileges.allowed.has(key)
   }
 
   #listed(at: ClusterKind, { within }: ListReading): Scope {
@@ -206,16 +162,6 @@ export class GroupAccess {
   }
 }
 
-/** Of whoever is not asked who they are. */
-export function unrestrictedGroupAccess(needs: readonly ClusterKind[]): GroupAccess {
-  const whole = { list: unrestricted, within: undefined, look: unrestricted, looksAtNames: false }
-  return new GroupAccess(
-    unrestricted,
-    needs.map((at) => ({ at, ...whole })),
-    { untilMs: Number.POSITIVE_INFINITY, privileges: undefined },
-  )
-}
-
 function seenKinds(scope: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
   return kinds.flatMap(({ at, list, look }, number) => {
     const related = { ...at, scope: 'form' in list ? list : nothingVisible, look }
@@ -226,23 +172,244 @@ function seenKinds(scope: Scope, kinds: readonly GroupKindAccess[]): readonly Se
   })
 }
 
-/** That nothing may be done is another thing than that nobody is asked. */
-function textsOf({ asked, allowed }: KnownPermissions): readonly string[] {
-  const isAsked = [...asked].some((key) => key.startsWith('do\n'))
-  return isAsked ? ['asked', ...allowed] : [...allowed]
+function isSameScope(a: Scope, b: Scope): boolean {
+  if (a === b) return true
+  return a.form === b.form && placesText(a) === placesText(b)
 }
 
-function missing(): never {
-  throw new TypeError('nothing is followed')
+function placesText(scope: Scope): string {
+  return placesOf(scope).toSorted().join()
 }
 
 function isEmpty(scope: Scope): boolean {
+  return scope.form !== 'all' && placesOf(scope).length === 0
+}
+
+/** What a group reads, as far as that decides which access has to be reviewed. */
+export interface AccessRequest {
+  readonly list: FollowedList
+  /** The kinds that are read, the followed one first. */
+  readonly needs: readonly ClusterKind[]
+  /** Kinds whose lists have to be reviewed for all namespaces, as relations lead to them from anywhere. */
+  readonly wide: ReadonlySet<Kind>
+  /** Kinds of which the viewer may see single objects by their names. */
+  readonly named: ReadonlySet<Kind>
+  /** How long permissions that keep changing are waited for. */
+  readonly deadlineMs: number
+}
+
+/**
+ * What a viewer may see, reviewed where it is not known; everything where there is no viewer. Rejects with the `ClientError` of the
+ * followed kind.
+ */
+export async function resolveGroupAccess(
+  access: ViewerAccess | undefined,
+  request: AccessRequest,
+): Promise<GroupAccess> {
+  if (access === undefined) {
+    const whole = { list: unrestricted, within: undefined, look: unrestricted }
+    const kinds = request.needs.map((at) => ({ at, ...whole }))
+    return new GroupAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
+  }
+  const permissions = new PermissionWait(request.deadlineMs)
+  for (;;) {
+    const known = knownGroupAccess(access, request)
+    if (known instanceof GroupAccess) return known
+    if (permissions.isOver()) break
+    // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
+    await Promise.all(known.map((ask) => ask()))
+  }
+  const { cluster } = request.list.at
+  const message = 'permissions change faster than they can be asked for'
+  throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
+}
+
+type Question = () => Promise<unknown>
+
+/** What a viewer may see, or what has to be asked first. Throws the `ClientError` of the followed kind. */
+function knownGroupAccess(
+  access: ViewerAccess,
+  { list, needs, wide, named }: AccessRequest,
+): GroupAccess | readonly Question[] {
+  const open: Question[] = []
+  const [root] = needs
+  if (root === undefined) throw new TypeError('nothing is followed')
+  const scope = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
+  if (scope === undefined) return open
+  if (scope instanceof ClientError) throw scope
+  const kinds: GroupKindAccess[] = []
+  const namespaces =
+    list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
+  const filtering = filteringKinds(list)
+  // Relations may lead to objects of the followed kind, too.
+  for (const at of needs) {
+    const isWide = wide.has(at.kind) || filtering.has(at.kind)
+    const within = isWide ? undefined : namespaces
+    const watch = filtering.has(at.kind)
+    const ofKind = listed(access, { ...at, list: { within, watch } }, open)
+    if (ofKind === undefined) continue
+    const isWhole = !(ofKind instanceof ClientError) && ofKind.form === 'all'
+    const look = isWhole ? unrestricted : lookedUp(access, at, ofKind, namespaces ?? [], open)
+    kinds.push({ at, list: ofKind, within, look })
+  }
+  if (open.length > 0) return open
+  const untilMs = believedUntilMs(access, { root, scope, kinds, filtering })
+  return new GroupAccess(scope, kinds, { untilMs, named })
+}
+
+/** The kinds that a list is filtered by. They are followed as the list is, so they need `watch`. */
+function filteringKinds({ needs }: FollowedList): ReadonlySet<Kind> {
+  return new Set(needs.map(({ kind }) => kind))
+}
+
+/** `undefined` where it has to be asked for. */
+function listed(
+  access: ViewerAccess,
+  need: KindNeed & Required<Pick<KindNeed, 'list'>>,
+  open: Question[],
+): Scope | ClientError | undefined {
+  const known = access.list(need, need.list)
+  switch (known.state) {
+    case 'allowed':
+      return known.scope
+    case 'forbidden':
+      return forbiddenList(need, need.list.watch)
+    // Of what is followed everything is in memory.
+    case 'some':
+    case 'tooMany':
+      return tooManyNamespaces(need, known.most)
+    case 'unknown':
+      open.push(() => access.ask(need))
+      return undefined
+  }
+}
+
+/** What may be looked at by its name: everything, whole namespaces, or Namespaces themselves. */
+function lookedUp(
+  access: ViewerAccess,
+  at: ClusterKind,
+  list: Scope | ClientError,
+  namespaces: readonly string[],
+  open: Question[],
+): Scope {
+  const { resource } = at.kind
+  const ask = (known: boolean | undefined, question: Question): boolean => {
+    if (known === undefined) open.push(question)
+    return known === true
+  }
+  const inLists = 'form' in list && list.form === 'namespaces' ? list.namespaces : new Set<string>()
+  const isListed = (namespace: string): boolean => inLists.has(namespace)
+  if (resource.namespaced && namespaces.length > 0 && namespaces.every(isListed)) {
+    return { form: 'namespaces', namespaces: inLists }
+  }
+  if (ask(access.looksIn(at, ''), () => access.mayLookIn(at, ''))) return unrestricted
+  if (open.length > 0) return nothingVisible
+  if (resource.namespaced) {
+    const seen = [...new Set([...namespaces, ...inLists])].filter(
+      (namespace) =>
+        isListed(namespace) ||
+        ask(access.looksIn(at, namespace), () => access.mayLookIn(at, namespace)),
+    )
+    return seen.length === 0 ? nothingVisible : { form: 'namespaces', namespaces: new Set(seen) }
+  }
+  if (resource.group !== '' || resource.resource !== 'namespaces') return nothingVisible
+  const seen = namespaces.filter((name) =>
+    ask(access.looks(at, name), () => access.mayLook(at, name)),
+  )
+  return { form: 'names', keys: new Set(seen) }
+}
+
+interface Seen {
+  readonly root: ClusterKind
+  readonly scope: Scope
+  readonly kinds: readonly GroupKindAccess[]
+  readonly filtering: ReadonlySet<Kind>
+}
+
+/** Until when all of it is believed where nothing is heard. */
+function believedUntilMs(access: ViewerAccess, { root, scope, kinds, filtering }: Seen): number {
+  const each = kinds.map(({ at, list, look }) => {
+    const places = new Set('form' in list ? placesOf(list) : [])
+    const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
+    const verbs = filtering.has(at.kind) ? ['list', 'watch'] : ['list']
+    const untilListed = access.allowedUntilMs(at, places, verbs)
+    return Math.min(untilListed, access.allowedUntilMs(at, others, ['get']))
+  })
+  return Math.min(access.allowedUntilMs(root, placesOf(scope), ['list', 'watch']), ...each)
+}
+
+function placesOf(scope: Scope): readonly string[] {
   switch (scope.form) {
     case 'all':
-      return false
+      return everywhere
     case 'namespaces':
-      return scope.namespaces.size === 0
+      return [...scope.namespaces]
     case 'names':
-      return scope.keys.size === 0
+      return [...scope.keys]
+  }
+}
+
+const everywhere = ['']
+
+/** Permissions that rows depend on, and that only a review for this viewer and this object decides. */
+export class ViewerDecisions implements NameDecisions {
+  readonly access: ViewerAccess
+  readonly #looks = new Map<string, () => Promise<unknown>>()
+  readonly #questions = new Map<string, AccessQuestion[]>()
+  readonly #others: (() => Promise<unknown>)[] = []
+  #refusal: unknown
+
+  constructor(access: ViewerAccess) {
+    this.access = access
+  }
+
+  /** Whether something has to be asked before rows can be written. */
+  get isLacking(): boolean {
+    return this.#looks.size + this.#questions.size + this.#others.length > 0
+  }
+
+  mayLook(at: ClusterKind, key: string): boolean {
+    const known = this.access.looks(at, key)
+    if (known !== undefined) return known
+    this.#refuse()
+    const name = `${at.kind.typeName} ${key}`
+    this.#looks.set(name, () => this.access.mayLook(at, key))
+    return false
+  }
+
+  /** Notes a question about the viewer. Throws where it could not be asked. */
+  asks(cluster: string, question: AccessQuestion): void {
+    this.#refuse()
+    const known = this.#questions.get(cluster)
+    if (known === undefined) this.#questions.set(cluster, [question])
+    else known.push(question)
+  }
+
+  /** Notes something else to ask. Throws where it could not be asked. */
+  awaits(ask: () => Promise<unknown>): void {
+    this.#refuse()
+    this.#others.push(ask)
+  }
+
+  /** Asks all that has been noted. Never rejects: what could not be asked fails the fields that need it. */
+  async ask(): Promise<void> {
+    this.access.begin()
+    const asking = [
+      ...Array.from(this.#looks.values(), (ask) => ask()),
+      ...[...this.#questions].flatMap(([cluster, all]) =>
+        all.map(async (question) => this.access.may(cluster, question)),
+      ),
+      ...this.#others.map((ask) => ask()),
+    ]
+    this.#looks.clear()
+    this.#questions.clear()
+    this.#others.length = 0
+    const outcomes = await Promise.allSettled(asking)
+    const failed = outcomes.find((one) => one.status === 'rejected')
+    if (failed !== undefined) this.#refusal = failed.reason
+  }
+
+  #refuse(): void {
+    if (this.#refusal !== undefined) throw this.#refusal as Error
   }
 }

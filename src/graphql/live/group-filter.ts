@@ -1,39 +1,38 @@
-import { turns } from '../prepare/operation-turns.ts'
 import { FollowedFilter } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
+import { turns } from '../prepare/operation-turns.ts'
+import { PlanRun } from '../plan/plan-run.ts'
 import type { Positions } from './frame-writer.ts'
-import type { StreamEnd } from './group-member.ts'
 import type { GroupContent } from './group-content.ts'
-import type { GroupReading } from './group-reading.ts'
+import type { GroupReading, GroupRun } from './group-reading.ts'
 
 /** Rows that may have come to match, or match no more, and the positions that deciding them leads to. */
-export interface DecidedRows {
+export interface AffectedRows {
   readonly rows: ReadonlySet<string>
   readonly positions: Positions
 }
 
-/** Of a list that is not filtered by related objects, and where nothing of those has changed. */
-export const nothingDecided: DecidedRows = { rows: new Set(), positions: {} }
+/** Of a list that is not filtered by related objects, or where none of those has changed. */
+export const nothingAffected: AffectedRows = { rows: new Set(), positions: {} }
 
-/** What lets rows of a group in and out as the related objects change that its list is filtered by; nothing without such a filter. */
+/** Lets rows of a group in and out as the related objects change that its list is filtered by. Does nothing without such a filter. */
 export class GroupFilter {
   readonly #followed: FollowedFilter | undefined
-  readonly #rows: GroupContent
+  readonly #content: GroupContent
   readonly #reading: GroupReading
   readonly #enter: () => Promise<void> | undefined
 
   /** `enter` waits for the group's turn. */
   constructor(
     list: FollowedList,
-    rows: GroupContent,
+    content: GroupContent,
     reading: GroupReading,
     enter: () => Promise<void> | undefined,
   ) {
     if (list.concerned !== undefined) this.#followed = new FollowedFilter(list)
-    this.#rows = rows
+    this.#content = content
     this.#reading = reading
     this.#enter = enter
   }
@@ -59,54 +58,56 @@ export class GroupFilter {
   }
 
   /**
-   * Calls `told` whenever there has been something to take for as long as `pause` takes. Resolves with how the group ends when there
-   * is nothing to follow any more; rejects with why that is.
+   * Calls `changed` when there is something to take, after `pause`, again and again. Resolves when a kind is not followed any more;
+   * at once where there is no filter. Rejects with why nothing can be decided.
    */
   async follow(
     pause: () => Promise<void> | undefined,
-    told: () => Promise<void>,
-  ): Promise<StreamEnd | undefined> {
-    if (this.#followed === undefined) return undefined
-    while (await this.#followed.changed()) {
+    changed: () => Promise<void>,
+  ): Promise<void> {
+    while (await this.#followed?.changed()) {
       await pause()
-      await told()
+      await changed()
     }
-    // One of the informers has stopped: where that kind cannot be read any more, this says so.
-    await this.#reading.settled()
-    return { form: 'complete' }
   }
 
-  /** What is to be decided, without what is written anew anyway. */
-  async take(written: ReadonlySet<string>): Promise<DecidedRows> {
+  /** Whether there is a filter. */
+  get isFollowed(): boolean {
+    return this.#followed !== undefined
+  }
+
+  /** The rows to decide, without those that are written anew anyway. */
+  async take(written: ReadonlySet<string>): Promise<AffectedRows> {
     const followed = this.#followed
-    if (followed === undefined) return nothingDecided
+    if (followed === undefined) return nothingAffected
     const { rows, isAll, positions } = followed.take()
-    const others = isAll ? await this.#allTurned(followed) : [...rows]
+    const others = isAll ? await this.#allChanged(followed) : [...rows]
     return { rows: new Set(others.filter((key) => !written.has(key))), positions }
   }
 
-  async #allTurned(followed: FollowedFilter): Promise<readonly string[]> {
+  async #allChanged(followed: FollowedFilter): Promise<readonly string[]> {
     await this.#enter()
-    const settled = await this.#reading.settled()
+    const reading = this.#reading
+    const settled = await reading.settled()
     const startMs = performance.now()
-    const turned = turns.run(() =>
-      this.#rows.turned(this.#reading.followed(settled), new PlanRun(this.#reading.run(settled))),
+    const changed = turns.run(() =>
+      this.#content.changedMatches(reading.followed(settled), new PlanRun(reading.run(settled))),
     )
     followed.decidedAll(startMs)
-    return turned
+    return changed
   }
 
-  /** Keys without those rows that were to be decided and are as they were. */
+  /** Keys without those affected rows that match as they did. */
   due(
     keys: readonly string[],
-    { rows }: DecidedRows,
+    { rows }: AffectedRows,
     part: KindView,
-    run: PlanRunOptions,
+    run: GroupRun,
   ): readonly string[] {
-    const concerned = rows.size === 0 ? [] : keys.filter((key) => rows.has(key))
-    if (concerned.length === 0) return keys
-    const turned = new Set(this.#rows.turned(part, new PlanRun(run), concerned))
-    return keys.filter((key) => !rows.has(key) || turned.has(key))
+    const affected = rows.size === 0 ? [] : keys.filter((key) => rows.has(key))
+    if (affected.length === 0) return keys
+    const changed = new Set(this.#content.changedMatches(part, new PlanRun(run), affected))
+    return keys.filter((key) => !rows.has(key) || changed.has(key))
   }
 
   close(): void {

@@ -1,49 +1,50 @@
-import { TimeShare } from '../../lib/time-share.ts'
+import { TimeShare } from '../../lib/event-loop.ts'
 import type { ListenerBatch } from '../../informer/delivery/listener.ts'
-import { turns } from '../prepare/operation-turns.ts'
+import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import {
   isBefore,
   latestResourceVersion,
   type ResourceVersion,
   resourceVersion,
 } from '../../kubernetes/resource-version.ts'
+import { maxRounds } from '../prepare/preparation.ts'
+import { turns } from '../prepare/operation-turns.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter, Positions } from './frame-writer.ts'
-import { nothingSeen, type SeenChanges } from './group-content.ts'
-import { type DecidedRows, type GroupFilter, nothingDecided } from './group-filter.ts'
-import type { HeldContent } from './group-forms.ts'
-import type { GroupReading } from './group-reading.ts'
-import type { GroupRun } from './group-run.ts'
+import { type GroupContent, nothingSeen, type SeenChanges } from './group-content.ts'
+import { type AffectedRows, type GroupFilter, nothingAffected } from './group-filter.ts'
+import { type GroupReading, type GroupRun, LackingError } from './group-reading.ts'
 import type { SentChange } from './live-change.ts'
 import { PendingChanges } from './pending-changes.ts'
 
-export interface GroupFlushOptions {
+/** A group, as far as its changes are gathered and written. */
+export interface FlushedGroup {
   readonly plan: Pick<FramePlan, 'kind' | 'previous'>
   /** So many rows are written in one turn. */
   readonly maxFrameObjects: number
-  readonly rows: HeldContent
+  readonly content: GroupContent
   readonly reading: GroupReading
   readonly filter: GroupFilter
   readonly writer: FrameWriter
   readonly ring: FrameRing
-  /** Waits for the group's turn. */
-  readonly enter: () => Promise<void> | undefined
   /** Aborted when the group is over: nothing is written any more. */
   readonly leaving: AbortSignal
+  /** Waits for the group's turn. */
+  enter(): Promise<void> | undefined
   /** There are new frames in the ring. */
-  readonly announce: () => void
+  announce(): void
   /** Some rows have been written, and what is held may be more or less than before. */
-  readonly written: () => void
-  /** What is not due at once could not be written later. */
-  readonly failed: (error: unknown) => void
+  written(): void
+  /** What was not due at once could not be written later. */
+  failed(error: unknown): void
 }
 
 /** Gathers what has happened to the rows of a group, and writes it into the ring: one flush at a time, each in turns of some rows. */
 export class GroupFlush {
-  readonly #options: GroupFlushOptions
+  readonly #group: FlushedGroup
   readonly #pending: PendingChanges
   /** For writing all rows anew, as one of the many objects that they are written from has changed. */
   readonly #wide = new TimeShare(1 / 20)
@@ -52,12 +53,12 @@ export class GroupFlush {
   #latest: ResourceVersion = latestResourceVersion
   #flushing: Promise<void> | undefined
 
-  constructor(options: GroupFlushOptions) {
-    this.#options = options
-    this.#pending = new PendingChanges(options.plan.previous.length > 0)
+  constructor(group: FlushedGroup) {
+    this.#group = group
+    this.#pending = new PendingChanges(group.plan.previous.length > 0)
   }
 
-  /** Where members are who have read all that has been written. */
+  /** Where members are that have read all that has been written. */
   get positions(): Positions {
     return this.#positions
   }
@@ -74,24 +75,41 @@ export class GroupFlush {
 
   /** All that has happened until now has been written. */
   reachPresent(): void {
-    const { reading, filter } = this.#options
+    const { reading, filter } = this.#group
     this.#positions = reading.positions(filter)
     this.#latest = this.#versionAt(this.#positions)
   }
 
-  /** Writes what is there, of which nobody has been told yet. Rejects with what makes that impossible. */
-  async begin(settled: ReadSnapshot): Promise<void> {
-    const { rows, reading, written } = this.#options
-    this.reachPresent()
-    const keys = rows.matching(reading.followed(settled), new PlanRun(reading.run(settled)))
-    await this.#inChunks(keys, this.#positions, written)
+  /**
+   * Writes what is there. `listen` is called in the tick in which the rows are chosen: what is not among them is heard. Rejects with
+   * what makes that impossible.
+   */
+  async begin(listen: (settled: ReadSnapshot) => void): Promise<void> {
+    const { content, reading } = this.#group
+    let keys: readonly string[] | undefined
+    for (let round = 1; keys === undefined; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- an index may have to be made first
+      const settled = await reading.settled()
+      const run = reading.run(settled)
+      try {
+        keys = content.matching(reading.followed(settled), new PlanRun(run))
+        listen(settled)
+        this.reachPresent()
+      } catch (error) {
+        if (!(error instanceof UnknownIndexError) || round === maxRounds) throw error
+        settled.missed(error)
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await run.more()
+      }
+    }
+    await this.#inChunks(keys, this.#positions, () => this.#group.written())
   }
 
   /** Takes note of what has happened to objects of a kind. */
   take(type: string, { changes, position }: ListenerBatch): void {
-    const { plan, rows } = this.#options
+    const { plan, content } = this.#group
     if (type === plan.kind.typeName) this.#pending.add(changes)
-    this.#pending.addRelated(type, position, changes, rows.dependencies)
+    this.#pending.addRelated(type, position, changes, content.dependencies)
   }
 
   /** Takes note of what is no change of an object, and may concern any row. */
@@ -99,11 +117,17 @@ export class GroupFlush {
     this.#pending.addAll()
   }
 
-  /** Writes what there is to tell now. Rejects with what makes that impossible. */
+  /** Writes all rows anew. Rejects as {@link flush} does. */
+  async rewrite(): Promise<void> {
+    this.#pending.addRows(this.#group.content.keys())
+    await this.flush()
+  }
+
+  /** Writes what there is to send now. Rejects with what makes that impossible. */
   async flush(): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
-    const { filter, leaving } = this.#options
+    const { filter, leaving } = this.#group
     if ((this.#pending.isEmpty && !filter.isDue) || leaving.aborted) return
     this.#flushing = this.#flushOnce().finally(() => {
       this.#flushing = undefined
@@ -112,22 +136,23 @@ export class GroupFlush {
   }
 
   async #flushOnce(): Promise<void> {
-    const { rows, filter, writer, ring, announce, written } = this.#options
+    const group = this.#group
+    const { content, filter, writer, ring } = group
     const isWideDue = this.#pending.isWide && this.#wide.isDue
     const { keys, positions, ...seen } = this.#pending.take(isWideDue)
     if (this.#pending.isWide) this.#flushLater()
     const startMs = performance.now()
-    const all = isWideDue ? new Set([...keys, ...rows.keys()]) : keys
-    const decided = await filter.take(all)
+    const all = isWideDue ? new Set([...keys, ...content.keys()]) : keys
+    const affected = await filter.take(all)
     const before = this.#positions
-    const after = { ...before, ...positions, ...decided.positions }
-    let count = rows.page?.totalCount
+    const after = { ...before, ...positions, ...affected.positions }
+    let count = content.page?.totalCount
     let isPageOpen = false
     await this.#inChunks(
-      [...all, ...decided.rows],
+      [...all, ...affected.rows],
       after,
       (changes, isLast) => {
-        const { page } = rows
+        const { page } = content
         const isAhead = this.#isAheadOf(this.#versionAt(after))
         const at = { reset: false, wasSynced: true, before, isAhead, page }
         const reached = isLast ? after : before
@@ -137,24 +162,25 @@ export class GroupFlush {
           for (const frame of writer.frames(changes, { ...at, positions: reached })) {
             ring.push(frame)
           }
-          announce()
+          group.announce()
         }
         this.#positions = reached
-        written()
+        group.written()
       },
       seen,
-      decided,
+      affected,
     )
     if (isWideDue) this.#wide.done(startMs)
   }
 
   #flushLater(): void {
-    const { leaving, failed } = this.#options
-    this.#wide.plan(() => void this.flush().catch(failed), leaving)
+    const group = this.#group
+    const later = (): void => void this.flush().catch((error: unknown) => group.failed(error))
+    this.#wide.plan(later, group.leaving)
   }
 
   #versionAt(positions: Positions): ResourceVersion {
-    return resourceVersion(positions[this.#options.plan.kind.typeName] ?? '')
+    return resourceVersion(positions[this.#group.plan.kind.typeName] ?? '')
   }
 
   #isAheadOf(version: ResourceVersion): boolean {
@@ -164,39 +190,59 @@ export class GroupFlush {
   }
 
   /**
-   * Writes what is to be told of keys, a bounded number of them at a time, so that others get their turn in between. Those that have
+   * Writes what is to be sent of keys, a bounded number of them at a time, so that others get their turn in between. Those that have
    * not changed since are then as they were at the positions `after`.
    */
   async #inChunks(
     keys: readonly string[],
     after: Positions,
-    tell: (changes: readonly SentChange[], isLast: boolean) => void,
+    send: (changes: readonly SentChange[], isLast: boolean) => void,
     seen: SeenChanges = nothingSeen,
-    decided: DecidedRows = nothingDecided,
+    affected: AffectedRows = nothingAffected,
   ): Promise<void> {
-    const { maxFrameObjects, rows, reading, filter, enter, leaving } = this.#options
+    const { maxFrameObjects, content, reading, filter } = this.#group
     const version = this.#versionAt(after)
     for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
       const chunk = keys.slice(start, start + maxFrameObjects)
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await enter()
+      await this.#inTurn((settled, run) => {
+        const part = reading.followed(settled)
+        const due = filter.due(chunk, affected, part, run)
+        const changes = whole(run, () => content.changes(due, part, run, seen))
+        const written = reading.haveChanged(due, version) ? part.view.resourceVersion : version
+        if (!this.#isAheadOf(written)) this.#latest = written
+        send(changes, start + maxFrameObjects >= keys.length)
+      })
+    }
+  }
+
+  /** Calls `write` in the group's turn; again where it turns out that something has to be prepared first. */
+  async #inTurn(write: (settled: ReadSnapshot, run: GroupRun) => void): Promise<void> {
+    const { reading, leaving } = this.#group
+    const decisions = reading.decisions()
+    for (let round = 1; ; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await this.#group.enter()
       if (leaving.aborted) return
       // oxlint-disable-next-line no-await-in-loop -- as above
       const settled = await reading.settled()
-      turns.run(() => {
-        const part = reading.followed(settled)
-        const run = reading.run(settled)
-        const due = filter.due(chunk, decided, part, run)
-        const changes = whole(run, () => rows.changes(due, part, run, seen))
-        const written = reading.haveChanged(due, version) ? part.view.resourceVersion : version
-        if (!this.#isAheadOf(written)) this.#latest = written
-        tell(changes, start + maxFrameObjects >= keys.length)
-      })
+      const run = reading.run(settled, decisions, round > maxLackingRounds)
+      try {
+        turns.run(() => write(settled, run))
+        return
+      } catch (error) {
+        if (!(error instanceof LackingError)) throw error
+      }
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await run.more()
     }
   }
 }
 
-/** Where rows have led to where the group does not follow, that is what is wrong, whatever else has failed. */
+/** What is lacking may lead to what is nested in it, one level a round. */
+const maxLackingRounds = 10
+
+/** Rows that lead to what the group does not follow are that problem, whatever else has failed. */
 function whole<T>({ check }: GroupRun, write: () => T): T {
   try {
     return write()

@@ -2,11 +2,10 @@ import type { FrameRing } from './frame-ring.ts'
 import type { Positions, WrittenFrame } from './frame-writer.ts'
 import type { GroupSnapshot } from './group-snapshot.ts'
 
-/** How a subscription has ended: with the errors that are its last message, or so that graphql-js is to go on with it. */
+/** How a subscription has ended: the errors are its last message. */
 export type StreamEnd =
   | { readonly form: 'complete' }
-  | { readonly form: 'failed'; readonly error: Error }
-  | { readonly form: 'refused' }
+  | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
 /** What is still to be read of a ring, as fewer frames. */
 export interface MergedReading {
@@ -14,7 +13,7 @@ export interface MergedReading {
   from(place: number, positions: Positions): Resumption | undefined
 }
 
-/** What a member reads from, and tells. */
+/** What a member reads from. */
 export interface MemberGroup {
   readonly ring: FrameRing
   readonly merged: MergedReading
@@ -34,21 +33,21 @@ const alwaysOpen: MemberGate = { isOpen: true }
 export interface MemberCounts {
   /** Several frames that became one. */
   merged: number
-  /** Begun anew, as what was to be read had gone. */
+  /** Readers that began anew, as the frames that they had not read were gone. */
   resets: number
   /** Frames that have been given to readers. */
   frames: number
 }
 
 /**
- * Who is more frames behind is sent them as one. Few, since that is written once for all who stand there, while each frame is
- * one more message to each of them: where there is too much to do, sending them all would be what makes it more.
+ * A member that is more frames behind is sent them as one. The one is written once for all members at the same place, and each frame is
+ * one more message to each of them: under load, sending them all would add to the load.
  */
 const maxFramesBehind = 2
 
 /**
- * One subscriber of a group: a place in its ring, and nothing else as long as it keeps up. It is read from when its transport has
- * room. One that is some frames behind is sent them as one; one whose place has gone begins anew with a snapshot.
+ * One subscriber of a group: a place in its ring, and nothing else as long as it keeps up. Its transport takes a frame when it has
+ * room. A member that is some frames behind is sent them as one; one whose place has gone begins anew with a snapshot.
  */
 export class GroupMember {
   #group: MemberGroup
@@ -139,13 +138,13 @@ export class GroupMember {
   }
 
   #nextOfSnapshot(): Buffer | undefined {
-    if (this.#next < this.#group.ring.first) this.#beginAnew()
+    if (this.#next < this.#group.ring.first) this.beginAnew()
     const snapshot = this.#snapshot
     const frame = snapshot?.frame(this.#taken)
     this.#taken += 1
     if (frame !== undefined) return frame
     this.#snapshot = undefined
-    if (snapshot?.problem !== undefined) this.finish({ form: 'failed', error: snapshot.problem })
+    if (snapshot?.problem !== undefined) this.finish({ form: 'failed', errors: [snapshot.problem] })
     return undefined
   }
 
@@ -166,22 +165,18 @@ export class GroupMember {
     return this.#next
   }
 
-  /**
-   * The number of the first frame of the group that it has not been given; `undefined` where what it holds is not known by that: a
-   * part of something longer has been given, or frames have gone.
-   */
-  get standsAt(): number | undefined {
-    const isWithin = this.#snapshot?.frame(this.#taken) !== undefined || this.#ahead !== undefined
-    return isWithin || this.#next < this.#group.ring.first ? undefined : this.#next
+  /** Whether it has not read all that its group has sent. */
+  get isBehind(): boolean {
+    if (this.#snapshot !== undefined || this.#ahead !== undefined) return true
+    return this.#next < this.#group.ring.next
   }
 
-  /** Its viewer sees something else now, or its group does not follow all: goes on as a member of another group, by these frames or from the beginning. */
-  move(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate = alwaysOpen): void {
+  /** Leaves its group and begins anew in another one. */
+  move(group: MemberGroup, gate: MemberGate = alwaysOpen): void {
     this.#group.leave(this)
     this.#group = group
     this.#gate = gate
-    if ('frame' in from) this.#begin(from)
-    else this.#lead(from)
+    this.#begin(group.snapshot())
   }
 
   /** Leaves the group: nothing is to be taken any more. */
@@ -205,7 +200,8 @@ export class GroupMember {
     this.#takenAhead = 0
   }
 
-  #beginAnew(): void {
+  /** Begins anew with a snapshot: what it has not read is not to be sent. */
+  beginAnew(): void {
     this.#group.counts.resets += 1
     this.#begin(this.#group.snapshot())
   }
@@ -231,7 +227,7 @@ export class GroupMember {
     const { counts, merged } = this.#group
     const from = merged.from(this.#next, this.#positions)
     if (from === undefined) {
-      this.#beginAnew()
+      this.beginAnew()
       return this.#nextOfSnapshot()
     }
     counts.merged += 1
@@ -247,9 +243,9 @@ export type MemberStream = Pick<
 >
 
 /** A subscription that has failed before it began. */
-export function failedStream(error: Error): MemberStream {
+export function failedStream(errors: readonly unknown[]): MemberStream {
   return {
-    end: { form: 'failed', error },
+    end: { form: 'failed', errors },
     isClosed: true,
     rows: 0,
     take: () => undefined,

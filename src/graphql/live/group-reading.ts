@@ -1,57 +1,81 @@
+import type { GraphQLError } from 'graphql'
+import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import type { Listener } from '../../informer/delivery/listener.ts'
 import type { ListenerRoute } from '../../informer/delivery/route.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
+import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import { ReadReport } from '../../query/condition/read-report.ts'
+import { ReportingBudget } from '../../query/condition/work-budget.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
-import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { explain } from '../answer/explanation.ts'
+import { filterPositionsAt } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { KindLeases } from '../prepare/kind-leases.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { subscriptionListener } from '../operation/subscription-listener.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import { maxRounds } from '../prepare/preparation.ts'
+import type { FollowedRelation } from '../reads/read-run.ts'
+import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-work.ts'
 import type { Positions } from './frame-writer.ts'
-import type { GroupFilter } from './group-filter.ts'
-import { groupParts, type GroupRun } from './group-run.ts'
-import { listenerRoute } from './listener-route.ts'
-import { filterPositionsAt } from './affected-since.ts'
-import { settledNeeds } from './settled-needs.ts'
-import type { GroupAccess } from './group-access.ts'
-import type { WithheldChecks } from './withheld-checks.ts'
+import {
+  type GroupAccess,
+  type MissingRead,
+  MissingKindError,
+  type NameDecisions,
+  ViewerDecisions,
+} from './group-access.ts'
 
 export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
-  /** Whether rows may be written from objects of the followed kind that are not followed themselves. */
+  /** Whether rows may be written from objects of the followed kind that the list does not have. */
   readonly leadsBack: boolean
   readonly list: FollowedList
   /** What all members see. */
   readonly groupAccess: GroupAccess
-  /** Leases of the kinds that are read, which the group gives back at its end. */
+  /** Whether members have viewers; else everything may be seen. */
+  readonly isViewed: boolean
+  /** The viewer of all members, where rows depend on who that is. */
+  readonly onlyViewer: ViewerAccess | undefined
+  /** Decides about names where rows do not depend on who the viewer is. */
+  readonly names: NameDecisions
+  /** Leases of the kinds that are read. The group gives them back at its end. */
   readonly prepared: KindLeases
+  /** Whether frames say how their rows were read. */
+  readonly explains: boolean
+  /** Told of errors that clients see masked. */
+  readonly unexpected: (error: GraphQLError) => void
 }
 
-/** What a group reads at one moment. */
-interface Moment {
-  /** The followed one first. */
-  readonly kinds: readonly Kind[]
-  readonly settled: ReadSnapshot
-  /** What of the followed kind may be seen. */
-  readonly part: KindView
-  readonly budget: WorkBudget
+/** What the rows of a group are written with, within one tick. */
+export interface GroupRun extends PlanRunOptions {
+  readonly unexpected: (error: GraphQLError) => void
+  /** To be called when all has been read. Throws `MissingKindError`, and {@link LackingError} where {@link more} is to be called. */
+  readonly check: () => void
+  /** Prepares what was lacking. Never rejects. */
+  readonly more: () => Promise<void>
 }
+
+/** Something has to be prepared before rows can be written: a permission, or an index. */
+export class LackingError extends Error {}
 
 /** What a group reads: the kinds of which its members may see something, as they see them. */
 export class GroupReading {
   /** The kinds, the followed one first. */
   readonly needs: readonly ClusterKind[]
   readonly #options: GroupReadingOptions
-  readonly #withheld: WithheldChecks
-  /** What is heard of the followed kind. */
+  /** What is heard of the followed kind; `undefined`: everything. */
   readonly #route: ListenerRoute | undefined
+  /** Indexes that have been found among those of {@link needs}. */
+  readonly #indexed = new WeakSet<NonNullable<ClusterKind['indexes']>>()
   #looksAround = false
+  #report = new ReadReport()
 
-  constructor(options: GroupReadingOptions, withheld: WithheldChecks) {
+  constructor(options: GroupReadingOptions) {
     this.#options = options
-    this.#withheld = withheld
     this.needs = options.groupAccess.visible
     this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
   }
@@ -61,7 +85,7 @@ export class GroupReading {
     return this.#looksAround
   }
 
-  /** Whether all is followed that somebody has been told of who is at these positions. */
+  /** Whether the group follows all kinds that a subscriber at these positions was sent. */
   followsAll(positions: Positions): boolean {
     const { list } = this.#options
     const own = this.needs.map(({ kind }) => kind.typeName)
@@ -69,14 +93,20 @@ export class GroupReading {
     return Object.keys(positions).every((name) => names.has(name))
   }
 
-  /** The kinds as they are now. Rejects where one of them cannot be read. */
-  settled(): Promise<ReadSnapshot> {
-    return settledNeeds(this.#options.prepared, this.needs)
-  }
-
-  /** The part of the followed kind; of this tick unless something else is given. */
-  followed(settled: ReadSnapshot = this.#options.prepared.settle()): KindView {
-    return this.#options.groupAccess.followed(settled)
+  /** The kinds as they are now. Rejects where the followed one cannot be read; errors of others are those of the fields that read them. */
+  async settled(): Promise<ReadSnapshot> {
+    const { prepared, list } = this.#options
+    for (let round = 1; ; round += 1) {
+      const settled = prepared.settle()
+      try {
+        settled.part(list.at)
+        return settled
+      } catch (error) {
+        if (settled.needed.length === 0 || round === maxRounds) throw error
+        // oxlint-disable-next-line no-await-in-loop -- one round after the other
+        await prepared.prepare(settled.needed)
+      }
+    }
   }
 
   /** The kinds as they are in this tick. */
@@ -84,18 +114,36 @@ export class GroupReading {
     return this.#options.prepared.settle()
   }
 
-  /** What has happened until now, and what it is told by. */
-  moment(): Moment {
-    const settled = this.now()
-    const kinds = this.needs.map(({ kind }) => kind)
-    return { kinds, settled, part: this.followed(settled), budget: this.run(settled).budget }
+  /** The followed kind, as the members see it. */
+  followed(settled: ReadSnapshot = this.now()): KindView {
+    return this.#options.groupAccess.followed(settled)
   }
 
-  /** How far the stores are. */
-  positions(filter: Pick<GroupFilter, 'positions'>): Positions {
+  /** The kinds that can be read in this tick. */
+  readable(settled: ReadSnapshot = this.now()): readonly ClusterKind[] {
+    return this.needs.filter((at) => {
+      try {
+        settled.part(at)
+        return true
+      } catch (error) {
+        if (error instanceof ClientError) return false
+        throw error
+      }
+    })
+  }
+
+  /** How far the stores are that can be read. */
+  positions(filter: { readonly positions: Positions }): Positions {
     const settled = this.now()
-    const own = this.needs.map((at) => [at.kind.typeName, settled.part(at).view.resourceVersion])
+    const own = this.readable(settled).map((at) => {
+      return [at.kind.typeName, settled.part(at).view.resourceVersion] as const
+    })
     return { ...Object.fromEntries(own), ...filter.positions }
+  }
+
+  /** What has happened to a kind. */
+  history(at: ClusterKind): ResourceHistory {
+    return this.now().history(at)
   }
 
   /** Whether objects of the followed kind with some of these keys may have changed since a position. */
@@ -109,7 +157,7 @@ export class GroupReading {
 
   /** Resolves when as much is known of what was before positions as can be known. Never rejects. */
   async reach(settled: ReadSnapshot, positions: Positions): Promise<void> {
-    const own = this.needs.map((at) => ({ name: at.kind.typeName, at }))
+    const own = this.readable(settled).map((at) => ({ name: at.kind.typeName, at }))
     const all = [...own, ...filterPositionsAt(this.#options.list)]
     await Promise.all(
       all.map(async ({ name, at }) => {
@@ -120,31 +168,165 @@ export class GroupReading {
     )
   }
 
-  /** Listeners to the changes of each kind, in their order. */
-  listeners(settled: ReadSnapshot): Listener[] {
-    const { list } = this.#options
-    return this.needs.map((at) =>
-      subscriptionListener(
-        settled.informer(at),
-        at.kind === list.at.kind ? this.#route : undefined,
-      ),
-    )
+  /**
+   * A listener to a kind for all members: the latest change of each object waits, in one tick with what is read of its store now.
+   * What is sent is what the store holds then, which may be ahead of what was taken from the listener.
+   */
+  listen(settled: ReadSnapshot, at: ClusterKind): Listener {
+    const route = at.kind === this.#options.list.at.kind ? this.#route : undefined
+    return settled.informer(at).listen({
+      bufferLimit: 0,
+      overflow: 'coalesce',
+      replay: false,
+      readsStore: true,
+      ...(route === undefined ? {} : { route }),
+    })
   }
 
-  /** What rows are written with. */
-  run(settled: ReadSnapshot): GroupRun {
-    const { served, limits, variables, fragments, groupAccess, list } = this.#options
-    const looksAround = (): void => {
-      this.#looksAround = true
-    }
-    const followed = { at: list.at, route: this.#route, needs: this.needs, looksAround }
+  /** What rows are written with. In the `last` round nothing that is lacking is waited for any more. */
+  run(
+    settled: ReadSnapshot,
+    decisions: ViewerDecisions | undefined = this.decisions(),
+    isLast = false,
+  ): GroupRun {
+    const { served, limits, variables, fragments, unexpected, explains } = this.#options
+    const missing = new Map<string, MissingRead>()
+    const isLacking = (): boolean =>
+      !isLast && (decisions?.isLacking === true || settled.neededIndexes.length > 0)
+    const work = plannedWork(limits.work)
     return {
       served,
       limits,
       variables,
       fragments,
-      budget: new WorkBudget(plannedWork(limits.work)),
-      ...groupParts(groupAccess.over(settled, this.#withheld), followed),
+      unexpected,
+      budget: explains ? new ReportingBudget(work, this.#report) : new WorkBudget(work),
+      parts: this.#parts(settled, decisions, missing, isLacking),
+      followed: ({ reads, condition, isSaid }: FollowedRelation) => {
+        const { at } = this.#options.list
+        if (this.#route === undefined || !reads.includes(at.kind)) return
+        const keys = isSaid && condition.form === 'keys' ? condition.keys : undefined
+        const route = this.#route
+        if (keys?.every((key) => isHeard(route, key)) === true) return
+        missing.set('own', { form: 'own', at })
+      },
+      check() {
+        if (missing.size > 0) throw new MissingKindError([...missing.values()])
+        if (isLacking()) throw new LackingError()
+      },
+      more: async () => {
+        await this.#options.prepared.makeIndexes(settled.neededIndexes)
+        await decisions?.ask()
+      },
     }
   }
+
+  /** What rows depend on besides what the viewer may list; `undefined` where they do not depend on the viewer. */
+  decisions(): ViewerDecisions | undefined {
+    const { onlyViewer } = this.#options
+    return onlyViewer && new ViewerDecisions(onlyViewer)
+  }
+
+  /** How rows have been read since this was asked last, as JSON; `undefined` where frames do not say it. */
+  explanation(): string | undefined {
+    const { explains, served, onlyViewer: access } = this.#options
+    if (!explains) return undefined
+    const report = this.#report
+    this.#report = new ReadReport()
+    return JSON.stringify(explain({ served, report, access, kinds: this.needs }))
+  }
+
+  /** What a plan reads. What the group does not follow goes into `missing`, until all has been read. */
+  #parts(
+    settled: ReadSnapshot,
+    decisions: ViewerDecisions | undefined,
+    missing: Map<string, MissingRead>,
+    isLacking: () => boolean,
+  ): ReadParts {
+    const { groupAccess, names, list, onlyViewer } = this.#options
+    const views = groupAccess.over(settled, decisions ?? names)
+    const note = (one: MissingRead): void => {
+      const { form, at } = one
+      missing.set([form, at.kind.typeName, ...(at.indexes?.needed ?? [])].join(' '), one)
+    }
+    const noting = <T>(read: () => T): T => {
+      try {
+        return read()
+      } catch (error) {
+        if (error instanceof MissingKindError) error.missing.forEach(note)
+        throw error
+      }
+    }
+    const read = <T>(at: ClusterKind, reading: () => T): T =>
+      noting(() => {
+        if (!this.#isIndexed(at)) throw new MissingKindError([{ form: 'kind', at }])
+        return reading()
+      })
+    const ofViewer = (): void => {
+      if (onlyViewer !== undefined || !this.#options.isViewed) return
+      noting(() => {
+        throw new MissingKindError([{ form: 'viewer', at: list.at }])
+      })
+    }
+    return {
+      part: (at, reading) => read(at, () => views.part(at, reading)),
+      forLookup: (at, keys) => read(at, () => views.forLookup(at, keys)),
+      cachedPart: (at, reading) => {
+        this.#looksAround = true
+        try {
+          return noting(() => views.cachedPart(at, reading))
+        } catch (error) {
+          // There may be others that are missing.
+          if (error instanceof MissingKindError) return undefined
+          throw error
+        }
+      },
+      access: onlyViewer,
+      isOpen: false,
+      get isLacking() {
+        return missing.size > 0 || isLacking()
+      },
+      missed: (error) => settled.missed(error),
+      asks: (cluster, question) => decisions?.asks(cluster, question),
+      listed(at) {
+        if (onlyViewer === undefined) return unrestricted
+        const known = onlyViewer.list(at, { watch: false })
+        if (known.state === 'allowed') return known.scope
+        if (known.state !== 'unknown') return 'nothing'
+        decisions?.awaits(() => onlyViewer.ask({ ...at, list: { watch: false } }))
+        return undefined
+      },
+      dependsOnViewer: ofViewer,
+    }
+  }
+
+  #isIndexed({ kind, indexes }: ClusterKind): boolean {
+    if (indexes === undefined || this.#indexed.has(indexes)) return true
+    const need = this.needs.find((one) => one.kind === kind)
+    const there = new Set(need?.indexes?.needed)
+    if (need !== undefined && [...(indexes.needed ?? [])].some((name) => !there.has(name))) {
+      return false
+    }
+    this.#indexed.add(indexes)
+    return true
+  }
+}
+
+/** What has to be heard of to follow a condition, where names and namespaces alone tell: they never change. */
+function listenerRoute(condition: Condition): ListenerRoute | undefined {
+  const keys = keysOf(condition)
+  if (keys !== undefined) return { keys }
+  const namespaces = namespacesOf(condition)
+  return namespaces === undefined ? undefined : { index: 'namespace', values: namespaces }
+}
+
+function keysOf(condition: Condition): readonly string[] | undefined {
+  if (condition.form === 'keys') return condition.keys
+  if (condition.form !== 'and') return undefined
+  return condition.conditions.find((one) => one.form === 'keys')?.keys
+}
+
+function isHeard(route: ListenerRoute, key: string): boolean {
+  if ('keys' in route) return route.keys.includes(key)
+  return route.values.includes(splitObjectKey(key).namespace)
 }

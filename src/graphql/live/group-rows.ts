@@ -3,17 +3,18 @@ import type { Condition } from '../../query/condition/condition.ts'
 import type { LiveChange } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { removals } from '../operation/removals.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
-import type { GroupContent, SeenChanges } from './group-content.ts'
-import { GroupLiveSet } from './group-live-set.ts'
-import type { GroupRun } from './group-run.ts'
+import { type GroupContent, MatchingObjects, type SeenChanges } from './group-content.ts'
+import type { GroupRun } from './group-reading.ts'
 import {
   additionOf,
+  joinedErrors,
   type LiveChangeText,
   mergedChanges,
   removalOf,
+  rowErrors,
+  type RowText,
   type SentChange,
   type SentObject,
 } from './live-change.ts'
@@ -22,69 +23,54 @@ import { RowDependencies } from './row-dependencies.ts'
 /** What a row takes besides its text, about: its entries in two maps, and the identity of its object. */
 const rowBytes = 250
 
-/** The objects that the members of a group have been told of, with what was written of them. */
+/** The objects of a list that the members of a group have been sent, with what was written of them. */
 export class GroupRows implements GroupContent {
   readonly page = undefined
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
-  readonly #held: GroupLiveSet
-  readonly #told = new Map<string, SentObject>()
+  readonly #matching: MatchingObjects
+  readonly #sent = new Map<string, SentObject>()
   /** UTF-16 units of the texts. */
   #units = 0
 
   constructor(plan: FramePlan, condition: Condition) {
     this.#plan = plan
-    this.#held = new GroupLiveSet(condition)
+    this.#matching = new MatchingObjects(condition)
   }
 
   get size(): number {
-    return this.#told.size
+    return this.#sent.size
   }
 
-  /** What the rows take, at the most. */
   get bytes(): number {
-    return this.#told.size * rowBytes + this.#units * 2 + this.dependencies.bytes
+    return this.#sent.size * rowBytes + this.#units * 2 + this.dependencies.bytes
   }
 
-  /** The keys of what is to be told first. Throws `QueryTooCostlyError`. */
   matching(part: KindView, run: PlanRun): readonly string[] {
-    return this.#held.matching(part, run)
+    return this.#matching.matching(part, run)
   }
 
-  /**
-   * The keys of what has come to match, or matches no more, of all that there is, or of `keys`. Throws `QueryTooCostlyError` and
-   * whatever reading throws.
-   */
-  turned(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
-    return this.#held.turned(part, run, keys)
-  }
-
-  /** All that has been told, as it is now: a copy. */
-  told(): readonly SentObject[] {
-    return [...this.#told.values()]
+  changedMatches(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
+    return this.#matching.changedMatches(part, run, keys)
   }
 
   keys(): readonly string[] {
-    return [...this.#told.keys()]
+    return [...this.#sent.keys()]
   }
 
   all(): readonly LiveChangeText[] {
-    return this.told().map(additionOf)
+    return Array.from(this.#sent.values(), additionOf)
   }
 
   merged(changes: readonly SentChange[]): readonly LiveChangeText[] {
     return mergedChanges(changes.filter((change) => 'type' in change))
   }
 
-  toldOf(key: string): SentObject | undefined {
-    return this.#told.get(key)
+  /** The row with a key, as it was sent. */
+  sentOf(key: string): SentObject | undefined {
+    return this.#sent.get(key)
   }
 
-  /**
-   * What is to be told of keys that something happened to, or that are written from objects that something happened to. Nothing
-   * where what is written is as it was. Throws `QueryTooCostlyError`, `NotCoveredError`, and whatever reading throws; then nothing
-   * has been told.
-   */
   changes(
     keys: Iterable<string>,
     part: KindView,
@@ -99,66 +85,67 @@ export class GroupRows implements GroupContent {
         this.dependencies.add(row, relation)
       },
     })
-    const write = (change: LiveChange & { readonly id: number }): string => {
-      row = change.key
+    const write = (key: string, id: number): RowText => {
+      row = key
       this.dependencies.forget(row)
       run.budget.spend('rows', 1)
-      return this.#plan.row?.(run, part, change.id) ?? 'null'
+      const text = this.#plan.row?.(run, part, id) ?? 'null'
+      return { text, errors: rowErrors(run, options.unexpected) }
     }
     const { view } = part
     const selected = this.#plan.previous
     const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
-      held === undefined ? undefined : selected.map((field) => field.text(run, view, held))
+      held === undefined
+        ? undefined
+        : selected.map((writePrevious) => writePrevious(run, view, held))
     const changes: LiveChangeText[] = []
-    // Nothing has been told before all of it is known.
-    const told = new Map<string, SentObject | undefined>()
-    for (const change of this.#held.changes(keys, part, run)) {
+    const sent = new Map<string, SentObject | undefined>()
+    const due: readonly LiveChange[] = this.#matching.due(keys, part, run)
+    for (const change of due) {
       const { key, uid } = change
-      const before = told.has(key) ? told.get(key) : this.#told.get(key)
+      const before = sent.has(key) ? sent.get(key) : this.#sent.get(key)
       if (change.type === 'DELETED') {
-        told.set(key, undefined)
+        sent.set(key, undefined)
         if (before === undefined) continue
-        const id = change.cause === 'unmatched' ? part.view.idOf(key) : undefined
-        const text = id === undefined ? before.text : write({ type: 'MODIFIED', key, uid, id })
+        const id = change.cause === 'unmatched' ? view.idOf(key) : undefined
+        const last = id === undefined ? before : write(key, id)
         this.dependencies.forget(key)
         const previous = id === undefined ? undefined : previousTexts(previousOf(uid))
-        const [removal, isKnown] = [removals[change.cause], isFinalStateKnown(uid)]
-        changes.push(removalOf({ ...before, text }, removal, isKnown, previous))
+        const errors = joinedErrors(last.errors, rowErrors(run, options.unexpected))
+        const object = { ...before, text: last.text, errors }
+        changes.push(removalOf(object, change.cause, isFinalStateKnown(uid), previous))
         continue
       }
-      const text = write(change)
-      // Where nothing is selected of the object, all that is asked for is that it changed.
-      const isAsBefore = before?.uid === uid && before.text === text
+      const now = write(key, change.id)
       const previous = previousTexts(previousOf(uid))
-      const isSelected = (): boolean => {
-        const now = previous && previousTexts(view.held(change.id))
-        return previous?.some((was, at) => was !== now?.[at]) === true
+      const previousErrors = rowErrors(run, options.unexpected)
+      const isSame = before?.uid === uid && before.text === now.text && before.errors === now.errors
+      // Where nothing is selected of the object, the subscriber asks only that it changed.
+      if (isSame && this.#plan.row !== undefined) {
+        const held = previous && previousTexts(view.held(change.id))
+        run.errors.takeRow()
+        if (!previous?.some((was, at) => was !== held?.[at])) continue
       }
-      if (isAsBefore && this.#plan.row !== undefined && !isSelected()) continue
-      const now = {
-        key,
-        uid,
-        objectId: before?.uid === uid ? before.objectId : objectIdOf(part, change),
-        text,
-      }
-      told.set(key, now)
-      changes.push({ ...additionOf(now), type: change.type, previous })
+      const objectId = before?.uid === uid ? before.objectId : objectIdOf(part, change)
+      const object = { key, uid, objectId, ...now }
+      sent.set(key, object)
+      const errors = joinedErrors(now.errors, previousErrors)
+      changes.push({ ...additionOf(object), type: change.type, errors, previous })
     }
     options.check()
-    for (const [key, now] of told) {
-      if (now === undefined) this.#forget(key)
-      else this.#tell(now)
-    }
+    this.#matching.sent(due)
+    for (const [key, now] of sent) this.#keep(key, now)
     return changes
   }
 
-  #tell(now: SentObject): void {
-    this.#units += now.text.length - (this.#told.get(now.key)?.text.length ?? 0)
-    this.#told.set(now.key, now)
+  #keep(key: string, now: SentObject | undefined): void {
+    const before = this.#sent.get(key)
+    this.#units += unitsOf(now) - unitsOf(before)
+    if (now === undefined) this.#sent.delete(key)
+    else this.#sent.set(key, now)
   }
+}
 
-  #forget(key: string): void {
-    this.#units -= this.#told.get(key)?.text.length ?? 0
-    this.#told.delete(key)
-  }
+function unitsOf(object: SentObject | undefined): number {
+  return object === undefined ? 0 : object.text.length + object.errors.length
 }

@@ -1,29 +1,57 @@
-import { removalCause } from '../../query/live-set.ts'
+import type { GraphQLError } from 'graphql'
+import { removalCause, type RemovalCause } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
+import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { removals } from '../operation/removals.ts'
+import type { PlanRun } from '../plan/plan-run.ts'
 import type { ChangeParts, PageStepParts } from './frame-plan.ts'
 
-/** An object as the members of a group have been told of it. */
-export interface SentObject {
+/** What was written of an object. */
+export interface RowText {
+  /** By the plan's `row`; `null` where nothing is selected. */
+  readonly text: string
+  /** The errors of its fields as JSON, with paths that begin with the key of `changes`; empty where there are none. */
+  readonly errors: string
+}
+
+/** An object as the members of a group have been sent it. */
+export interface SentObject extends RowText {
   readonly key: string
   readonly uid: string
   readonly objectId: string
-  /** What was written of it; `null` where nothing is selected. */
-  readonly text: string
 }
 
-/** One change that members are told of: what happened to one object. */
+/** What happened to one object, as members are sent it. */
 export interface LiveChangeText extends ChangeParts {
   readonly key: string
   readonly uid: string
+  readonly errors: string
 }
 
-/** What members are told of one row: a change of an object, or a step of a page. */
-export type SentChange = LiveChangeText | PageStepParts
+/** A step of a page, as members are sent it. */
+export interface PageStepText extends PageStepParts {
+  readonly errors: string
+}
 
-/** The addition of an object, as a snapshot tells it. */
-export function additionOf({ key, uid, objectId, text }: SentObject): LiveChangeText {
+/** What members are sent of one row: a change of an object, or a step of a page. */
+export type SentChange = LiveChangeText | PageStepText
+
+/** The errors of the row that a run has written last, as {@link RowText} has them. `unexpected` is told of those that are masked. */
+export function rowErrors(run: PlanRun, unexpected: (error: GraphQLError) => void): string {
+  const errors = run.errors.takeRow()
+  if (errors.length === 0) return ''
+  const result = clientResult({ data: null, errors }, unexpected)
+  return JSON.stringify(result.errors.map(withoutTransportDetails))
+}
+
+/** The errors of two parts of one change. */
+export function joinedErrors(one: string, other: string): string {
+  if (one === '' || other === '') return one + other
+  return `${one.slice(0, -1)},${other.slice(1)}`
+}
+
+/** The addition of an object, as a snapshot has it. */
+export function additionOf({ key, uid, objectId, text, errors }: SentObject): LiveChangeText {
   return {
     key,
     uid,
@@ -31,28 +59,37 @@ export function additionOf({ key, uid, objectId, text }: SentObject): LiveChange
     removal: null,
     objectId,
     object: text,
+    errors,
     finalStateKnown: true,
   }
 }
 
-/** The removal of an object that is no more, as far as is known. */
+const removals: Readonly<Record<RemovalCause, NonNullable<ChangeParts['removal']>>> = {
+  gone: 'DELETED',
+  unmatched: 'UNMATCHED',
+  hidden: 'HIDDEN',
+}
+
+/** The removal of an object, with its last state. One that is hidden has none. */
 export function removalOf(
-  { key, uid, objectId, text }: SentObject,
-  removal: Exclude<ChangeParts['removal'], null>,
+  { key, uid, objectId, text, errors }: SentObject,
+  cause: RemovalCause,
   finalStateKnown = true,
   previous?: ChangeParts['previous'],
 ): LiveChangeText {
-  const object = removal === 'HIDDEN' ? 'null' : text
-  return { key, uid, type: 'REMOVED', removal, objectId, object, finalStateKnown, previous }
+  const last = cause === 'hidden' ? { object: 'null', errors: '' } : { object: text, errors }
+  const removal = removals[cause]
+  return { key, uid, type: 'REMOVED', removal, objectId, ...last, finalStateKnown, previous }
 }
 
-/** The same of one that was held, by what there is and may be seen now; nothing is told but its identity. */
+/** The removal of an object that a subscriber held, by what is there and visible now. It has nothing but its identity. */
 export function removalNow(
   part: KindView,
   { key, uid }: Pick<SentObject, 'key' | 'uid'>,
 ): LiveChangeText {
-  const object = { key, uid, objectId: objectIdOf(part, { key, uid }), text: 'null' }
-  return removalOf(object, removals[removalCause(part, object)])
+  const objectId = objectIdOf(part, { key, uid })
+  const object = { key, uid, objectId, text: 'null', errors: '' }
+  return removalOf(object, removalCause(part, object))
 }
 
 /**

@@ -1,9 +1,19 @@
-import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
+import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import type { Change } from '../../informer/store/change.ts'
+import type { Kind } from '../model/kind.ts'
+import { followedNeeds } from '../operation/followed-filter.ts'
+import type { FollowedList } from '../operation/followed-list.ts'
+import { enterLive } from '../prepare/operation-turns.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FramePlan } from './frame-plan.ts'
 import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
-import type { Viewer } from '../../access/viewer.ts'
 import { FrameWriter, type Positions } from './frame-writer.ts'
+import { type GroupAccess, type MissingRead, MissingKindError } from './group-access.ts'
+import type { GroupContent } from './group-content.ts'
+import { type FlushedGroup, GroupFlush } from './group-flush.ts'
+import { GroupFilter } from './group-filter.ts'
+import { GroupListeners, type ListeningGroup } from './group-listeners.ts'
 import type {
   GroupMember,
   MemberCounts,
@@ -11,158 +21,163 @@ import type {
   Resumption,
   StreamEnd,
 } from './group-member.ts'
-import { GroupFilter } from './group-filter.ts'
-import { GroupFlush } from './group-flush.ts'
-import { contentOf, type HeldContent } from './group-forms.ts'
-import { GroupListeners } from './group-listeners.ts'
-import { GroupResumption } from './group-resumption.ts'
-import { GroupSnapshot } from './group-snapshot.ts'
-import { GroupSnapshots } from './group-snapshots.ts'
-import { type ByteHolder, NoRoomError } from './held-bytes.ts'
-import { MergedFrames } from './merged-frames.ts'
-import { MemberNotifier } from './member-notifier.ts'
+import { GroupPage } from './group-page.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
-import { GroupMemberships, type Leaving } from './group-memberships.ts'
-import { GroupMoves } from './group-moves.ts'
-import { type MissingRead, MissingKindError, type GroupAccess } from './group-access.ts'
-import type { PermissionCheck } from './permission-check.ts'
-import type { ViewerMembership } from './viewer-membership.ts'
-import { WithheldChecks } from './withheld-checks.ts'
-import type { Kind } from '../model/kind.ts'
-import { enterLive } from '../prepare/operation-turns.ts'
-import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import { GroupRows } from './group-rows.ts'
+import { GroupSnapshot, GroupSnapshots } from './group-snapshot.ts'
+import { type ByteHolder, NoRoomError } from './held-bytes.ts'
+import { MemberNotifier } from './member-notifier.ts'
+import { MergedFrames } from './merged-frames.ts'
+import { resumed, type ResumedGroup } from './resumption.ts'
+import {
+  GroupMemberships,
+  type MembershipGroup,
+  type ViewerMembership,
+  WithheldNames,
+} from './viewer-membership.ts'
 
-export interface LiveGroupOptions extends GroupReadingOptions {
+/** Members of a group that leave it together: those of one viewer, or those without one. */
+export interface LeavingMembers {
+  readonly access: ViewerAccess | undefined
+  readonly members: ReadonlySet<GroupMember>
+}
+
+/** What keeps the groups. */
+export interface GroupHost {
+  readonly counts: MemberCounts
+  /** A group may hold more or less than before, or is about to hold more: why there is no room for it, where there is none. */
+  hold(group: LiveGroup, moreBytes?: number): NoRoomError | undefined
+  /** What a viewer may see now of what a group reads. Rejects with the `ClientError` that ends the subscriptions. */
+  resolve(group: LiveGroup, access: ViewerAccess): Promise<GroupAccess>
+  /** Rows lead to what a group does not follow: other groups of the same will follow it. */
+  learn(group: LiveGroup, missing: readonly MissingRead[]): void
+  /** A viewer may see objects of these kinds by their names. */
+  nameKinds(group: LiveGroup, access: ViewerAccess, kinds: Iterable<Kind>): void
+  /** Finds another group for members, or none where they have left. Rejects where there is none for them. */
+  regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
+  /** A group takes no members any more. */
+  forget(group: LiveGroup): void
+  /** A group is over. Called once. */
+  ended(group: LiveGroup): void
+}
+
+export interface LiveGroupOptions extends Omit<GroupReadingOptions, 'names' | 'leadsBack'> {
   readonly plan: FramePlan
-  /** What a viewer sees now. Rejects with the `ClientError` that ends the subscriptions. */
-  readonly decide: (access: ViewerAccess) => Promise<GroupAccess>
-  /** What is withheld of whom has to be known by names, as somebody has it; false where that is too much. */
-  readonly named: (privileges: ReadonlyMap<string, PermissionCheck>) => boolean
-  /** Finds another group for members whose viewer sees something else now. */
-  readonly move: (from: LiveGroup, membership: ViewerMembership) => Promise<void>
-  /** Who began it; absent where nobody is asked who they are. */
-  readonly viewer?: Viewer | undefined
-  /** More or less may be held than before, or is about to be: why there is no room for it, where there is none. */
-  readonly hold: (moreBytes?: number) => NoRoomError | undefined
+  readonly host: GroupHost
+  /** Whether rows have led to objects of the followed kind that the list does not have. */
+  readonly leadsBack: boolean
   /** The kinds that only objects have named. */
   readonly further: ReadonlySet<Kind>
-  /** Rows have led to where the group does not follow. */
-  readonly beyond: (beyond: readonly MissingRead[]) => void
-  /** Finds another group for all members, which follows that, too; or ends them. Never rejects. */
-  readonly leave: (from: LiveGroup) => Promise<void>
+  /** The user who began it; absent where there are no viewers. */
+  readonly user: string | undefined
   readonly coalesceMs: number
   readonly ring: FrameRingLimits
-  readonly counts: MemberCounts
-  /** Called once, when it is over. */
-  readonly ended: (end: StreamEnd) => void
 }
 
 /**
- * All subscribers who ask the same and may see the same: they share one listener for each kind that is read, one live set, one
- * text of each object and of each frame. A subscriber is a place in the ring of what has been sent.
+ * All subscribers who ask the same and may see the same. They share one listener for each kind that is read, one set of rows, and
+ * one text of each object and of each frame. A subscriber is a place in the ring of the last frames.
  */
-export class LiveGroup implements MemberGroup, ByteHolder {
+export class LiveGroup
+  implements MemberGroup, ByteHolder, FlushedGroup, ListeningGroup, MembershipGroup, ResumedGroup
+{
+  readonly plan: FramePlan
+  readonly list: FollowedList
+  readonly cluster: string
+  readonly cache: ClusterCache | undefined
+  readonly groupAccess: GroupAccess
+  readonly hasOnlyViewer: boolean
+  readonly maxFrameObjects: number
+  readonly coalesceMs: number
+  readonly token: ResumedGroup['token']
+  readonly leaving: AbortSignal
+  readonly counts: MemberCounts
+  readonly content: GroupContent
+  readonly reading: GroupReading
+  readonly filter: GroupFilter
   readonly ring: FrameRing
   readonly writer: FrameWriter
-  /** Which cluster it reads, and which of its histories. */
-  readonly incarnation: string
-  readonly counts: MemberCounts
-  readonly rows: HeldContent
+  readonly flush: GroupFlush
   readonly merged: MergedFrames
   readonly #options: LiveGroupOptions
-  readonly #members = new Set<GroupMember>()
-  readonly #announcer = new MemberNotifier(this.#members)
-  readonly #leaving = new AbortController()
-  readonly #memberships: GroupMemberships
-  readonly #reading: GroupReading
-  readonly #filter: GroupFilter
+  readonly #host: GroupHost
   readonly #listeners: GroupListeners
-  readonly #resumption: GroupResumption
   readonly #snapshots: GroupSnapshots
-  readonly #flush: GroupFlush
+  readonly #members = new Set<GroupMember>()
+  readonly #memberships: GroupMemberships
+  readonly #notifier = new MemberNotifier(this.#members)
+  readonly #leaving = new AbortController()
   #expected = 0
   #end: StreamEnd | undefined
-  /** Nothing is told any more: its members are finding another group. */
+  /** Nothing is written any more: its members are finding another group. */
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { plan, list, groupAccess, limits, counts, coalesceMs } = options
-    const { cluster } = list.at
-    const cache = options.served.clusters.get(cluster)
-    const leaving = this.#leaving.signal
-    const failed = (error: unknown): void => this.#failed(error)
+    const { plan, list, groupAccess, limits, host, served, onlyViewer } = options
     this.#options = options
-    this.counts = counts
-    this.incarnation = cache?.incarnation ?? ''
-    const { fingerprint: access } = groupAccess
-    const known = { cluster, incarnation: this.incarnation, list: list.list, access }
-    const ring = (this.ring = new FrameRing(options.ring))
-    const rows = (this.rows = contentOf(plan, list))
-    const writer = (this.writer = new FrameWriter({ ...limits, ...known, plan }))
-    this.merged = new MergedFrames({
-      ring,
-      writer,
-      rows,
-      hasRoomFor: (bytes) => this.#problemOfHolding(bytes) === undefined,
-    })
-    this.#snapshots = new GroupSnapshots(ring)
-    const withheld = new WithheldChecks(() => this.#memberships.askMore())
-    const enter = (): Promise<void> | undefined => enterLive(this.users)
-    const reading = (this.#reading = new GroupReading(options, withheld))
-    const filter = (this.#filter = new GroupFilter(list, rows, reading, enter))
-    const parts = { reading, rows, ring, writer, filter, enter, leaving, failed, coalesceMs }
-    const flush = (this.#flush = new GroupFlush({
-      ...parts,
-      plan,
-      maxFrameObjects: limits.maxFrameObjects,
-      announce: () => this.#announcer.announce(),
-      written: () => this.#written(),
-    }))
-    const { decide, named, further } = options
-    const move = async (membership: ViewerMembership): Promise<void> =>
-      options.move(this, membership)
-    const memberships = (this.#memberships = new GroupMemberships({
-      cluster,
-      groupAccess,
-      withheld,
-      decide,
-      named,
-      move,
-    }))
-    this.#listeners = new GroupListeners({
-      ...parts,
-      flush,
-      memberships,
-      cache,
-      further,
-      ended: (end) => this.end(end),
-      renewed: () => this.#leave(),
-    })
-    this.#resumption = new GroupResumption({
-      ...parts,
-      ...known,
-      followed: list,
-      positions: () => this.positions,
-      isAhead: () => flush.isAhead,
-    })
+    this.#host = host
+    this.plan = plan
+    this.list = list
+    this.cluster = list.at.cluster
+    this.cache = served.clusters.get(this.cluster)
+    this.groupAccess = groupAccess
+    this.hasOnlyViewer = onlyViewer !== undefined
+    this.maxFrameObjects = limits.maxFrameObjects
+    this.coalesceMs = options.coalesceMs
+    this.leaving = this.#leaving.signal
+    this.counts = host.counts
+    const incarnation = this.cache?.incarnation ?? ''
+    const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
+    this.token = { cluster: this.cluster, incarnation, list: list.list, access }
+    const { page } = list
+    this.content =
+      page === undefined ? new GroupRows(plan, list.condition) : new GroupPage(plan, list, page)
+    const withheld = new WithheldNames(() => this.#memberships.askMore())
+    this.#memberships = new GroupMemberships(this, withheld)
+    const reading = (this.reading = new GroupReading({ ...options, names: withheld }))
+    this.filter = new GroupFilter(list, this.content, reading, () => this.enter())
+    this.ring = new FrameRing(options.ring)
+    const explanation = (): string | undefined => reading.explanation()
+    this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation })
+    this.flush = new GroupFlush(this)
+    this.#listeners = new GroupListeners(this)
+    this.#snapshots = new GroupSnapshots(this.ring)
+    this.merged = new MergedFrames(this)
   }
 
-  /** Where the members of a viewer sit. */
+  /** Reads what is there, and follows it from then on. Rejects with what makes that impossible. */
+  async start(): Promise<void> {
+    if (this.#end !== undefined) return
+    this.#listeners.begin()
+    try {
+      await this.flush.begin((settled) => this.#listeners.listen(settled))
+    } catch (error) {
+      if (error instanceof MissingKindError) this.#host.learn(this, error.missing)
+      this.end({ form: 'failed', errors: [error] })
+      throw error
+    }
+    this.#listeners.follow()
+  }
+
+  /** The membership of a viewer. One without members ends by {@link dropMembership}. */
   membershipOf(access: ViewerAccess): ViewerMembership {
     return this.#memberships.of(access)
   }
 
-  /** Nobody is to sit there any more, where nobody does. */
   dropMembership(membership: ViewerMembership): void {
     this.#memberships.drop(membership)
   }
 
   /** Where the members are when they have read all. */
   get positions(): Positions {
-    // Where nothing waits, everything up to the present has been told.
-    const stages = [this.#flush, this.#listeners, this.#filter]
-    if (!this.#isLeft && stages.every(({ isDrained }) => isDrained)) this.#flush.reachPresent()
-    return this.#flush.positions
+    // Where nothing waits, everything up to the present has been sent.
+    const stages = [this.flush, this.#listeners, this.filter]
+    if (!this.#isLeft && stages.every(({ isDrained }) => isDrained)) this.flush.reachPresent()
+    return this.flush.positions
+  }
+
+  get isAhead(): boolean {
+    return this.flush.isAhead
   }
 
   /** How many subscribers there are. */
@@ -170,15 +185,9 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     return this.#members.size
   }
 
-  /** Whether nobody is to join it any more. */
+  /** Whether it takes no members any more. */
   get isOver(): boolean {
     return this.#end !== undefined || this.#isLeft
-  }
-
-  /** Why there was no room for it, if that is how it ended. */
-  get problem(): NoRoomError | undefined {
-    if (this.#end?.form !== 'failed') return undefined
-    return this.#end.error instanceof NoRoomError ? this.#end.error : undefined
   }
 
   /** Whether its members have been told that it is over. */
@@ -186,74 +195,41 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     return this.#end !== undefined
   }
 
-  /** Its members by whose they are, while they are finding another group. */
-  get leaving(): readonly Leaving[] {
-    return this.#memberships.leaving(this.#members)
-  }
-
-  /**
-   * Reads what is there, and follows it from then on. Rejects with what makes that impossible, and then graphql-js is to say why.
-   */
-  async start(): Promise<void> {
-    this.#listeners.lookAround()
-    try {
-      const settled = await this.#reading.settled()
-      // In one tick: whatever is not in the snapshot reaches the listeners.
-      this.#listeners.listen(settled)
-      await this.#flush.begin(settled)
-    } catch (error) {
-      this.#refused(error)
-      throw error
-    }
-    this.#listeners.follow()
+  /** Why there was no room for it, if that is how it ended. */
+  get problem(): NoRoomError | undefined {
+    if (this.#end?.form !== 'failed') return undefined
+    return this.#end.errors.find((error) => error instanceof NoRoomError)
   }
 
   /** One more subscriber, from the beginning or from where it stood. */
-  join(member: (group: MemberGroup) => GroupMember, membership?: ViewerMembership): GroupMember {
-    const joined = member(this)
+  join(member: GroupMember, membership: ViewerMembership | undefined): void {
     if (this.#end === undefined) {
-      this.#members.add(joined)
-      if (membership !== undefined) this.#memberships.sit(joined, membership)
-    } else joined.finish(this.#end)
-    return joined
+      this.#members.add(member)
+      if (membership !== undefined) this.#memberships.join(member, membership)
+    } else member.finish(this.#end)
   }
 
-  /**
-   * Takes over the members of a viewer who sees what this group does now, each told what that changes; within one tick, in which
-   * the membership here is open. Without a membership they are those who are not asked who they are.
-   */
-  takeOver(from: LiveGroup, left: Leaving, membership: ViewerMembership | undefined): void {
-    const part = this.#reading.followed()
-    const { positions, rows, writer, ring } = this
-    const { isAhead } = this.#flush
-    const to = { positions, isAhead, rows, writer, next: ring.next }
-    const moves = new GroupMoves({ from, to, part })
-    for (const member of left.members) {
-      const { standsAt } = member
-      this.join((group) => {
-        member.move(
-          group,
-          standsAt === undefined ? this.snapshot() : moves.from(standsAt),
-          membership,
-        )
-        return member
-      }, membership)
-      member.announce()
+  /** Takes members of another group, which begin anew here. */
+  takeOver(members: ReadonlySet<GroupMember>, membership: ViewerMembership | undefined): void {
+    for (const member of members) {
+      if (member.isClosed) continue
+      member.move(this, membership)
+      this.join(member, membership)
     }
+    this.announce()
     this.#hold()
   }
 
   /**
-   * The frames that lead a subscriber from where it stood to where the members are; `undefined` where that is not known, and it has
-   * to begin anew. Rejects where a kind cannot be read.
+   * The frames that lead a subscriber from where it stood to where the members are; `undefined` where that is not known. Rejects where
+   * the followed kind cannot be read.
    */
   resume(from: ResumePosition): Promise<Resumption | undefined> {
-    return this.#resumption.from(from)
+    return resumed(this, from)
   }
 
-  /** Waits for a while until the members have been told of all that leads to a position. */
-  hasReached(wanted: Positions): Promise<boolean> {
-    return this.#resumption.hasReached(wanted)
+  outdated(): void {
+    this.#leave()
   }
 
   leave(member: GroupMember): void {
@@ -261,7 +237,7 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     if (this.#members.delete(member)) this.#endIfEmpty()
   }
 
-  /** Somebody is about to join: until that is called which this returns, the group does not end for want of members. */
+  /** A subscriber is about to join: the group does not end for want of members until the function that this returns is called. */
   expect(): () => void {
     this.#expected += 1
     return () => {
@@ -276,26 +252,32 @@ export class LiveGroup implements MemberGroup, ByteHolder {
 
   /** All that there is, at a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
-    const { writer, positions, ring, rows } = this
-    const { isAhead } = this.#flush
+    const { writer, positions, ring, content, isAhead } = this
     const written = (): NoRoomError | undefined => this.#problemOfHolding()
     const at = { writer, next: ring.next, positions, isAhead, written }
-    return this.#snapshots.current(() => new GroupSnapshot(rows, at))
+    return this.#snapshots.current(() => new GroupSnapshot(content, at))
   }
 
-  /** Some rows have been written, and what is held may be more or less than before. */
-  #written(): void {
+  enter(): Promise<void> | undefined {
+    return enterLive(this.users)
+  }
+
+  announce(): void {
+    this.#notifier.announce()
+  }
+
+  written(): void {
     this.#snapshots.moved()
     this.merged.moved()
     this.#forgetRead()
     this.#hold()
   }
 
-  /** Frames that all have read are of no more use; but by those of a page one finds out who held which rows. */
+  /** Drops frames that all members have read. */
   #forgetRead(): void {
-    const { ring, rows } = this
-    // Whoever is about to join may have been told a place already.
-    if (rows.page !== undefined || this.#expected > 0) return
+    const { ring } = this
+    // A subscriber that is about to join may have been given a place already.
+    if (this.#expected > 0) return
     let place = this.#snapshots.place ?? ring.next
     for (const member of this.#members) {
       place = Math.min(place, member.place)
@@ -304,15 +286,58 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     ring.forgetBefore(place)
   }
 
+  heard(kind: Kind, changes: readonly Change[]): void {
+    this.#memberships.heard(kind, changes)
+  }
+
+  stopped(kind: Kind): void {
+    // The informer of a kind that only objects have named ends nothing that was asked for.
+    if (this.#options.further.has(kind)) this.#leave()
+    else this.end({ form: 'complete' })
+  }
+
+  filterStopped(): void {
+    const { list, reading } = this
+    try {
+      const settled = reading.now()
+      // Where one of them cannot be read any more, this says so.
+      for (const at of followedNeeds(list)) settled.part(at)
+      this.end({ form: 'complete' })
+    } catch (error) {
+      this.failed(error)
+    }
+  }
+
+  resolve(access: ViewerAccess): Promise<GroupAccess> {
+    return this.#host.resolve(this, access)
+  }
+
+  nameKinds(access: ViewerAccess, kinds: Iterable<Kind>): void {
+    this.#host.nameKinds(this, access, kinds)
+  }
+
+  async regroup(membership: ViewerMembership): Promise<void> {
+    await this.#host.regroup(this, membership)
+  }
+
+  async rewrite(): Promise<void> {
+    // Frames that have not been read may have what is not to be seen any more.
+    const behind = [...this.#members].filter(({ isBehind }) => isBehind)
+    await this.flush.rewrite()
+    this.#snapshots.forget()
+    for (const member of behind) if (!member.isClosed) member.beginAnew()
+  }
+
+  /** The memory that it holds: rows, and frames that have not been read. */
   get heldBytes(): number {
     return this.#sharedBytes + bytesAhead(this.#members, this.merged.kept)
   }
 
   get users(): ReadonlySet<string> {
-    const { viewer } = this.#options
+    const { user } = this.#options
     const { users } = this.#memberships
-    // Nobody sits there before it is known what there is.
-    return users.size > 0 || viewer === undefined ? users : new Set([viewer.username])
+    // There are no members before the rows are written.
+    return users.size > 0 || user === undefined ? users : new Set([user])
   }
 
   heldBytesFor(user: string): number {
@@ -320,7 +345,12 @@ export class LiveGroup implements MemberGroup, ByteHolder {
   }
 
   get #sharedBytes(): number {
-    return this.rows.bytes + this.ring.bytes + this.#snapshots.bytes
+    return this.content.bytes + this.ring.bytes + this.#snapshots.bytes
+  }
+
+  /** Whether there is room for so many bytes of frames. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#problemOfHolding(bytes) === undefined
   }
 
   /** More may be held than there is room for. What is kept for slow readers goes first: they begin anew. */
@@ -329,12 +359,12 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     this.ring.forgetBefore(this.ring.next)
     this.#snapshots.moved()
     const error = this.#problemOfHolding()
-    if (error !== undefined) this.end({ form: 'failed', error })
+    if (error !== undefined) this.end({ form: 'failed', errors: [error] })
   }
 
   /** A group that is over is not counted: what is left of it is read soon, or its readers are cut off. */
   #problemOfHolding(more?: number): NoRoomError | undefined {
-    return this.isOver ? undefined : this.#options.hold(more)
+    return this.isOver ? undefined : this.#host.hold(this, more)
   }
 
   /** Ends all its subscriptions. Idempotent. */
@@ -345,35 +375,37 @@ export class LiveGroup implements MemberGroup, ByteHolder {
     this.#listeners.close()
     this.#options.prepared[Symbol.dispose]()
     this.#memberships.retire()
-    this.#options.ended(end)
+    this.#host.ended(this)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
   }
 
-  /** Whatever it is, graphql-js finds it too, and says which field it belongs to. */
-  #failed(error: unknown): void {
-    if (this.#isLeft) return
-    if (error instanceof MissingKindError && !this.isOver) this.#left(error)
-    else if (error instanceof QueryTooCostlyError) this.end({ form: 'failed', error })
-    else this.#refused(error)
+  failed(error: unknown): void {
+    if (this.isOver) return
+    if (error instanceof MissingKindError) {
+      this.#host.learn(this, error.missing)
+      this.#leave()
+    } else this.end({ form: 'failed', errors: [error] })
   }
 
-  #refused(error: unknown): void {
-    if (error instanceof MissingKindError) this.#options.beyond(error.beyond)
-    this.end({ form: 'refused' })
-  }
-
-  /** Members go on in a group that follows more. */
-  #left({ beyond }: MissingKindError): void {
-    this.#options.beyond(beyond)
-    this.#leave()
-  }
-
-  /** What has been told here is what they hold. */
+  /** Finds another group for all members. */
   #leave(): void {
+    if (this.isOver) return
     this.#isLeft = true
     this.#leaving.abort()
-    void this.#options.leave(this).then(() => this.end({ form: 'complete' }))
+    this.#host.forget(this)
+    const withViewer = [...this.#memberships]
+    const others = new Set(this.#members)
+    for (const { members } of withViewer) for (const member of members) others.delete(member)
+    const all: readonly LeavingMembers[] = [...withViewer, { access: undefined, members: others }]
+    const moved = all.map(async (leaving) => {
+      try {
+        await this.#host.regroup(this, leaving)
+      } catch (error) {
+        for (const member of leaving.members) member.finish({ form: 'failed', errors: [error] })
+      }
+    })
+    void Promise.all(moved).then(() => this.end({ form: 'complete' }))
   }
 }
 

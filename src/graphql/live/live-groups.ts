@@ -1,26 +1,35 @@
 import { LRUCache } from 'lru-cache'
 import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { checkedCoalesceMs } from '../operation/followed-list.ts'
-import type { OpenSubscription, OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import { KindLeases } from '../prepare/kind-leases.ts'
+import type { OpenSubscription, OpenSubscriptions } from '../operation/open-subscriptions.ts'
 import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
-import { resolveGroupAccess, type Sought } from './resolve-group-access.ts'
 import type { FramePlan } from './frame-plan.ts'
-import { GroupMember, type StreamEnd } from './group-member.ts'
-import { HeldBytes, NoRoomError } from './held-bytes.ts'
-import { Attempts } from './attempts.ts'
-import type { Leaving } from './group-memberships.ts'
-import { LiveGroup } from './live-group.ts'
-import { isReadable, neededBy } from './needed-kinds.ts'
-import { DiscoveredKinds } from './discovered-kinds.ts'
-import { MissingKindError, type GroupAccess } from './group-access.ts'
-import type { ViewerMembership } from './viewer-membership.ts'
+import {
+  type AccessRequest,
+  type GroupAccess,
+  type MissingRead,
+  MissingKindError,
+  resolveGroupAccess,
+} from './group-access.ts'
+import { GroupMember, type Resumption } from './group-member.ts'
+import type { GroupReadingOptions } from './group-reading.ts'
+import { HeldBytes, type NoRoomError } from './held-bytes.ts'
+import { type GroupHost, type LeavingMembers, LiveGroup } from './live-group.ts'
 import type { LiveCounts, LiveLimits, LiveState } from './live-limits.ts'
-import { followedBy, type Joining, type StartedGroup, type WantedGroup } from './wanted-group.ts'
+import type { ViewerMembership } from './viewer-membership.ts'
+import {
+  DiscoveredKinds,
+  followedBy,
+  type Joining,
+  neededBy,
+  type WantedGroup,
+} from './wanted-group.ts'
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits
@@ -29,94 +38,201 @@ export interface LiveGroupsOptions {
   /** Where those that are open are known. */
   readonly subscriptions: OpenSubscriptions
   readonly counts: LiveCounts
+  /** Told of errors that clients see masked. */
+  readonly unexpected: GroupReadingOptions['unexpected']
 }
 
+/** A group, and what it was made from. */
 interface KnownGroup {
+  readonly key: string
   readonly group: LiveGroup
   readonly started: Promise<void>
+  readonly wanted: WantedGroup
+  readonly request: AccessRequest
+  readonly discovered: DiscoveredKinds
+  /** It is not among the open subscriptions any more. */
+  readonly closed: () => void
 }
 
-/** So long graphql-js answers what has turned out to have errors to tell. */
-const refusedMs = 30_000
+/** What one attempt to find a group is to do with it. `undefined`: it is to be tried again. */
+type Place<T> = (
+  group: LiveGroup,
+  membership: ViewerMembership | undefined,
+  resumption: Resumption | undefined,
+) => T | undefined
 
-/** The groups of subscribers that there are: one for each plan, its variables, what may be seen, and how often frames come. */
-export class LiveGroups {
+/** So often a group is looked for: each may turn out to lack a kind that only its rows name. */
+const maxAttempts = 60
+/** Groups that are started at the same time; others wait, so that a change of permissions does not start hundreds at once. */
+const maxStarting = 8
+
+/** The groups of subscribers: one for each plan, its variables, what may be seen, and how often frames come. */
+export class LiveGroups implements GroupHost {
+  readonly counts: LiveCounts
   readonly #options: LiveGroupsOptions
-  readonly #groups = new Map<string, KnownGroup>()
-  readonly #refused = new LRUCache<string, true>({ max: 1000, ttl: refusedMs })
-  readonly #numbers = new WeakMap<FramePlan, number>()
-  /** The kinds that plans are led to from anywhere. */
-  readonly #wide = new WeakMap<FramePlan, Set<Kind>>()
+  readonly #byKey = new Map<string, KnownGroup>()
+  readonly #known = new Map<LiveGroup, KnownGroup>()
   readonly #held: HeldBytes
+  readonly #starts = new Slots(maxStarting)
+  readonly #planNumbers = new WeakMap<FramePlan, number>()
   /** Of those who ask the same, as long as there is a group of them. */
-  readonly #discovered = new LRUCache<string, DiscoveredKinds>({ max: 1000 })
+  readonly #discovered = new LRUCache<string, DiscoveredKinds>({ max: 1_000 })
+  /** The kinds of which viewers may see single objects by their names; by what is asked, and the viewer. */
+  readonly #named = new LRUCache<string, Set<Kind>>({ max: 10_000 })
   #plans = 0
 
   constructor(options: LiveGroupsOptions) {
     this.#options = options
+    this.counts = options.counts
     this.#held = new HeldBytes(options.live)
   }
 
-  /**
-   * One more member; `undefined` where graphql-js has to answer. Rejects with `NoRoomError` where too much is held already, and
-   * with whatever graphql-js has to tell.
-   */
-  async join(joining: Joining): Promise<GroupMember | undefined> {
+  /** One more member. Rejects with the error that the subscriber is sent. */
+  async join(joining: Joining): Promise<GroupMember> {
     const { served, plan, variables, viewer } = joining
+    const { limits, counts } = this.#options
     const args = plan.args.coerce(variables) as ListSubscriptionArguments
-    const list = followedBy(joining, args, this.#options.limits.maxPageSize)
-    const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? this.#options.limits.coalesceMs
+    const list = followedBy(joining, args, limits.maxPageSize)
+    const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs
     const { resumeFrom = null } = args
     const from = resumeFrom === null ? undefined : decodeResumeToken(resumeFrom)
-    const wanted = { ...joining, list, coalesceMs }
     const access = viewer && new ViewerAccess(served, viewer)
-    const attempts = new Attempts(() => this.#discoveredOf(wanted).learnt)
-    const discovered = this.#discoveredOf(wanted)
-    // What one attempt has learnt is there for the next one, though the group between them ends.
-    discovered.users += 1
-    try {
-      while (attempts.another()) {
-        // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
-        const known = await this.#groupFor(wanted, access)
-        if (known === undefined) return undefined
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        const member = await this.#joined(known, access, from)
-        if (member !== 'again') return member
-      }
-      return undefined
-    } finally {
-      discovered.users -= 1
+    const wanted = { ...joining, list, coalesceMs }
+    const place: Place<GroupMember> = (group, membership, resumption) => {
+      // A snapshot is shared, and these frames are not.
+      const problem = resumption && this.#held.hold(group, resumption.bytes, viewer?.username)
+      const begun = problem === undefined ? resumption : undefined
+      if (begun !== undefined) counts.resumed += 1
+      else if (from !== undefined) counts.notResumed += 1
+      const member = new GroupMember(group, begun ?? group.snapshot(), membership)
+      group.join(member, membership)
+      return member
+    }
+    return this.#placed(wanted, access, place, from)
+  }
+
+  /** How they are now. */
+  state(): LiveState {
+    const groups = [...this.#byKey.values()]
+    return {
+      ...this.counts,
+      groups: groups.length,
+      members: groups.reduce((sum, { group }) => sum + group.members, 0),
+      heldBytes: this.#held.bytes,
     }
   }
 
-  /** `again` where the group has ended meanwhile, or is not the viewer's any more. */
-  async #joined(
-    { group, started }: KnownGroup,
+  hold(group: LiveGroup, moreBytes?: number): NoRoomError | undefined {
+    return this.#held.hold(group, moreBytes)
+  }
+
+  async resolve(group: LiveGroup, access: ViewerAccess): Promise<GroupAccess> {
+    return resolveGroupAccess(access, this.#of(group).request)
+  }
+
+  learn(group: LiveGroup, missing: readonly MissingRead[]): void {
+    const { wanted, discovered } = this.#of(group)
+    for (const one of missing) {
+      discovered.add(one)
+      const { viewer } = wanted
+      if (one.form !== 'name' || viewer === undefined) continue
+      this.nameKinds(group, new ViewerAccess(wanted.served, viewer), [one.at.kind])
+    }
+  }
+
+  nameKinds(group: LiveGroup, { identity }: ViewerAccess, kinds: Iterable<Kind>): void {
+    const name = namedKey(this.#askedBy(this.#of(group).wanted), identity)
+    const known = this.#named.get(name) ?? []
+    this.#named.set(name, new Set([...known, ...kinds]))
+  }
+
+  async regroup(from: LiveGroup, { access, members }: LeavingMembers): Promise<void> {
+    if (members.size === 0) return
+    const { wanted } = this.#of(from)
+    await this.#placed(
+      wanted,
+      access,
+      (group, membership) => {
+        if (group !== from) group.takeOver(members, membership)
+        return true
+      },
+      undefined,
+      from,
+    )
+  }
+
+  forget(group: LiveGroup): void {
+    const { key } = this.#of(group)
+    if (this.#byKey.get(key)?.group === group) this.#byKey.delete(key)
+  }
+
+  ended(group: LiveGroup): void {
+    const { wanted, discovered, closed } = this.#of(group)
+    closed()
+    this.#held.release(group)
+    this.forget(group)
+    this.#known.delete(group)
+    this.#unused(wanted, discovered)
+  }
+
+  #of(group: LiveGroup): KnownGroup {
+    const known = this.#known.get(group)
+    if (known === undefined) throw new TypeError('the group is over')
+    return known
+  }
+
+  /** Finds the group that is wanted, and does something with it in a tick in which it may be joined. */
+  async #placed<T>(
+    wanted: WantedGroup,
     access: ViewerAccess | undefined,
-    from: ResumePosition | undefined,
-  ): Promise<GroupMember | undefined | 'again'> {
+    place: Place<T>,
+    resumeFrom?: ResumePosition,
+    leaving?: LiveGroup,
+  ): Promise<T> {
+    // What one attempt has discovered is there for the next one, though the group between them ends.
+    const discovered = this.#discoveredOf(wanted)
+    discovered.users += 1
+    try {
+      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- a group may end while it is waited for
+        const placed = await this.#placedOnce(wanted, access, place, resumeFrom, leaving)
+        if (placed !== undefined) return placed
+      }
+    } finally {
+      this.#unused(wanted, discovered)
+    }
+    const { cluster } = wanted.list.at
+    throw new ClientError('NOT_SYNCED', 'the rows keep leading to further kinds', {
+      cluster,
+      kind: wanted.plan.kind.typeName,
+      retryAfterMs: 1_000,
+    })
+  }
+
+  async #placedOnce<T>(
+    wanted: WantedGroup,
+    access: ViewerAccess | undefined,
+    place: Place<T>,
+    resumeFrom: ResumePosition | undefined,
+    leaving: LiveGroup | undefined,
+  ): Promise<T | undefined> {
+    const { group, started } = await this.#groupFor(wanted, access)
+    if (group === leaving) {
+      // The viewer sees again what the group does: it says so itself.
+      if (access !== undefined) group.membershipOf(access).recheck()
+      return place(group, undefined, undefined)
+    }
     const joined = group.expect()
     const membership = access && group.membershipOf(access)
-    const { syncDeadlineMs } = this.#options.limits
     try {
       await started
-      const resumed = from === undefined ? undefined : await group.resume(from)
-      await membership?.ready(syncDeadlineMs)
-      if (membership?.isAllowedMore === true) return undefined
+      const resumption = resumeFrom === undefined ? undefined : await group.resume(resumeFrom)
+      await membership?.ready(this.#options.limits.syncDeadlineMs)
       if (group.problem !== undefined) throw group.problem
-      if (group.isOver || membership?.isOpen === false) return 'again'
-      const { counts } = this.#options
-      // A snapshot is shared, and these frames are not.
-      const problem = resumed && this.#held.hold(group, resumed.bytes, access?.viewer.username)
-      const begun = problem === undefined ? resumed : undefined
-      if (begun !== undefined) counts.resumed += 1
-      else if (from !== undefined) counts.notResumed += 1
-      return group.join(
-        (one) => new GroupMember(one, begun ?? one.snapshot(), membership),
-        membership,
-      )
+      if (group.isOver || membership?.isOpen === false) return undefined
+      return place(group, membership, resumption)
     } catch (error) {
-      if (error instanceof MissingKindError) return 'again'
+      if (error instanceof MissingKindError) return undefined
       throw error
     } finally {
       joined()
@@ -124,215 +240,148 @@ export class LiveGroups {
     }
   }
 
-  /** How they are now. */
-  state(): LiveState {
-    const groups = Array.from(this.#groups.values(), ({ group }) => group)
-    return {
-      ...this.#options.counts,
-      groups: groups.length,
-      members: groups.reduce((sum, { members }) => sum + members, 0),
-      heldBytes: this.#held.bytes,
-    }
-  }
-
-  /** The group of those who ask the same and see the same, which may have to be started. Rejects where nothing is seen. */
-  async #groupFor(
-    wanted: WantedGroup,
-    access: ViewerAccess | undefined,
-  ): Promise<KnownGroup | undefined> {
-    const { served } = wanted
-    const { syncDeadlineMs } = this.#options.limits
-    // What may be seen of kinds is decided beside them.
-    const prepared = new KindLeases({ served, syncDeadlineMs })
+  /** The group of those who ask the same and see the same, begun where there is none. Rejects where nothing may be seen. */
+  async #groupFor(wanted: WantedGroup, access: ViewerAccess | undefined): Promise<KnownGroup> {
+    const { served, plan, explains } = wanted
+    const { syncDeadlineMs, operationDeadlineMs: deadlineMs } = this.#options.limits
+    const isViewed = access !== undefined
+    const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
     const discovered = this.#discoveredOf(wanted)
-    const { text } = discovered
-    const sought = this.#soughtBy(wanted, discovered)
+    const asked = this.#askedBy(wanted)
+    const named = this.#named.get(namedKey(asked, access?.identity ?? '')) ?? noKinds
+    const needs = neededBy(wanted, discovered.further)
+    const wide = new Set(discovered.wide)
+    const request = { list: wanted.list, needs, wide, named, deadlineMs }
     let isHandedOver = false
     try {
       access?.begin()
-      let groupAccess = await resolveGroupAccess(access, sought)
+      let groupAccess = await resolveGroupAccess(access, request)
       await prepared.prepare(groupAccess.visible)
-      // What is there is known now, so that nobody is asked about anything else.
+      // The namespaces that have objects are known now, so that no others are asked about.
       if (access !== undefined) {
-        groupAccess = await resolveGroupAccess(access, sought)
+        groupAccess = await resolveGroupAccess(access, request)
         await prepared.prepare(groupAccess.visible)
       }
-      if (discovered.isFull) return undefined
-      const key = this.#keyOf(wanted, groupAccess, text)
-      if (this.#refused.has(key)) return undefined
-      const known = this.#groups.get(key)
+      const dependsOnViewer =
+        plan.needsViewer || discovered.needsViewer || named.size > 0 || explains
+      const onlyViewer = dependsOnViewer ? access : undefined
+      const key = JSON.stringify([
+        asked,
+        served.clusters.get(wanted.list.at.cluster)?.incarnation,
+        isViewed,
+        groupAccess.fingerprint,
+        onlyViewer?.identity,
+        Array.from(named, ({ typeName }) => typeName),
+        discovered.text,
+        wanted.coalesceMs,
+        explains,
+      ])
+      const known = this.#byKey.get(key)
       if (known !== undefined) return known
-      if (!isReadable(prepared, groupAccess)) {
-        if (text !== '') {
-          // What leads there will do so again.
-          this.#discovered.delete(this.#askedBy(wanted))
-          this.#refused.set(this.#keyOf(wanted, groupAccess, ''), true)
-        }
-        return undefined
-      }
       isHandedOver = true
-      return this.#start(key, { ...wanted, sought, groupAccess, prepared, discovered })
+      return this.#start(
+        { key, wanted, request, discovered },
+        {
+          groupAccess,
+          prepared,
+          isViewed,
+          onlyViewer,
+        },
+      )
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
     }
   }
 
-  #keyOf(wanted: WantedGroup, { fingerprint }: GroupAccess, discovered: string): string {
-    const { served, list, coalesceMs, viewer } = wanted
-    const isAnybody = viewer === undefined
-    const incarnation = served.clusters.get(list.at.cluster)?.incarnation
-    const sees = [isAnybody, fingerprint, discovered]
-    return JSON.stringify([this.#askedBy(wanted), incarnation, ...sees, coalesceMs])
-  }
-
-  #askedBy({ plan, list, asked }: WantedGroup): string {
-    return JSON.stringify([this.#numberOf(plan), list.at.cluster, asked])
-  }
-
-  #discoveredOf(wanted: WantedGroup): DiscoveredKinds {
-    const asked = this.#askedBy(wanted)
-    const known = this.#discovered.get(asked)
-    if (known !== undefined) return known
-    const { plan } = wanted
-    let wide = this.#wide.get(plan)
-    if (wide === undefined) this.#wide.set(plan, (wide = new Set()))
-    const discovered = new DiscoveredKinds(wide)
-    this.#discovered.set(asked, discovered)
-    return discovered
-  }
-
-  #soughtBy(wanted: WantedGroup, { wide, further, privileges }: DiscoveredKinds): Sought {
-    const { list } = wanted
-    const { syncDeadlineMs } = this.#options.limits
-    // What the list is filtered by may be anywhere.
-    const everywhere = new Set([...wide, ...list.needs.map(({ kind }) => kind)])
-    const needs = neededBy(wanted, further)
-    return { list, needs, wide: everywhere, privileges, syncDeadlineMs }
-  }
-
-  #start(key: string, wanted: StartedGroup): KnownGroup {
-    const { served, document, supporting, plan, sought, discovered } = wanted
-    const { limits, live, fragments, subscriptions, counts } = this.#options
-    const forget = (): void => {
-      if (this.#groups.get(key)?.group === group) this.#groups.delete(key)
-    }
-    let isBeyond = false
-    discovered.users += 1
-    this.#discovered.set(this.#askedBy(wanted), discovered)
+  #start(
+    from: Pick<KnownGroup, 'key' | 'wanted' | 'request' | 'discovered'>,
+    reading: Pick<GroupReadingOptions, 'groupAccess' | 'prepared' | 'isViewed' | 'onlyViewer'>,
+  ): KnownGroup {
+    const { wanted, discovered } = from
+    const { served, document, supporting, plan, list, variables, viewer } = wanted
+    const { limits, live, fragments, subscriptions, unexpected } = this.#options
     const open: OpenSubscription = {
       served,
       document,
       supporting,
       kinds: neededBy(wanted, []),
-      end: (error) => group.end({ form: 'failed', error }),
+      end: (error) => group.end({ form: 'failed', errors: [error] }),
     }
     const group: LiveGroup = new LiveGroup({
-      ...wanted,
+      ...reading,
+      host: this,
+      plan,
+      list,
+      variables,
+      coalesceMs: wanted.coalesceMs,
+      explains: wanted.explains,
       served: subscriptions.reading(open),
       limits,
       fragments,
+      unexpected,
       ring: live,
-      counts,
-      decide: (access) => {
-        const { privileges } = this.#discoveredOf(wanted)
-        return resolveGroupAccess(access, { ...sought, privileges })
-      },
       leadsBack: plan.leadsBack || discovered.leadsBack,
       further: new Set(discovered.further.map(({ kind }) => kind)),
-      named: (privileges) => this.#discoveredOf(wanted).addNames(privileges),
-      move: (from, membership) => this.#move(from, membership, wanted),
-      hold: (moreBytes) => this.#held.hold(group, moreBytes),
-      beyond: (beyond) => {
-        // Whoever comes finds a group that follows that, too.
-        isBeyond = true
-        forget()
-        discovered.add(beyond)
-      },
-      leave: (from) => {
-        forget()
-        return this.#leave(from, wanted)
-      },
-      ended: (end) => {
-        closed()
-        this.#held.release(group)
-        forget()
-        discovered.users -= 1
-        if (isBeyond) return
-        if (discovered.users === 0) this.#discovered.delete(this.#askedBy(wanted))
-        if (end.form === 'refused') this.#refused.set(key, true)
-      },
+      user: viewer?.username,
     })
-    const closed = subscriptions.add(open)
-    const started = group.start()
-    // Nobody need wait for it.
-    started.catch(() => {})
-    const known = { group, started }
-    this.#groups.set(key, known)
+    discovered.users += 1
+    this.#discovered.set(this.#askedBy(wanted), discovered)
+    const started = Promise.withResolvers<void>()
+    const known = { ...from, group, started: started.promise, closed: subscriptions.add(open) }
+    this.#byKey.set(from.key, known)
+    this.#known.set(group, known)
+    // Those who wait for it are told; it is the error of nobody else.
+    started.promise.catch(() => {})
+    started.resolve(this.#starts.run(() => group.start()))
     return known
   }
 
-  /** Finds members of a group another one, as their viewer sees something else now. Rejects where that is nothing. */
-  async #move(from: LiveGroup, left: ViewerMembership, wanted: WantedGroup): Promise<void> {
-    const outcome = await this.#moved(from, left, wanted)
-    if (outcome === 'refused') left.finish({ form: 'refused' })
-    if (outcome === 'again') left.recheck()
+  #askedBy({ plan, list, asked }: WantedGroup): string {
+    let number = this.#planNumbers.get(plan)
+    if (number === undefined) this.#planNumbers.set(plan, (number = this.#plans += 1))
+    return JSON.stringify([number, list.at.cluster, asked])
   }
 
-  /** Finds all members of a group another one, which follows more; or ends them. Never rejects. */
-  async #leave(from: LiveGroup, wanted: WantedGroup): Promise<void> {
-    await Promise.all(
-      from.leaving.map(async (left) => {
-        const attempts = new Attempts(() => this.#discoveredOf(wanted).learnt)
-        let outcome: MoveOutcome | NoRoomError = 'again'
-        while (outcome === 'again' && left.members.size > 0 && attempts.another()) {
-          // oxlint-disable-next-line no-await-in-loop -- a group may end while one waits for it to begin
-          outcome = await this.#moved(from, left, wanted).catch((error: unknown) =>
-            error instanceof NoRoomError ? error : 'refused',
-          )
-        }
-        if (outcome === 'moved') return
-        const end: StreamEnd =
-          outcome instanceof NoRoomError ? { form: 'failed', error: outcome } : { form: 'refused' }
-        for (const member of left.members) member.finish(end)
-      }),
-    )
+  #discoveredOf(wanted: WantedGroup): DiscoveredKinds {
+    const asked = this.#askedBy(wanted)
+    let discovered = this.#discovered.get(asked)
+    if (discovered === undefined) this.#discovered.set(asked, (discovered = new DiscoveredKinds()))
+    return discovered
   }
 
-  /** `again` where the other group is not there any more, or is not the viewer's. */
-  async #moved(from: LiveGroup, left: Leaving, wanted: WantedGroup): Promise<MoveOutcome> {
-    const { access } = left
-    const known = await this.#groupFor(wanted, access)
-    if (known === undefined) return 'refused'
-    const { group, started } = known
-    // It sees again what it saw before.
-    if (group === from) return 'again'
-    const joined = group.expect()
-    const membership = access && group.membershipOf(access)
-    try {
-      const failure = await started.then(
-        () => undefined,
-        (error: unknown) => error,
-      )
-      if (failure !== undefined) return failure instanceof MissingKindError ? 'again' : 'refused'
-      // What has been told is not to be told as it was before.
-      if (group.incarnation === from.incarnation) await group.hasReached(from.positions)
-      await membership?.ready(this.#options.limits.syncDeadlineMs)
-      if (membership?.isAllowedMore === true) return 'refused'
-      if (group.problem !== undefined) throw group.problem
-      if (group.isOver || from.hasEnded || membership?.isOpen === false) return 'again'
-      group.takeOver(from, left, membership)
-      return 'moved'
-    } finally {
-      joined()
-      if (membership !== undefined) group.dropMembership(membership)
+  #unused(wanted: WantedGroup, discovered: DiscoveredKinds): void {
+    discovered.users -= 1
+    const asked = this.#askedBy(wanted)
+    if (discovered.users === 0 && this.#discovered.get(asked) === discovered) {
+      this.#discovered.delete(asked)
     }
-  }
-
-  #numberOf(plan: FramePlan): number {
-    let number = this.#numbers.get(plan)
-    if (number === undefined) this.#numbers.set(plan, (number = ++this.#plans))
-    return number
   }
 }
 
-type MoveOutcome = 'moved' | 'refused' | 'again'
+const noKinds: ReadonlySet<Kind> = new Set()
+
+function namedKey(asked: string, identity: string): string {
+  return `${asked} ${identity}`
+}
+
+/** Lets so much work be under way at a time; the rest waits in order. */
+class Slots {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(slots: number) {
+    this.#free = slots
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#free === 0) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    else this.#free -= 1
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free += 1
+      else next()
+    }
+  }
+}

@@ -3,12 +3,13 @@ import type { FrameWriter, Positions } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
 import { type MergedReading, type Resumption, resumptionBy } from './group-member.ts'
 
-export interface MergedFramesOptions {
+/** A group, as far as its frames are merged. */
+export interface MergedGroup {
   readonly ring: FrameRing
   readonly writer: FrameWriter
-  readonly rows: Pick<GroupContent, 'merged' | 'page'>
+  readonly content: Pick<GroupContent, 'merged' | 'page'>
   /** Whether there is room for so many bytes of frames. */
-  readonly hasRoomFor: (bytes: number) => boolean
+  hasRoomFor(bytes: number): boolean
 }
 
 interface Merged extends Resumption {
@@ -26,14 +27,14 @@ const keptMs = 1_000
  * there, since what makes one reader late, too much to do, makes all of them late.
  */
 export class MergedFrames implements MergedReading {
-  readonly #options: MergedFramesOptions
+  readonly #group: MergedGroup
   readonly #known = new Map<number, Merged>()
   /** Where they lead to. */
   #next = 0
   #forgotten: NodeJS.Timeout | undefined
 
-  constructor(options: MergedFramesOptions) {
-    this.#options = options
+  constructor(group: MergedGroup) {
+    this.#group = group
   }
 
   /** Those that are kept. */
@@ -43,7 +44,7 @@ export class MergedFrames implements MergedReading {
 
   /** The ring may have moved on. */
   moved(): void {
-    const { next } = this.#options.ring
+    const { next } = this.#group.ring
     if (next !== this.#next) this.#known.clear()
     this.#next = next
   }
@@ -53,7 +54,7 @@ export class MergedFrames implements MergedReading {
     const known = this.#known.get(place)
     if (known?.before === before) return known
     const made = { ...this.#merged(place, before), before }
-    if (made.bytes > 0 && !this.#options.hasRoomFor(made.bytes)) return undefined
+    if (made.bytes > 0 && !this.#group.hasRoomFor(made.bytes)) return undefined
     if (known !== undefined || this.#known.size < maxPlaces) this.#keep(place, made)
     return made
   }
@@ -65,7 +66,7 @@ export class MergedFrames implements MergedReading {
   }
 
   #merged(place: number, before: Positions): Resumption {
-    const { ring, writer, rows } = this.#options
+    const { ring, writer, content } = this.#group
     const changes = []
     let positions = before
     let isAhead = true
@@ -76,8 +77,8 @@ export class MergedFrames implements MergedReading {
       for (const change of frame.changes) changes.push(change)
     }
     const { next } = ring
-    const { page } = rows
-    const merged = rows.merged(changes)
+    const { page } = content
+    const merged = content.merged(changes)
     const isNothing = merged.length === 0 && page === undefined
     const at = { reset: false, wasSynced: true, before, positions, isAhead, page }
     const frames = isNothing ? [] : writer.frames(merged, at)

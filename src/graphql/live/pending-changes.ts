@@ -4,13 +4,13 @@ import type { SeenChanges } from './group-content.ts'
 import type { Positions } from './frame-writer.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
-/** What is to be told, and the position that this leads to. */
+/** What is to be written, and the position that this leads to. */
 export interface TakenChanges extends SeenChanges {
   readonly keys: ReadonlySet<string>
   readonly positions: Positions
 }
 
-/** What has happened since a group last told its members: the keys of rows, each once however often. */
+/** What has happened since a group last wrote a frame: the keys of rows, each once however often. */
 export class PendingChanges {
   #keys = new Set<string>()
   #unseen = new Set<string>()
@@ -21,13 +21,14 @@ export class PendingChanges {
   #widePositions: Record<string, string> = {}
   #isWide = false
 
-  /** `keepsPrevious`: whether it is asked for how objects were before. */
+  /** `keepsPrevious`: whether frames say how objects were before. */
   constructor(keepsPrevious: boolean) {
     this.#keepsPrevious = keepsPrevious
   }
 
   get isEmpty(): boolean {
-    return Object.keys(this.#positions).length === 0 && !this.#isWide
+    const { size } = this.#keys
+    return size === 0 && Object.keys(this.#positions).length === 0 && !this.#isWide
   }
 
   /** Whether all rows are to be written anew. */
@@ -35,7 +36,7 @@ export class PendingChanges {
     return this.#isWide
   }
 
-  /** Objects of the followed kind have changed: {@link addRelated} tells the position, and which rows that concerns besides. */
+  /** Objects of the followed kind have changed. {@link addRelated} is called, too: it takes the position, and further rows. */
   add(changes: readonly Change[]): void {
     for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
       this.#keys.add(key)
@@ -57,10 +58,15 @@ export class PendingChanges {
       return
     }
     for (const change of changes) {
-      for (const row of dependencies.concernedBy(type, change)) this.#keys.add(row)
+      for (const row of dependencies.affectedBy(type, change)) this.#keys.add(row)
     }
     for (const row of dependencies.takeDoubtful(type)) this.#keys.add(row)
     this.#positions[type] = position
+  }
+
+  /** Rows have to be written anew. */
+  addRows(keys: Iterable<string>): void {
+    for (const key of keys) this.#keys.add(key)
   }
 
   /** Something else has happened that any row may be written from. */

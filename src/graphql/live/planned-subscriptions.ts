@@ -2,46 +2,62 @@ import { createHash } from 'node:crypto'
 import {
   type DocumentNode,
   getOperationAST,
+  type GraphQLError,
   Kind as NodeKind,
+  locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
+  validateSubscriptionArgs,
   type VariableValues,
   visit,
 } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
-import { clientErrorOf } from '../errors/client-error.ts'
+import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
+import { ClientError, clientResult } from '../errors/client-error.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
+import { inTime } from '../answer/operation-deadline.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { operationKinds, supportingKinds } from '../reads/operation-kinds.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { withDeadline } from '../../lib/deadline.ts'
-import type { Plan } from '../plan/plan.ts'
-import { compileOperation } from '../plan/plan.ts'
+import { Plan } from '../plan/plan.ts'
 import type { QueryRequest } from '../answer/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
-import { failedStream, type MemberStream, type StreamEnd } from './group-member.ts'
-import { NoRoomError } from './held-bytes.ts'
+import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
-import type { Joining } from './wanted-group.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   /** What is served at the moment. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Told of each subscription that has begun, and of its end. */
+  /** Told of each subscription that has begun or was refused, and of its end. */
   readonly observer?: OperationObserver | undefined
+}
+
+/** Where a subscription came from, and since when it is answered, as `performance.now()` told. */
+export interface SubscriptionOrigin {
+  /** Who asks; absent where everything may be seen. */
+  readonly viewer?: Viewer | undefined
+  readonly beganMs?: number | undefined
+}
+
+/** A document that has been parsed and validated, and what comes with it. */
+export interface SubscriptionRequest {
+  readonly document: DocumentNode
+  readonly operationName?: string | null | undefined
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+  /** Whether frames say how their rows were read. */
+  readonly explains?: boolean
 }
 
 /** An operation that has been asked. */
 interface KnownSubscription {
   readonly served: ServedSchema
-  /** `undefined`: it has none. */
-  readonly plan: Plan<FramePlan> | undefined
+  readonly plan: Plan<FramePlan>
   /** Variables that stand nowhere but in `resumeFrom` and `coalesceMs`: what is asked for does not depend on them. */
   readonly otherVariables: ReadonlySet<string>
 }
@@ -58,65 +74,66 @@ export class PlannedSubscriptions {
   }
 
   /**
-   * The frames of one more subscriber; `undefined` where graphql-js has to answer: what is no subscription, is not covered, or has
-   * an error to tell. Never rejects. They must be closed at the end.
+   * The frames of one more subscriber, or the errors that it is sent in their place. Never rejects. They must be closed at the end.
    */
   async subscribe(
-    request: QueryRequest,
-    viewer: Viewer | undefined,
-  ): Promise<MemberStream | undefined> {
+    { query, ...request }: QueryRequest,
+    origin: SubscriptionOrigin,
+  ): Promise<MemberStream> {
+    const { documents, served } = this.#options
+    let document: DocumentNode
     try {
-      const served = this.#options.served()
-      const { documents } = this.#options
-      const document = documents.parse(request.query)
-      const operation = getOperationAST(document, request.operationName)
-      if (operation === undefined || operation === null) return undefined
-      const { plan, otherVariables } = this.#known(served, document, operation)
-      const inputs = request.variables ?? {}
-      if (plan === undefined || problemOfVariables(inputs) !== undefined) return undefined
-      const coerced = plan.coerce(inputs)
-      if ('errors' in coerced) return undefined
-      const { variableValues } = coerced
-      const variables = variableValues
-      const read = { document, operation, variables }
-      if (checkPageSizes(served, this.#options.limits, read) !== undefined) return undefined
-      const startMs = performance.now()
-      const member = await this.#joined({
-        served,
-        document,
-        plan: plan.variation(variables),
-        variables,
-        asked: askedBy(inputs, variables, otherVariables),
-        supporting: (schema) => supportingKinds(schema, { ...read, variableValues }),
-        viewer,
-      })
-      if (member !== undefined) {
-        const kinds = (): readonly ClusterKind[] =>
-          operationKinds(served, { ...read, variableValues })
-        const operationName = operation.name?.value
-        this.#observe(member, { document, operationName, kinds, viewer }, startMs)
-      }
-      return member
-    } catch {
-      // Whatever it is, graphql-js finds it too, and says which field it belongs to.
-      return undefined
+      document = documents.parse(query)
+    } catch (error) {
+      return failedStream([error])
     }
+    const errors = documents.validate(served().schema, document)
+    if (errors.length > 0) return failedStream(clientResult({ errors }).errors)
+    return this.subscribeTo({ ...request, document }, origin)
   }
 
-  /** Rejects where that takes too long, as an operation may: then it is for graphql-js to say so. */
-  async #joined(joining: Joining): Promise<MemberStream | undefined> {
-    const { operationDeadlineMs } = this.#options.limits
-    const joined = this.#groups.join(joining)
-    try {
-      return await withDeadline('the beginning of a subscription', joined, operationDeadlineMs)
-    } catch (error) {
-      joined.then(
-        (late) => late?.close(),
-        () => {},
-      )
-      if (error instanceof NoRoomError) return failedStream(error)
-      throw error
-    }
+  /** The same for a document that has been parsed and validated. */
+  async subscribeTo(
+    request: SubscriptionRequest,
+    { viewer, beganMs = performance.now() }: SubscriptionOrigin,
+  ): Promise<MemberStream> {
+    const served = this.#options.served()
+    const { limits, unexpected, observer } = this.#options
+    const { document, operationName } = request
+    const operation = getOperationAST(document, operationName)
+    const begun = this.#begun(served, request, operation, viewer)
+    const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
+    const answer = await inTime(begun, deadline, (late) => {
+      if ('take' in late) late.close()
+    })
+    const stream =
+      'take' in answer
+        ? answer
+        : failedStream(clientResult({ errors: answer.errors }, unexpected).errors)
+    if (observer === undefined) return stream
+    const report = (): OperationReport => ({
+      operation: 'subscription',
+      document,
+      operationName: operation?.name?.value,
+      viewer,
+      by: 'plan',
+      kinds: () => {
+        const variableValues = request.variables ?? undefined
+        const read = validateSubscriptionArgs({
+          schema: served.schema,
+          document,
+          operationName,
+          variableValues,
+        })
+        return 'schema' in read ? operationKinds(served, read) : []
+      },
+      codes: codesOf(stream),
+      rows: stream.rows,
+      durationMs: performance.now() - beganMs,
+    })
+    observer.answered({ ...report(), rows: 0 })
+    if (stream.end === undefined) stream.onLeft(() => observer.ended?.(report()))
+    return stream
   }
 
   /** How they are now. */
@@ -124,23 +141,52 @@ export class PlannedSubscriptions {
     return this.#groups.state()
   }
 
-  #observe(
-    member: MemberStream,
-    operation: Pick<OperationReport, 'document' | 'operationName' | 'kinds' | 'viewer'>,
-    startMs: number,
-  ): void {
-    const { observer } = this.#options
-    if (observer === undefined) return
-    const report = (): OperationReport => ({
-      ...operation,
-      operation: 'subscription',
-      by: 'plan',
-      codes: codesOf(member.end),
-      rows: member.rows,
-      durationMs: performance.now() - startMs,
+  /** The member that the subscriber becomes, or why it becomes none. Never rejects. */
+  async #begun(
+    served: ServedSchema,
+    request: SubscriptionRequest,
+    operation: OperationDefinitionNode | null | undefined,
+    viewer: Viewer | undefined,
+  ): Promise<MemberStream | { readonly errors: readonly GraphQLError[] }> {
+    const { limits } = this.#options
+    const { document, operationName, explains = false } = request
+    const inputs = request.variables ?? {}
+    const problem = problemOfVariables(inputs)
+    if (problem !== undefined) return { errors: [problem] }
+    const validated = validateSubscriptionArgs({
+      schema: served.schema,
+      document,
+      operationName,
+      variableValues: inputs,
+      hideSuggestions: !limits.introspection,
+      options: { maxCoercionErrors },
     })
-    observer.answered({ ...report(), rows: 0 })
-    member.onLeft(() => observer.ended?.(report()))
+    if (!('schema' in validated)) {
+      return { errors: validated.map((error) => variableError(error, document)) }
+    }
+    const { variableValues } = validated
+    const pages = { document, operationName, variables: variableValues }
+    const tooLarge = checkPageSizes(served, limits, pages)
+    if (tooLarge !== undefined) return { errors: [tooLarge] }
+    let plan: FramePlan | undefined
+    try {
+      const known = this.#known(served, document, validated.operation)
+      plan = known.plan.variation(variableValues)
+      return await this.#groups.join({
+        served,
+        document,
+        plan,
+        variables: variableValues,
+        asked: askedBy(inputs, variableValues, known.otherVariables),
+        supporting: (schema) => supportingKinds(schema, validated),
+        explains,
+        viewer,
+      })
+    } catch (error) {
+      const nodes = plan?.nodes ?? operation?.selectionSet.selections
+      const path = plan === undefined ? undefined : [plan.key]
+      return { errors: [locatedError(followable(error), nodes, path)] }
+    }
   }
 
   #known(
@@ -150,30 +196,34 @@ export class PlannedSubscriptions {
   ): KnownSubscription {
     let known = this.#operations.get(operation)
     if (known?.served !== served) {
-      const plan = this.#compiled(served, document, operation)
+      if (operation.operation !== OperationTypeNode.SUBSCRIPTION) {
+        throw new NotCoveredError(`a ${operation.operation}`)
+      }
+      const { documents } = this.#options
+      const grown = (bytes: number): void => documents.grown(document, bytes)
+      const plan = new Plan(served, { document, operation, grown }, compileFrames)
       known = { served, plan, otherVariables: otherVariablesOf(document) }
       this.#operations.set(operation, known)
     }
     return known
   }
-
-  #compiled(
-    served: ServedSchema,
-    document: DocumentNode,
-    operation: OperationDefinitionNode,
-  ): Plan<FramePlan> | undefined {
-    const { documents } = this.#options
-    const type = OperationTypeNode.SUBSCRIPTION
-    if (operation.operation !== type) return undefined
-    if (documents.validate(served.schema, document).length > 0) return undefined
-    const grown = (bytes: number): void => documents.grown(document, bytes)
-    return compileOperation(served, { document, operation, grown }, type, compileFrames)
-  }
 }
 
-/** The code of the error that a subscription has ended with. */
-function codesOf(end: StreamEnd | undefined): readonly string[] {
-  return end?.form === 'failed' ? [String(clientErrorOf(end.error).extensions['code'])] : []
+function followable(error: unknown): unknown {
+  if (!(error instanceof NotCoveredError)) return error
+  return new ClientError('UNSUPPORTED', `subscriptions do not cover this: ${error.message}`, {
+    hint: 'read it by a query',
+  })
+}
+
+/** The codes of the errors that a subscription has ended with. */
+function codesOf({ end }: MemberStream): readonly string[] {
+  if (end?.form !== 'failed') return []
+  const { errors } = clientResult({
+    data: null,
+    errors: end.errors.map((error) => locatedError(error, undefined)),
+  })
+  return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
 }
 
 /** What a request asks for by its variables, as a hash: two with the same are answered the same. */

@@ -1,113 +1,244 @@
+import { sleep } from '../../lib/backoff.ts'
 import type { Change } from '../../informer/store/change.ts'
 import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
-import { objectTest, type ObjectTest } from '../../query/condition/object-test.ts'
-import { isInScope } from '../../query/condition/scope.ts'
-import type { Kind } from '../model/kind.ts'
+import { objectTest, type ObjectTest } from '../../query/condition/affected-rows.ts'
+import type { RelatedPart } from '../../query/condition/condition.ts'
+import { isInScope, unrestricted } from '../../query/condition/scope.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
+import { filterPositionsAt, followedNeeds, maxConcernedRows } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
-import type { Positions } from './frame-writer.ts'
+import type { FrameRing } from './frame-ring.ts'
+import type { FrameWriter, Positions } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
-import type { GroupRows } from './group-rows.ts'
-import { additionOf, type LiveChangeText, removalNow } from './live-change.ts'
-import { affectedSince } from './affected-since.ts'
+import { type Resumption, resumptionBy } from './group-member.ts'
+import type { GroupReading } from './group-reading.ts'
+import { GroupRows } from './group-rows.ts'
+import { additionOf, type LiveChangeText, removalNow, type SentChange } from './live-change.ts'
 
-export interface MissedOptions {
-  /** The kinds that are read, the followed one first. */
-  readonly kinds: readonly Kind[]
+/** A group, as far as a subscriber can go on in it. */
+export interface ResumedGroup {
   readonly list: FollowedList
-  /** What of the followed kind may be seen. */
-  readonly part: KindView
-  readonly settled: ReadSnapshot
-  /** What the members of the group hold, which is what the changes are to lead to. */
-  readonly rows: GroupRows
-  readonly from: ResumePosition
-  /** Whether rows may have been written from kinds that are not read any more. */
-  readonly mayHaveShownMore: boolean
+  readonly reading: GroupReading
+  readonly content: GroupContent
+  readonly ring: FrameRing
+  readonly writer: FrameWriter
+  readonly coalesceMs: number
+  /** Where members are that have read all. */
+  readonly positions: Positions
+  /** Whether rows were sent as they came to be behind the positions. */
+  readonly isAhead: boolean
+  /** Whether rows depend on permissions that a token does not have. */
+  readonly hasOnlyViewer: boolean
+  /** Aborted when the group is over. */
+  readonly leaving: AbortSignal
+  /** What tokens of the group have. */
+  readonly token: Pick<ResumePosition, 'cluster' | 'incarnation' | 'list' | 'access'>
 }
 
-/** So long, besides the time for which changes are gathered, a position is waited for that another replica has been to. */
-export const reachMs = 2_000
-
-/** A snapshot has no more changes than there are objects; one of those is as good as so many more. */
+/** A position is waited for that another replica has been to: so long, besides the time for which changes are gathered. */
+const reachMs = 2_000
+/** A snapshot has no more changes than there are objects; a resumption may have so many more. */
 const changesBeyondSnapshot = 100
-
-/** Of more rows a snapshot is told, which all who begin anew share, where all of them may have been written otherwise. */
+/** Where all rows may have been written otherwise, and there are more than these, the subscriber begins anew: that is shared. */
 const maxRowsAnew = 500
 
 /**
- * What a subscriber has to be told who held the list at a position, so that it holds what the members of a group do now;
- * `undefined` where that is not known, or more than a snapshot. What it held is worked out of the changes since; where it may have
- * been told of some of them, a change may be told again, and a removal of what it does not hold.
+ * The frames that lead a subscriber from where it stood to where the members of a group are; `undefined` where that is not known, or
+ * longer than a snapshot. Rejects where the followed kind cannot be read.
  */
-export function missedByOne(options: MissedOptions): readonly LiveChangeText[] | undefined {
-  const { kinds, list, part, rows, from } = options
-  const since = changesSince(options)
-  const decided = affectedSince(list, options.settled, from.positions)
-  if (since === undefined || decided === undefined) return undefined
-  if (isAnyRow(since) && rows.size > maxRowsAnew) return undefined
-  const { changes } = since
+export async function resumed(
+  group: ResumedGroup,
+  from: ResumePosition,
+): Promise<Resumption | undefined> {
+  const { reading, content, ring, writer, token } = group
+  const { cluster, incarnation, list, access } = from
+  if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
+  if (list !== token.list || access !== token.access) return undefined
+  const settled = await reading.settled()
+  await reading.reach(settled, from.positions)
+  if (!(await hasReached(group, from.positions))) return undefined
+  // From here on in one tick.
+  const { positions, isAhead } = group
+  const missed =
+    content instanceof GroupRows ? missedOf(group, content, from) : missedOfPage(group, from)
+  if (missed === undefined) return undefined
+  const { page } = content
+  const at = { before: from.positions, positions, isAhead, page }
+  const frames = writer.frames(missed, { reset: false, wasSynced: true, ...at })
+  return resumptionBy(frames, { rows: missed.length, next: ring.next, positions })
+}
+
+/** Waits for a while until the members have been sent all that leads to a position. */
+async function hasReached(group: ResumedGroup, wanted: Positions): Promise<boolean> {
+  const { coalesceMs, leaving } = group
+  const deadlineMs = performance.now() + 2 * coalesceMs + reachMs
+  while (!isReached(wanted, group.positions)) {
+    if (leaving.aborted || performance.now() > deadlineMs) return false
+    // oxlint-disable-next-line no-await-in-loop -- looks again and again
+    await sleep(10, leaving)
+  }
+  return !leaving.aborted
+}
+
+/** Whether a subscriber at these positions has been sent all that leads to the wanted ones, as far as they can be compared. */
+function isReached(wanted: Positions, positions: Positions): boolean {
+  return Object.entries(positions).every(([type, position]) => {
+    const version = wanted[type]
+    if (version === undefined || version === position) return true
+    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
+    // Where there is no order, the history tells whether it has been passed.
+    return order === undefined || order <= 0
+  })
+}
+
+/** Nothing, where nothing has changed that the page shows; else it is sent anew. */
+function missedOfPage(
+  group: ResumedGroup,
+  from: ResumePosition,
+): readonly SentChange[] | undefined {
+  const since = changesSince(group, from)
+  if (from.isAhead || since === undefined || since.isAnyRow) return undefined
+  const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
+  if (!isSame || affectedSince(group, from)?.size !== 0) return undefined
+  return []
+}
+
+/**
+ * What a subscriber is sent that held a list at a position. What it held is worked out from the changes since. If it had been sent some of
+ * them, a change may be sent again, and the removal of an object that it does not hold.
+ */
+function missedOf(
+  group: ResumedGroup,
+  rows: GroupRows,
+  from: ResumePosition,
+): readonly LiveChangeText[] | undefined {
+  const { list, reading } = group
+  const since = changesSince(group, from)
+  const affected = affectedSince(group, from)
+  if (since === undefined || affected === undefined) return undefined
+  if (since.isAnyRow && rows.size > maxRowsAnew) return undefined
+  const part = reading.followed()
   const matched = objectTest(list.condition, list.at.kind.indexes)
-  const told: LiveChangeText[] = []
-  const byKey = Map.groupBy(changes, ({ key }) => key)
+  const missed: LiveChangeText[] = []
+  const byKey = Map.groupBy(since.changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
     if (!isInScope(part.scope, key)) continue
     const held = heldBefore(ofKey, matched)
     const maybeHeld = from.isAhead ? matchedSince(ofKey, matched) : [held]
-    const now = rows.toldOf(key)
+    const now = rows.sentOf(key)
     for (const uid of maybeHeld) {
-      if (uid !== undefined && uid !== now?.uid) told.push(removalNow(part, { key, uid }))
+      if (uid !== undefined && uid !== now?.uid) missed.push(removalNow(part, { key, uid }))
     }
     if (now === undefined) continue
-    told.push({ ...additionOf(now), type: now.uid === held ? 'MODIFIED' : 'ADDED' })
+    missed.push({ ...additionOf(now), type: now.uid === held ? 'MODIFIED' : 'ADDED' })
   }
-  for (const key of relatedRows(kinds, since, rows)) {
-    const now = rows.toldOf(key)
-    if (now === undefined || byKey.has(key) || decided.has(key)) continue
-    told.push({ ...additionOf(now), type: 'MODIFIED' })
+  for (const key of rowsWrittenFrom(since, group)) {
+    const now = rows.sentOf(key)
+    if (now === undefined || byKey.has(key) || affected.has(key)) continue
+    missed.push({ ...additionOf(now), type: 'MODIFIED' })
   }
-  for (const key of decided) {
-    if (!byKey.has(key) && isInScope(part.scope, key)) told.push(...whereItIsNow(key, part, rows))
+  for (const key of affected) {
+    if (!byKey.has(key) && isInScope(part.scope, key)) missed.push(...asItIsNow(key, part, rows))
   }
-  return told.length > rows.size + changesBeyondSnapshot ? undefined : told
+  return missed.length > rows.size + changesBeyondSnapshot ? undefined : missed
 }
 
-/** What is to be told of a row that may have come to match, or match no more, since nobody knows which. */
-function whereItIsNow(key: string, part: KindView, rows: GroupRows): readonly LiveChangeText[] {
-  const now = rows.toldOf(key)
+/** What to send of a row that may have come to match, or match no more: it is not known which. */
+function asItIsNow(key: string, part: KindView, rows: GroupRows): readonly LiveChangeText[] {
+  const now = rows.sentOf(key)
   if (now !== undefined) return [additionOf(now)]
   const id = part.view.idOf(key)
   if (id === undefined) return []
   return [removalNow(part, { key, uid: part.view.uidOf(id) })]
 }
 
-/** What has happened to the kinds that are read since a position; `undefined` where that is not known of the followed one. */
-export function changesSince({
-  kinds,
-  list,
-  settled,
-  from,
-  mayHaveShownMore,
-}: Omit<MissedOptions, 'rows'>): ChangesSince | undefined {
-  const { cluster } = list.at
-  const [changes, ...related] = kinds.map((kind) => {
-    const position = from.positions[kind.typeName]
-    if (position === undefined) return undefined
-    return settled.history({ cluster, kind }).since(resourceVersion(position))
-  })
-  return changes && { changes, related, mayHaveShownMore }
-}
-
-/** What has happened to the kind that is followed, and to those that its rows are written from besides. */
+/** What has happened to the followed kind, and to those that its rows are written from besides, in the order of the needs. */
 interface ChangesSince {
   readonly changes: readonly Change[]
-  /** `undefined` where that is not known: nobody read it then, or it is too long ago. */
+  /** `undefined` where that is not known: the kind was not read then, or it is too long ago. */
   readonly related: readonly (readonly Change[] | undefined)[]
-  readonly mayHaveShownMore: boolean
+  /** Whether any row may have been written otherwise since. */
+  readonly isAnyRow: boolean
 }
 
-/** The UID of the object that was there before these changes of one key, if that may have matched. */
+/** What has happened to the kinds that are read since a position; `undefined` where that is not known of the followed one. */
+function changesSince(
+  { reading, hasOnlyViewer }: ResumedGroup,
+  { positions }: ResumePosition,
+): ChangesSince | undefined {
+  const readable = new Set(reading.readable())
+  const [changes, ...related] = reading.needs.map((at) => {
+    const position = positions[at.kind.typeName]
+    if (position === undefined || !readable.has(at)) return undefined
+    return reading.history(at).since(resourceVersion(position))
+  })
+  if (changes === undefined) return undefined
+  // What was sent of a kind that was in memory then is to be taken back.
+  const mayHaveShownMore = reading.looksAround && !reading.followsAll(positions)
+  const isAnyRow = hasOnlyViewer || mayHaveShownMore || related.includes(undefined)
+  return { changes, related, isAnyRow }
+}
+
+/** The rows that were written from objects which have changed: all of them where that is not known. */
+function rowsWrittenFrom(
+  { changes, related, isAnyRow }: ChangesSince,
+  { reading, content }: ResumedGroup,
+): Iterable<string> {
+  if (isAnyRow) return content.keys()
+  const keys = new Set<string>()
+  for (const [number, ofKind = []] of [changes, ...related].entries()) {
+    const type = reading.needs[number]?.kind.typeName ?? ''
+    if (ofKind.length === 0) continue
+    if (content.dependencies.isWide(type)) return content.keys()
+    for (const change of ofKind) {
+      for (const row of content.dependencies.affectedBy(type, change)) keys.add(row)
+    }
+  }
+  return keys
+}
+
+/**
+ * The rows that may match since a position, or match no more, as objects have changed that the filter rests on; `undefined` where
+ * that is not known, or may be any.
+ */
+function affectedSince(
+  { list, reading }: ResumedGroup,
+  { positions }: ResumePosition,
+): ReadonlySet<string> | undefined {
+  const rows = new Set<string>()
+  const { concerned, at } = list
+  if (concerned === undefined) return rows
+  const settled: ReadSnapshot = reading.now()
+  const views = new Map(
+    [at, ...followedNeeds(list)].map((need) => [need.kind.typeName, settled.part(need)]),
+  )
+  const part = (type: string): RelatedPart => {
+    const found = views.get(type)
+    if (found === undefined) throw new TypeError(`${type} is not followed`)
+    return { view: found.view, scope: unrestricted }
+  }
+  const means = { part, budget: new WorkBudget(), maxRows: maxConcernedRows }
+  for (const { name, at: filtering } of filterPositionsAt(list)) {
+    const position = positions[name]
+    const history = settled.history(filtering)
+    const changes = position === undefined ? undefined : history.since(resourceVersion(position))
+    if (changes === undefined) return undefined
+    try {
+      const keys = concerned.of(filtering.kind.typeName, changes, means)
+      if (keys === undefined) return undefined
+      for (const key of keys) rows.add(key)
+    } catch (error) {
+      if (error instanceof QueryTooCostlyError) return undefined
+      throw error
+    }
+  }
+  return rows
+}
+
+/** The UID of the object that was there before these changes of one key, if it may have matched. */
 function heldBefore(changes: readonly Change[], matched: ObjectTest): string | undefined {
   const [first] = changes
   if (first === undefined || first.type === 'ADDED') return undefined
@@ -131,39 +262,4 @@ function mayHaveMatched(change: Change, matched: ObjectTest): boolean {
 function matchedBefore(change: Change, matched: ObjectTest): boolean {
   const before = change.type === 'DELETED' ? change.object : change.previous
   return before === undefined || matched(before) !== false
-}
-
-/** Whether it is not known which rows have been written otherwise since. */
-function isAnyRow({ related, mayHaveShownMore }: ChangesSince): boolean {
-  return mayHaveShownMore || related.includes(undefined)
-}
-
-/** The rows that were written from objects which have changed: all of them where that is not known. */
-export function relatedRows(
-  kinds: readonly Kind[],
-  since: ChangesSince,
-  rows: Pick<GroupContent, 'dependencies' | 'keys'>,
-): ReadonlySet<string> {
-  if (isAnyRow(since)) return new Set(rows.keys())
-  const keys = new Set<string>()
-  for (const [number, changes = []] of [since.changes, ...since.related].entries()) {
-    const type = kinds[number]?.typeName ?? ''
-    if (changes.length === 0) continue
-    if (rows.dependencies.isWide(type)) return new Set(rows.keys())
-    for (const change of changes) {
-      for (const row of rows.dependencies.concernedBy(type, change)) keys.add(row)
-    }
-  }
-  return keys
-}
-
-/** Whether who is at these positions has been told of all that leads to the wanted ones, as far as they can be compared. */
-export function isReached(wanted: Positions, positions: Positions): boolean {
-  return Object.entries(positions).every(([type, position]) => {
-    const version = wanted[type]
-    if (version === undefined || version === position) return true
-    const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
-    // Where there is no order, whether it has been passed is known by what has happened since.
-    return order === undefined || order <= 0
-  })
 }

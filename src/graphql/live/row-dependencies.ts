@@ -66,7 +66,7 @@ export class RowDependencies {
   }
 
   /** The rows that were written from an object as it was before a change, or would be as it is now. */
-  concernedBy(type: string, change: Change): ReadonlySet<string> {
+  affectedBy(type: string, change: Change): ReadonlySet<string> {
     const rowsOf = this.#rowsOf.get(type)
     if (rowsOf === undefined) return none
     const rows = rowsOf.get(anchorOfKey(change.key)) ?? none

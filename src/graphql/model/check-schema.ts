@@ -1,12 +1,12 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 
-/** Bounds of the schema of one kind, its definitions included: a thousand times what most have. */
+/** Bounds of the schema of one kind with its definitions: a thousand times what most kinds have. */
 export const schemaBounds = { properties: 20_000, depth: 100 } as const
 
-/** The schema of a kind that cannot be used; the kind is served with the common fields only. */
+/** A schema that cannot become types. Its kind is served with the common fields only. */
 export class KindSchemaError extends CodedError {
   constructor(resource: ApiResource, path: string, problem: string, hint: string) {
     const what = `${resource.kind} of ${apiVersionOf(resource)}`
@@ -18,7 +18,6 @@ export class KindSchemaError extends CodedError {
   }
 }
 
-/** What `$ref`s lead to. */
 interface KnownDefinitions {
   find(definition: string): OpenApiSchema | undefined
 }
@@ -30,8 +29,8 @@ interface Place {
 }
 
 /**
- * What makes the schema of a kind unfit for types, if anything: parts that are no schemas, or more of them than the bounds
- * allow. It is walked without recursion, so that depth costs no stack.
+ * Why the schema of a kind cannot become types: a part is no schema, or there are more parts than the bounds allow;
+ * `undefined` if it can. The walk does not recurse, so that depth costs no stack.
  */
 export function schemaProblem(
   resource: ApiResource,
@@ -75,10 +74,9 @@ function malformedKeyword(schema: Readonly<Record<string, unknown>>): string | u
   if (typeof additionalProperties !== 'boolean' && !isAbsentOr(additionalProperties, isRecord)) {
     return 'additionalProperties'
   }
-  const text = ['format', 'pattern', 'description', '$ref'].find(
+  return ['format', 'pattern', 'description', '$ref'].find(
     (keyword) => !isAbsentOr(schema[keyword], (value) => typeof value === 'string'),
   )
-  return text
 }
 
 function partsOf(

@@ -1,4 +1,4 @@
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 
 /** A printer column of a CRD. */
 export interface PrinterColumn {
@@ -10,22 +10,22 @@ export interface PrinterColumn {
   readonly priority?: number
 }
 
-/** What a CRD says of one version of its kind besides the schema, which OpenAPI has. */
+/** One version of a CRD's kind, without the schema, which OpenAPI has. */
 export interface CustomResourceVersion {
   readonly printerColumns: readonly PrinterColumn[]
-  /** What the kind counts among: `all`, `managed`. */
+  /** The kind's categories: `all`, `managed`. */
   readonly categories: readonly string[]
   /** The name of the CRD. */
   readonly definition: string
   /** JSONPaths of the fields that field selectors may name. */
   readonly selectableFields: readonly string[]
-  /** Why it should not be used any more; absent where it is not deprecated. */
+  /** Why the version is deprecated; absent if it is not. */
   readonly deprecation?: string
 }
 
 type Json = Readonly<Record<string, unknown>>
 
-/** The versions that CRDs, as the API server lists them, define; by `group/version/kind`. What is malformed is left out. */
+/** The versions of CRDs, as the API server lists them, by `group/version/kind`. Malformed parts are left out. */
 export function customResourceVersions(
   definitions: readonly unknown[],
 ): ReadonlyMap<string, CustomResourceVersion> {
@@ -39,7 +39,7 @@ export function customResourceVersions(
       if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string')
         continue
       const apiVersion = `${group}/${name}`
-      // Of several clusters the first one decides.
+      // Several clusters may have the CRD: the first one counts.
       if (served === false || versions.has(`${apiVersion}/${kind}`)) continue
       versions.set(`${apiVersion}/${kind}`, {
         categories: Array.isArray(categories)

@@ -1,40 +1,38 @@
-import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { PathError } from '../../query/index/path.ts'
 import { capitalised } from '../naming/letter-case.ts'
-import { scalarFormOf } from './scalar-form.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
-import { pathOfJsonPath } from './json-path.ts'
-import type { SchemaAtPath } from './schema-at-path.ts'
+import type { SchemaAtPath } from './kind-catalog.ts'
+import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 
 /** A printer column or selectable field of a CRD that cannot be an index. */
 export class CustomResourceIndexError extends CodedError {
   constructor(typeName: string, jsonPath: string, problem: string) {
     super('CRD_INDEX', `${typeName} has no index of ${jsonPath}: ${problem}`, {
       value: jsonPath,
-      hint: 'declare what is needed of it with @index',
+      hint: 'declare the index with @index',
     })
   }
 }
 
-/** What {@link customResourceIndexes} goes by. */
+/** The options of {@link customResourceIndexes}. */
 export interface CustomResourceIndexOptions {
   readonly typeName: string
   readonly version: CustomResourceVersion
-  /** Names that are taken already, or that no index may have. */
+  /** Whether an index of this name exists, or the name is reserved. */
   readonly isTaken: (name: string) => boolean
-  /** Throws `PathError`. */
+  /** What the API has at a path. Throws `PathError`. */
   readonly at: (path: string) => SchemaAtPath
 }
 
-/** The creation time, which every kind has an index of. */
+/** Every kind has an index of its creation time. */
 const creation = 'metadata.creationTimestamp'
 
 /**
- * The indexes that a CRD asks for by itself: one for each printer column, by its title (`Last Sync`: `lastSync`), and one
- * for each selectable field, by its path (`.spec.colour`: `specColour`).
+ * The indexes of a CRD's printer columns, which are named after the title (`Last Sync`: `lastSync`), and of its selectable
+ * fields, which are named after the path (`.spec.colour`: `specColour`).
  */
 export function customResourceIndexes(options: CustomResourceIndexOptions): {
   readonly indexes: readonly IndexDefinition[]
@@ -48,8 +46,7 @@ export function customResourceIndexes(options: CustomResourceIndexOptions): {
     if (name === undefined || isTaken(name) || indexes.has(name)) return
     const found = pathAt(jsonPath, at)
     if (found === undefined || found.at.form === 'absent') {
-      const problem =
-        found === undefined ? 'it is more than a path' : 'the schema has no such field'
+      const problem = found === undefined ? 'it is no plain path' : 'the schema has no such field'
       problems.push(new CustomResourceIndexError(typeName, jsonPath, problem))
       return
     }
@@ -62,7 +59,7 @@ export function customResourceIndexes(options: CustomResourceIndexOptions): {
   return { indexes: [...indexes.values()], problems }
 }
 
-/** Words in lower camel case; `undefined` where they do not make a name. */
+/** The words in lower camel case; `undefined` if they form no name. */
 function nameOf(text: string): string | undefined {
   const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== '')
   const name = words
@@ -87,40 +84,73 @@ function pathAt(
   }
 }
 
-/** What the schema says, or else the column; `undefined` for what is no single value. */
+/** The type by the schema, or else by the column; `undefined` for lists and objects. */
 function typeOf(at: SchemaAtPath, columnType: string): IndexType | undefined {
-  const described = at.form === 'described' ? indexTypeOf(at.schema) : 'string'
-  if (described !== 'string') return described
-  switch (columnType) {
-    case 'integer':
-      return 'int'
-    case 'number':
-      return 'quantity'
-    case 'boolean':
-      return 'boolean'
-    case 'date':
-      return 'dateTime'
-    default:
-      return 'string'
+  if (at.form === 'described') {
+    const scalar = scalarFormOf(at.schema)
+    if (scalar === undefined && at.schema.type !== undefined) return undefined
+    const type = scalar && typesOfScalars[scalar]
+    if (type !== undefined) return type
   }
+  return typesOfColumns[columnType] ?? 'string'
 }
 
-function indexTypeOf(schema: OpenApiSchema): IndexType | undefined {
-  switch (scalarFormOf(schema)) {
-    case 'int':
-    case 'int64':
-      return 'int'
-    case 'float':
-    case 'quantity':
-      return 'quantity'
-    case 'boolean':
-      return 'boolean'
-    case 'dateTime':
-      return 'dateTime'
-    case 'string':
-    case 'intOrString':
-      return 'string'
-    case undefined:
-      return schema.type === undefined ? 'string' : undefined
+const typesOfScalars: Readonly<Partial<Record<SchemaScalar, IndexType>>> = {
+  int: 'int',
+  int64: 'int',
+  float: 'quantity',
+  quantity: 'quantity',
+  boolean: 'boolean',
+  dateTime: 'dateTime',
+}
+
+const typesOfColumns: Readonly<Record<string, IndexType | undefined>> = {
+  integer: 'int',
+  number: 'quantity',
+  boolean: 'boolean',
+  date: 'dateTime',
+}
+
+const fieldStep = /^(?:[^.[\]\\\s"'*?@()]|\\.)+/
+const quotedStep = /^\[(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\]/
+const everyStep = /^\[(?:\*|:)?\]/
+const filterStep =
+  /^\[\?\(\s*@\.([A-Za-z_]\w*)\s*==\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\)\]/
+
+/**
+ * The SDL path (`status.conditions[type="Ready"].status`) of a CRD's JSONPath (`.status.conditions[?(@.type=="Ready")].status`);
+ * `undefined` if a path cannot express it.
+ */
+function pathOfJsonPath(jsonPath: string): string | undefined {
+  const braces = /^\{(.*)\}$/s.exec(jsonPath.trim())
+  let rest = (braces?.[1] ?? jsonPath).trim().replace(/^\$/, '')
+  let path = ''
+  while (rest !== '') {
+    const dotted = rest.startsWith('.') ? fieldStep.exec(rest.slice(1)) : null
+    const [match, step] =
+      dotted === null ? bracketStep(rest) : [`.${dotted[0]}`, member(unescaped(dotted[0]))]
+    if (match === undefined) return undefined
+    path += path !== '' && !step.startsWith('[') ? `.${step}` : step
+    rest = rest.slice(match.length)
   }
+  return path === '' ? undefined : path
+}
+
+function bracketStep(rest: string): readonly [match: string | undefined, step: string] {
+  const all = everyStep.exec(rest)
+  if (all !== null) return [all[0], '[*]']
+  const key = quotedStep.exec(rest)
+  if (key !== null) return [key[0], member(unescaped(key[1] ?? key[2] ?? ''))]
+  const matching = filterStep.exec(rest)
+  if (matching === null) return [undefined, '']
+  const value = unescaped(matching[2] ?? matching[3] ?? '')
+  return [matching[0], `[${matching[1]}=${JSON.stringify(value)}]`]
+}
+
+function member(text: string): string {
+  return /^[^.[\]"\s]+$/.test(text) ? text : `[${JSON.stringify(text)}]`
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/g, '$1')
 }

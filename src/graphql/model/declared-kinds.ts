@@ -1,196 +1,174 @@
 import type { CodedError } from '../../lib/coded-error.ts'
-import type { EndedRule } from '../../query/index/ended-index.ts'
-import type { ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
-import type { GroupAliases } from '../naming/api-groups.ts'
-import { graphqlNameOf } from '../naming/field-name.ts'
+import type { EndedRule } from '../../query/index/index-definition.ts'
+import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation-definition.ts'
 import type { RelationDirective } from '../sdl/sdl-directives.ts'
-import type { SdlError } from '../sdl/sdl-error.ts'
-import type { TypeExtension } from '../sdl/sdl-document.ts'
-import type { CustomResourceVersion } from './custom-resource-definition.ts'
+import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import { pathProblem, type SdlError } from '../sdl/sdl-error.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
-import type { Definitions } from './definitions.ts'
-import { healthIndex } from './health-index.ts'
-import { everyKindType, ofEachKind } from './every-kind.ts'
 import { functionIndexes, type IndexFunctions, unknownListFields } from './index-functions.ts'
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
-import type { BareKind, Kind, PolymorphicRelationField, RelationField } from './kind.ts'
-import { polymorphicRelationsOf, reversesOf } from './polymorphic-relations.ts'
-import { endedRuleOf, isUse, usedByField, usersOf } from './uses.ts'
-import { isInjectedField, nativePropertiesOf } from './native-properties.ts'
-import { schemaAtPath, type SchemaAtPath } from './schema-at-path.ts'
-import { sdlChoices } from './sdl-choices.ts'
+import {
+  type BareKind,
+  everyKindType,
+  type Kind,
+  type PolymorphicRelationField,
+  type RelationField,
+  usedByField,
+} from './kind.ts'
+import { isInjectedField, KindCatalog, type KindCatalogOptions } from './kind-catalog.ts'
+import { PolymorphicRelations } from './polymorphic-relations.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
-import { type DormantDeclaration, UnknownTypes } from './unknown-types.ts'
+import type { DormantDeclaration } from './unknown-types.ts'
 
-/** What is declared of kinds. */
-export interface DeclaredKindsOptions {
-  readonly kinds: readonly BareKind[]
+/** The kinds, and the declarations for them. */
+export interface DeclaredKindsOptions extends KindCatalogOptions {
   readonly extensions: readonly TypeExtension[]
-  readonly definitions: Definitions
-  /** By `group/version/kind`. */
-  readonly customResources: ReadonlyMap<string, CustomResourceVersion>
   readonly indexFunctions: IndexFunctions
-  readonly aliases: GroupAliases
   /** Whether references of custom kinds are inferred from the names of their fields. */
   readonly inferReferences: boolean
-  /** Whether a type is served, but no part of the schema: what speaks of it is passed over. */
-  readonly isLeftOut: (typeName: string) => boolean
 }
 
-/** Kinds with what is declared of them. */
+/** The kinds with their indexes and relations. */
 export interface DeclaredKinds {
   readonly kinds: readonly Kind[]
-  /** What is wrong with the declarations. */
+  /** The problems of the declarations. */
   readonly problems: readonly CodedError[]
-  /** What waits for kinds that are not served. */
+  /** The declarations that wait for kinds which are not served yet. */
   readonly dormant: readonly DormantDeclaration[]
-  /** The references to whatever kind that may be read backwards. */
+  /** The references to objects of any kind that `@reverse` may name. */
   readonly ofAnyKind: readonly ReferenceOfAnyKind[]
 }
 
-/** Kinds with their indexes and relations, and what is wrong with the declarations; pauses between kinds. */
+/** Adds the declared, inferred and given indexes and relations to the kinds. Yields between kinds. */
 export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, DeclaredKinds> {
-  const { kinds, definitions, isLeftOut } = options
-  const byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
-  const unknown = new UnknownTypes([...byType.keys()], options.aliases)
-  const problems: CodedError[] = []
-  const hasOwnField = ownFields(byType, definitions)
-  const crdOf = ({ apiVersion, resource }: BareKind): CustomResourceVersion | undefined =>
-    options.customResources.get(`${apiVersion}/${resource.kind}`)
-  problems.push(...unknownTargets(options, byType, unknown))
-  const extensions = ofEachKind(options.extensions, {
-    kinds,
-    categoriesOf: (kind) => crdOf(kind)?.categories ?? [],
-    hasField: hasOwnField,
-  })
-  const custom = options.inferReferences ? kinds.filter((kind) => crdOf(kind) !== undefined) : []
-  const inferred = withoutDeclared(
-    custom.map((kind) => inferredReferences(kind, { definitions, kinds, hasField: hasOwnField })),
-    extensions,
+  const { kinds, indexFunctions } = options
+  const catalog = new KindCatalog(options)
+  const problems: CodedError[] = [...unknownTargets(options.extensions, catalog)]
+  const extensions = options.extensions.flatMap((extension) =>
+    extension.typeName === everyKindType ? ofEachKind(extension, catalog) : [extension],
   )
+  const inferred = options.inferReferences ? inferredFor(catalog, extensions) : []
   const known = [...extensions, ...inferred].filter(({ typeName, optional, place }) => {
-    if (byType.has(typeName)) return true
-    if (optional || isLeftOut(typeName)) return false
-    const problem = unknown.problem(typeName, place, `there is no type ${typeName} of a kind`)
+    if (catalog.has(typeName)) return true
+    if (optional || catalog.isLeftOut(typeName)) return false
+    const message = `there is no type ${typeName} of a kind`
+    const problem = catalog.unknown.problem(typeName, place, message)
     if (problem !== undefined) problems.push(problem)
     return false
   })
   const ofType = Map.groupBy(known, ({ typeName }) => typeName)
   yield
   const lists = new Set(kinds.map(({ listField }) => listField))
-  problems.push(...unknownListFields(options.indexFunctions, (field) => lists.has(field)))
+  problems.push(...unknownListFields(indexFunctions, (field) => lists.has(field)))
   const indexes = new Map<string, Kind['indexes']>()
   for (const kind of kinds) {
     const own = ofType.get(kind.typeName) ?? []
-    indexes.set(kind.typeName, indexesOf(kind, own, options, problems))
+    indexes.set(kind.typeName, indexesOf(kind, catalog, own, indexFunctions, problems))
     yield
   }
-  const hasEvents = byType.get('Event')?.resource.group === ''
-  const at = (typeName: string, path: string): SchemaAtPath => {
-    const kind = byType.get(typeName)
-    return kind === undefined ? { form: 'absent' } : schemaAtPath(kind, path, definitions)
-  }
-  const relations = new SdlRelations({
-    isKind: (typeName) => byType.has(typeName),
-    isLeftOut,
-    unknownType: (typeName, place, message) => unknown.problem(typeName, place, message),
-    hasField: hasOwnField,
-    at,
+  const hasEvents = catalog.get('Event')?.resource.group === ''
+  const hasNamespaces = catalog.get('Namespace')?.resource.group === ''
+  const relations = new SdlRelations(catalog, {
     given: [
-      ...(byType.get('Namespace')?.resource.group === '' ? kinds.flatMap(namespaceOf) : []),
-      ...(byType.has(definitionType)
-        ? kinds.flatMap((kind) => definitionOf(kind, crdOf(kind), hasOwnField))
-        : []),
+      ...(hasNamespaces ? kinds.flatMap(namespaceOf) : []),
+      ...(catalog.has(definitionType) ? kinds.flatMap((kind) => definitionOf(kind, catalog)) : []),
     ],
     written: [...extensions, ...inferred],
     events: hasEvents ? kinds.map(({ typeName }) => eventsOf(typeName)) : [],
   })
   problems.push(...(yield* relations.addAll(known)))
-  const relationNamed = (typeName: string, field: string): RelationField | undefined =>
-    relations.of(typeName).find(({ definition }) => definition.name === field)
-  const objectRefs = new SdlObjectRefs({
-    hasField: (typeName, field) =>
-      hasOwnField(typeName, field) || relationNamed(typeName, field) !== undefined,
-    relationNamed,
-    at,
-  })
+  const objectRefs = new SdlObjectRefs(catalog, relations)
   problems.push(...objectRefs.addAll(known))
-  const typeNames = [...byType.keys()]
-  const relationsOf = (of: string): readonly RelationField[] => relations.of(of)
-  const { choices, refused, problems: ofChoices } = sdlChoices(known, { relationNamed, at })
-  problems.push(...ofChoices)
-  const mixed = new Map(
-    typeNames.map((typeName) => {
-      const found = polymorphicRelationsOf(typeName, ofType.get(typeName) ?? [], {
-        relationsOf,
-        typeNames,
-        hasField: hasOwnField,
-        ofAnyKind: relations.ofAnyKind,
-        choices,
-        refused,
-      })
-      problems.push(...found.problems)
-      const instances = typeName === definitionType ? [instancesOf(typeNames, relationsOf)] : []
-      const isTaken = hasOwnField(typeName, 'referencedBy')
-      const by = isTaken ? undefined : referencedByOf(typeName, inferred, relationsOf)
-      return [typeName, [...found.fields, ...instances, ...(by === undefined ? [] : [by])]]
-    }),
-  )
-  yield
+  const polymorphic = new PolymorphicRelations(known, catalog, relations)
+  const polymorphicOf = ({ typeName }: BareKind): readonly PolymorphicRelationField[] => {
+    const isTaken = catalog.hasField(typeName, 'referencedBy')
+    const by = isTaken ? undefined : referencedByOf(typeName, inferred, relations)
+    return [
+      ...polymorphic.of(typeName),
+      ...(typeName === definitionType ? [instancesOf(polymorphic)] : []),
+      ...(by === undefined ? [] : [by]),
+    ]
+  }
   const uses = kinds.flatMap(({ typeName }) => relations.of(typeName).filter(isUse))
-  const usersOfKind = (typeName: string): readonly RelationField[] => {
+  const usersOfKind = ({ typeName }: BareKind): readonly RelationField[] => {
     const isTaken =
-      hasOwnField(typeName, usedByField) ||
-      relations.of(typeName).some(({ definition }) => definition.name === usedByField)
+      catalog.hasField(typeName, usedByField) || relations.find(typeName, usedByField) !== undefined
     return isTaken ? [] : usersOf(typeName, uses)
   }
-  const endings: SdlError[] = []
-  return {
-    kinds: kinds.map((kind) => ({
+  yield
+  const endedProblems: SdlError[] = []
+  const declared = kinds.map((kind): Kind => {
+    const { typeName } = kind
+    const ended = endedRuleOf(typeName, ofType.get(typeName) ?? [], endedProblems)
+    return {
       ...kind,
-      indexes: indexes.get(kind.typeName) ?? [],
-      relations: relations.of(kind.typeName),
-      objectRefs: objectRefs.of(kind.typeName),
-      mixed: mixed.get(kind.typeName) ?? [],
-      usedBy: usersOfKind(kind.typeName),
-      ...ended(endedRuleOf(kind.typeName, ofType.get(kind.typeName) ?? [], endings)),
-      ...(hasEvents ? { events: eventsOf(kind.typeName) } : {}),
-    })),
-    problems: [...problems, ...endings],
-    dormant: unknown.dormant,
+      indexes: indexes.get(typeName) ?? [],
+      relations: relations.of(typeName),
+      objectRefs: objectRefs.of(typeName),
+      polymorphic: polymorphicOf(kind),
+      usedBy: usersOfKind(kind),
+      ...(ended === undefined ? {} : { ended }),
+      ...(hasEvents ? { events: eventsOf(typeName) } : {}),
+    }
+  })
+  return {
+    kinds: declared,
+    problems: [...problems, ...polymorphic.problems, ...endedProblems],
+    dormant: catalog.unknown.dormant,
     ofAnyKind: relations.ofAnyKind,
   }
 }
 
-/** What the user says of every kind is checked once, and then passed over by those that it does not hold for. */
+/**
+ * The unknown types among the targets of the user's declarations of every kind. They are reported once; afterwards each kind
+ * passes the declarations over that do not fit it.
+ */
 function unknownTargets(
-  { extensions, isLeftOut }: DeclaredKindsOptions,
-  byType: ReadonlyMap<string, BareKind>,
-  unknown: UnknownTypes,
+  extensions: readonly TypeExtension[],
+  catalog: KindCatalog,
 ): readonly SdlError[] {
   return extensions
     .filter(({ typeName, optional }) => typeName === everyKindType && !optional)
-    .flatMap(({ relations }) =>
-      relations.flatMap(({ name, type, place, form }) => {
-        const target = type.replace(/Connection$/, '')
-        const isOfAny = isOfAnyKind(form.directive)
-        if (isOfAny || target === everyKindType || byType.has(target) || isLeftOut(target))
-          return []
-        const message = `${everyKindType}.${name}: there is no type ${type}`
-        return unknown.problem(target, place, message) ?? []
-      }),
-    )
+    .flatMap(({ relations }) => relations)
+    .flatMap(({ name, type, place, form }) => {
+      const target = type.replace(/Connection$/, '')
+      const isKnown = target === everyKindType || catalog.has(target) || catalog.isLeftOut(target)
+      if (isKnown || leadsToAnyKind.has(form.directive)) return []
+      const message = `${everyKindType}.${name}: there is no type ${type}`
+      return catalog.unknown.problem(target, place, message) ?? []
+    })
 }
 
-function isOfAnyKind(directive: RelationDirective): boolean {
-  return ['objectRef', 'sameLabel', 'chooses', 'chosenBy'].includes(directive)
+const leadsToAnyKind: ReadonlySet<RelationDirective> = new Set([
+  'objectRef',
+  'sameLabel',
+  'chooses',
+  'chosenBy',
+])
+
+/** A declaration of every kind as one of each kind that it fits. */
+function ofEachKind(extension: TypeExtension, catalog: KindCatalog): readonly TypeExtension[] {
+  const fits = (kind: BareKind, { name, form }: RelationDeclaration): boolean => {
+    if (catalog.hasField(kind.typeName, name)) return false
+    const mayBeBound = form.directive === 'objectRef' || form.directive === 'reference'
+    const categories = mayBeBound ? form.arguments.category : undefined
+    const own = catalog.customResourceOf(kind)?.categories ?? []
+    return !categories || own.some((one) => categories.includes(one))
+  }
+  return catalog.kinds.flatMap((kind) => {
+    const relations = extension.relations.filter((relation) => fits(kind, relation))
+    // A kind whose schema lacks the paths passes the declaration over: it is optional.
+    return relations.length === 0
+      ? []
+      : [{ ...extension, typeName: kind.typeName, optional: true, indexes: [], relations }]
+  })
 }
 
-/** What is declared wins over what is inferred. */
-function withoutDeclared(
-  inferred: readonly TypeExtension[],
+/** The inferred references of custom kinds. A declared relation of the same name wins. */
+function inferredFor(
+  catalog: KindCatalog,
   declared: readonly TypeExtension[],
 ): readonly TypeExtension[] {
   const names = new Set(
@@ -198,90 +176,53 @@ function withoutDeclared(
       relations.map(({ name }) => `${typeName}.${name}`),
     ),
   )
-  return inferred.map((extension) => ({
-    ...extension,
-    relations: extension.relations.filter(
-      ({ name }) => !names.has(`${extension.typeName}.${name}`),
-    ),
-  }))
-}
-
-const definitionType = 'CustomResourceDefinition'
-
-/** From each kind that a CRD brings to its CRD. */
-function definitionOf(
-  { typeName }: BareKind,
-  crd: CustomResourceVersion | undefined,
-  hasOwnField: (typeName: string, field: string) => boolean,
-): readonly RelationField[] {
-  if (crd === undefined || hasOwnField(typeName, 'definition')) return []
-  const [name, from, to] = ['definition', typeName, definitionType]
-  const only = crd.definition
-  const definition = { form: 'reference', name, from, to, paths: [], only, many: false } as const
-  return [{ definition, many: false, description: 'The definition of the kind.' }]
-}
-
-function instancesOf(
-  typeNames: readonly string[],
-  relationsOf: (typeName: string) => readonly RelationField[],
-): PolymorphicRelationField {
-  const [name, from, field] = ['instances', definitionType, 'definition']
-  const relations = reversesOf({ name, from, field }, typeNames, relationsOf)
-  return { name, relations, description: 'The objects of the kind that it defines.' }
-}
-
-function ended(rule: EndedRule | undefined): Pick<Kind, 'ended'> {
-  return rule === undefined ? {} : { ended: rule }
+  return catalog.kinds
+    .filter((kind) => catalog.customResourceOf(kind) !== undefined)
+    .map((kind) => {
+      const extension = inferredReferences(kind, catalog)
+      const isNew = ({ name }: RelationDeclaration): boolean =>
+        !names.has(`${kind.typeName}.${name}`)
+      return { ...extension, relations: extension.relations.filter(isNew) }
+    })
 }
 
 function indexesOf(
   kind: BareKind,
+  catalog: KindCatalog,
   extensions: readonly TypeExtension[],
-  { definitions, customResources, indexFunctions }: DeclaredKindsOptions,
+  functions: IndexFunctions,
   problems: CodedError[],
 ): Kind['indexes'] {
-  const { typeName, apiVersion, resource } = kind
-  const at = (path: string): SchemaAtPath => schemaAtPath(kind, path, definitions)
-  const declared = new SdlIndexes({ typeName, apiVersion, at, given: [healthIndex(resource)] })
+  const { typeName } = kind
+  const declared = new SdlIndexes(kind, catalog)
   for (const { optional, indexes } of extensions) {
     for (const declaration of indexes) {
       const problem = declared.add(declaration)
-      // That caches of Secrets hold metadata only is no news to the package.
+      // The package declares indexes of Secrets that a metadata-only cache cannot have.
       const isExpected = optional && kind.metadataOnly && problem?.problem === 'unknown-field'
       if (problem !== undefined && !isExpected) problems.push(problem)
     }
   }
-  const made = functionIndexes(kind, indexFunctions, (name) => declared.has(name))
+  const made = functionIndexes(kind, functions, (name) => declared.has(name))
   problems.push(...made.problems)
   const known = [...declared.definitions(), ...made.indexes]
-  const version = customResources.get(`${apiVersion}/${resource.kind}`)
+  const version = catalog.customResourceOf(kind)
   if (version === undefined) return known
   const names = new Set(known.map(({ name }) => name))
-  const isTaken = (name: string): boolean => names.has(name) || isReservedIndexName(name)
-  const found = customResourceIndexes({ typeName, version, isTaken, at })
+  const found = customResourceIndexes({
+    typeName,
+    version,
+    isTaken: (name) => names.has(name) || isReservedIndexName(name),
+    at: (path) => catalog.at(typeName, path),
+  })
   problems.push(...found.problems)
   return [...known, ...found.indexes]
 }
 
-/** Whether a kind has a field of its own, by type name and the field's name in GraphQL. */
-function ownFields(
-  kinds: ReadonlyMap<string, BareKind>,
-  definitions: Definitions,
-): (typeName: string, field: string) => boolean {
-  const native = new Map<BareKind, ReadonlySet<string>>()
-  return (typeName, field) => {
-    const kind = kinds.get(typeName)
-    if (kind === undefined) return false
-    let fields = native.get(kind)
-    if (fields === undefined) {
-      fields = new Set(nativePropertiesOf(kind, definitions).map(graphqlNameOf))
-      native.set(kind, fields)
-    }
-    return isInjectedField(field, kind.resource) || fields.has(field)
-  }
-}
-
-/** From each namespaced kind to its Namespace, and back to those of the kind, unless a field of every kind has the name. */
+/**
+ * The relation of a namespaced kind to its Namespace, and the reverse one of the Namespace unless a field of every kind has
+ * its name.
+ */
 function namespaceOf({ typeName, listField, resource }: BareKind): readonly RelationField[] {
   if (!resource.namespaced) return []
   const [name, from, to] = ['namespace', typeName, 'Namespace']
@@ -294,9 +235,62 @@ function namespaceOf({ typeName, listField, resource }: BareKind): readonly Rela
   return [up, { definition: back, many: true }]
 }
 
-function eventsOf(typeName: string): NonNullable<Kind['events']> {
+const definitionType = 'CustomResourceDefinition'
+
+/** The relation of a custom kind to its CRD. */
+function definitionOf(kind: BareKind, catalog: KindCatalog): readonly RelationField[] {
+  const crd = catalog.customResourceOf(kind)
+  if (crd === undefined || catalog.hasField(kind.typeName, 'definition')) return []
+  const [name, from, to] = ['definition', kind.typeName, definitionType]
+  const only = crd.definition
+  const definition = { form: 'reference', name, from, to, paths: [], only, many: false } as const
+  return [{ definition, many: false, description: 'The definition of the kind.' }]
+}
+
+/** The relation of a CRD to the objects of its kind. */
+function instancesOf(polymorphic: PolymorphicRelations): PolymorphicRelationField {
+  const relations = polymorphic.reversesOf('instances', definitionType, 'definition')
+  return { name: 'instances', relations, description: 'The objects of the kind that it defines.' }
+}
+
+function eventsOf(typeName: string): RelationField {
   return {
     definition: { form: 'events', name: 'events', from: typeName, to: 'Event' },
     many: true,
   }
+}
+
+function isUse({ definition }: RelationField): boolean {
+  return definition.form === 'reference' && definition.uses === true
+}
+
+/** The reverse of each use of a kind. */
+function usersOf(typeName: string, uses: readonly RelationField[]): readonly RelationField[] {
+  return uses
+    .filter(({ definition }) => definition.to === typeName)
+    .map(({ definition }) => {
+      const of = relationName(definition)
+      const name = `${usedByField}(${of})`
+      const reverse = { form: 'reverse', name, from: typeName, to: definition.from, of } as const
+      return { definition: reverse, many: true }
+    })
+}
+
+/** The `@ended` of a type. The last one wins, so that the user's SDL wins over the package's. */
+function endedRuleOf(
+  type: string,
+  extensions: readonly TypeExtension[],
+  problems: SdlError[],
+): EndedRule | undefined {
+  let rule: EndedRule | undefined
+  for (const { ended } of extensions) {
+    if (ended === undefined) continue
+    const { path: paths, in: values } = ended.arguments
+    const [problem] = paths.flatMap(
+      (path) => pathProblem(path, ended.place, `@ended of ${type}`) ?? [],
+    )
+    if (problem === undefined) rule = { type, paths, values }
+    else problems.push(problem)
+  }
+  return rule
 }

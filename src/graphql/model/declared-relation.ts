@@ -20,20 +20,20 @@ export interface RelationEnds {
   readonly many: boolean
 }
 
-/** What the declarations of relations by the object's own fields are read with. */
+/** One declaration of a relation that the object's own fields decide, and what it is checked against. */
 export interface OwnRelationContext {
   readonly ends: RelationEnds
   readonly declaration: RelationDeclaration
-  /** Refuses a field that is not a connection. */
+  /** Throws `SdlError` if the field is not a connection. */
   readonly needConnection: () => void
   /**
-   * Those of the paths at which the API may have something. Throws `SdlError` where that is not all of them and they may
-   * not be absent; passes the declaration over where it is none of them.
+   * The paths at which the API may have a value. A path without one is a thrown `SdlError`, unless the declaration is
+   * optional; then the declaration is passed over if no path has one.
    */
   readonly present: (paths: readonly string[]) => ReadonlySet<string>
-  /** The same of the type that the relation leads to. */
+  /** The same for paths of the target type. */
   readonly presentOfTarget: (paths: readonly string[]) => ReadonlySet<string>
-  /** The `@reference` of that full name. */
+  /** The `@reference` of this full name. */
   readonly referenceNamed: (name: string) => RelationDirectiveArguments['reference'] | undefined
 }
 
@@ -42,11 +42,13 @@ export function referenceOf(
   args: RelationDirectiveArguments['reference'],
   context: OwnRelationContext,
 ): ReferenceRelation {
-  const { ends, declaration } = context
-  const own = pathsOf(args, context)
-  const { path, namespacePath, kindPath, groupPath, defaultKind, otherwise, uses } = own
+  const { ends } = context
+  const { path, namespacePath, kindPath, groupPath, defaultKind, otherwise, uses } = pathsOf(
+    args,
+    context,
+  )
   if (otherwise && args.names !== undefined) {
-    throw unsupported({ ends, declaration }, 'otherwise beside @named', 'leave one of them out')
+    throw unsupported(context, 'otherwise beside @named', 'leave one of them out')
   }
   const rule = otherwise ? { name: [otherwise] } : args.names
   const names = rule === undefined ? undefined : nameRuleOf(rule)
@@ -66,19 +68,15 @@ export function referenceOf(
     ...(uses ? { uses } : {}),
   }
   if (groupPath && !kindPath) {
-    throw unsupported({ ends, declaration }, 'groupPath without kindPath', 'give both, or neither')
+    throw unsupported(context, 'groupPath without kindPath', 'give both, or neither')
   }
-  checked({ ends, declaration }, () => compileReference(reference, { isNamespaced: () => true }))
+  checked(context, () => compileReference(reference, { isNamespaced: () => true }))
   const templates = (names?.templates ?? []).map((text) => parseNameTemplate(text))
   if (templates.some(({ isNumbered }) => isNumbered)) {
-    const hint = 'write @named alone, or leave the # out'
-    throw unsupported(
-      { ends, declaration },
-      'a number at the end of a name beside a @reference',
-      hint,
-    )
+    const what = 'a number at the end of a name beside a @reference'
+    throw unsupported(context, what, 'write @named alone, or leave the # out')
   }
-  if (reference.paths.some(isManyPath) || templates.some(({ many }) => many))
+  if (reference.paths.some((text) => parsePath(text).many) || templates.some(({ many }) => many))
     context.needConnection()
   return withPresentPaths(reference, context)
 }
@@ -88,18 +86,14 @@ export function namedOf(
   args: RelationDirectiveArguments['named'],
   context: OwnRelationContext,
 ): RelationDefinition {
-  const { ends, declaration } = context
+  const { ends } = context
   const names = nameRuleOf(args)
-  const templates = checked({ ends, declaration }, () =>
-    names.templates.map((text) => parseNameTemplate(text)),
-  )
+  const templates = checked(context, () => names.templates.map((text) => parseNameTemplate(text)))
   const numbered = templates.filter(({ isNumbered }) => isNumbered)
-  if (numbered.length === 0) {
-    return referenceOf({ path: [], names: args }, context)
-  }
+  if (numbered.length === 0) return referenceOf({ path: [], names: args }, context)
   if (numbered.length < templates.length) {
     const hint = 'end all of them in #, or none'
-    throw unsupported({ ends, declaration }, 'names with a number at the end beside others', hint)
+    throw unsupported(context, 'names with a number at the end beside others', hint)
   }
   context.needConnection()
   context.present(namePathsOf(names))
@@ -109,9 +103,10 @@ export function namedOf(
 /** The relation of a `@uid`. Throws `SdlError`. */
 export function uidOf(
   { path }: RelationDirectiveArguments['uid'],
-  { ends, declaration, needConnection, present }: OwnRelationContext,
+  context: OwnRelationContext,
 ): RelationDefinition {
-  const isMany = checked({ ends, declaration }, () => path.some((text) => parsePath(text).many))
+  const { ends, needConnection, present } = context
+  const isMany = checked(context, () => path.some((text) => parsePath(text).many))
   if (isMany || path.length > 1) needConnection()
   const known = present(path)
   const paths = path.filter((text) => known.has(text))
@@ -121,14 +116,15 @@ export function uidOf(
 /** The relation of a `@same`. Throws `SdlError`. */
 export function sameOf(
   { text, as }: RelationDirectiveArguments['same'],
-  { ends, declaration, needConnection, present, presentOfTarget }: OwnRelationContext,
+  context: OwnRelationContext,
 ): RelationDefinition {
+  const { ends, needConnection, present, presentOfTarget } = context
   needConnection()
-  checked({ ends, declaration }, () =>
+  checked(context, () =>
     [...text, ...as].map((one) => parseNameTemplate(one, { mayBeConstant: true })),
   )
   if (text.length === 0 || as.length === 0) {
-    throw unsupported({ ends, declaration }, '@same without a text', 'give both ends what they say')
+    throw unsupported(context, '@same without a text', 'give both ends a text')
   }
   present(text.flatMap(pathsInBraces))
   presentOfTarget(as.flatMap(pathsInBraces))
@@ -139,15 +135,15 @@ export function sameOf(
 /** The relation of a `@selects`. Throws `SdlError`. */
 export function selectsOf(
   args: RelationDirectiveArguments['selects'],
-  { ends, declaration, needConnection, present }: OwnRelationContext,
+  context: OwnRelationContext,
 ): RelationDefinition {
-  const { name, from, to } = ends
-  needConnection()
+  const { name, from, to } = context.ends
+  context.needConnection()
   const { path, selector, whenAbsent, namespaceSelector, namespaceLabels } = args
   const further = [namespaceSelector, namespaceLabels].filter((one) => typeof one === 'string')
   const paths = [path, ...further]
-  checked({ ends, declaration }, () => paths.map((text) => parsePath(text)))
-  present(paths)
+  checked(context, () => paths.map((text) => parsePath(text)))
+  context.present(paths)
   return {
     form: 'selects',
     name,
@@ -161,33 +157,22 @@ export function selectsOf(
   }
 }
 
-function isManyPath(text: string): boolean {
-  return parsePath(text).many
-}
-
 type ReferenceArguments = RelationDirectiveArguments['reference']
 
-/** The paths of a `@reference`: its own, or with `as` those of another one, at another place. */
-function pathsOf(
-  args: ReferenceArguments,
-  { ends, declaration, referenceNamed }: OwnRelationContext,
-): ReferenceArguments {
+/** The arguments of a `@reference`, or with `as` those of the named one with `at` before its paths. */
+function pathsOf(args: ReferenceArguments, context: OwnRelationContext): ReferenceArguments {
+  const { ends, declaration, referenceNamed } = context
   if (!args.as) {
-    if (args.at)
-      throw unsupported({ ends, declaration }, 'at without as', 'name the relation by as, too')
+    if (args.at) throw unsupported(context, 'at without as', 'name the relation by as, too')
     if (args.path || args.names !== undefined) return args
-    throw unsupported({ ends, declaration }, '@reference without a path', 'give it one, or as')
+    throw unsupported(context, '@reference without a path', 'give it one, or as')
   }
-  if (args.path) throw unsupported({ ends, declaration }, 'path beside as', 'give one of them')
+  if (args.path) throw unsupported(context, 'path beside as', 'give one of them')
   const other = referenceNamed(args.as)
   if (other?.path === undefined || other.path === null) {
     const message = `${ends.from}.${ends.name}: ${args.as} is no @reference with a path`
-    throw new SdlError(
-      'unknown-relation',
-      declaration.place,
-      message,
-      'correct the name, as in Pod.configMaps',
-    )
+    const hint = 'correct the name, as in Pod.configMaps'
+    throw new SdlError('unknown-relation', declaration.place, message, hint)
   }
   const moved = (paths: readonly string[] | null | undefined): readonly string[] | null =>
     paths?.map((path) => (args.at ? `${args.at}.${path}` : path)) ?? null
@@ -244,16 +229,17 @@ function pathsInBraces(template: string): readonly string[] {
   return Array.from(template.matchAll(/\{([^{}|]*)[^{}]*\}/g), ([, path = '']) => path.trim())
 }
 
-/** Whose declaration it is. */
-type Declared = Pick<OwnRelationContext, 'ends' | 'declaration'>
-
-function unsupported({ ends, declaration }: Declared, what: string, hint: string): SdlError {
+function unsupported(
+  { ends, declaration }: OwnRelationContext,
+  what: string,
+  hint: string,
+): SdlError {
   const message = `${ends.from}.${ends.name}: ${what}`
   return new SdlError('unsupported', declaration.place, message, hint)
 }
 
-/** What is wrong with paths and rules is told with the file, the line and the field. */
-function checked<T>({ ends, declaration }: Declared, read: () => T): T {
+/** Turns the errors of paths and rules into `SdlError`s, which name the file, the line and the field. */
+function checked<T>({ ends, declaration }: OwnRelationContext, read: () => T): T {
   try {
     return read()
   } catch (error) {

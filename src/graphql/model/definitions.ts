@@ -1,4 +1,9 @@
-import { type ApiResource, apiVersionOf, groupVersionPath } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  apiVersionOf,
+  groupVersionPath,
+  isBuiltInGroup,
+} from '../../kubernetes/api-resource.ts'
 import {
   definitionNameOf,
   type OpenApiDocument,
@@ -6,28 +11,29 @@ import {
   type OpenApiGroupVersionKind,
   type OpenApiSchema,
 } from '../../kubernetes/open-api.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { compareGroupLabels, splitDefinitionName } from '../naming/nested-name.ts'
 import { type KindSchemaError, schemaProblem } from './check-schema.ts'
-import { fallbackDefinitions } from './fallback-definitions.ts'
 
-/** The definitions that `$ref`s of one document lead to. */
+/** The definition of every object's `metadata`. */
+export const objectMetaDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'
+
+/** The definitions that the `$ref`s of one document refer to. */
 export interface DefinitionScope {
   find(definition: string): OpenApiSchema | undefined
-  /** Whether a definition contains itself, directly or through others. */
+  /** Whether a definition contains itself, directly or indirectly. */
   isRecursive(definition: string): boolean
 }
 
 /**
- * The definitions of all documents. Those of Kubernetes itself are shared: aggregated servers carry their own, often
- * older, copies, which give way. All others are looked up in the document that refers to them.
+ * The definitions of all documents. All documents share the definitions of Kubernetes itself; the copies of aggregated
+ * servers, which are often older, are ignored. Every other definition is looked up in the document that refers to it.
  */
 export class Definitions {
   readonly #documents: OpenApiDocuments
   readonly #shared = new Map<string, OpenApiSchema>()
   #sharedScope: DefinitionScope | undefined
   readonly #scopes = new Map<string, DefinitionScope>()
-  readonly #byName = new Map<string, string[]>()
+  readonly #byName: ReadonlyMap<string, readonly string[]>
   readonly #ofKinds = new Map<string, OpenApiSchema | 'none'>()
 
   constructor(documents: OpenApiDocuments) {
@@ -41,12 +47,10 @@ export class Definitions {
     for (const [definition, schema] of Object.entries(fallbackDefinitions)) {
       if (!this.#shared.has(definition)) this.#shared.set(definition, schema)
     }
-    for (const definition of this.#shared.keys()) {
-      const { name } = splitDefinitionName(definition)
-      const same = this.#byName.get(name)
-      if (same === undefined) this.#byName.set(name, [definition])
-      else same.push(definition)
-    }
+    this.#byName = Map.groupBy(
+      this.#shared.keys(),
+      (definition) => splitDefinitionName(definition).name,
+    )
   }
 
   /** The definitions of Kubernetes itself. */
@@ -54,12 +58,12 @@ export class Definitions {
     return (this.#sharedScope ??= definitionScope((definition) => this.#shared.get(definition)))
   }
 
-  /** The definitions of Kubernetes itself that have this last part of their name in common. */
+  /** The definitions of Kubernetes itself whose names end in this part. */
   namesakes(name: string): readonly string[] {
     return this.#byName.get(name) ?? []
   }
 
-  /** The schema of a kind; `undefined` where the server publishes none, or one that {@link refuseUnfit} has refused. */
+  /** The schema of a kind; `undefined` if the server publishes none, or {@link refuseUnfit} has refused it. */
   schemaOf(resource: ApiResource): OpenApiSchema | undefined {
     const name = keyOf(resource)
     let schema = this.#ofKinds.get(name)
@@ -70,9 +74,9 @@ export class Definitions {
     return schema === 'none' ? undefined : schema
   }
 
-  /** From here on the kind is without a schema, if its own is malformed or too large; says why. */
+  /** Drops the schema of a kind if it is malformed or too large, and returns the reason. */
   refuseUnfit(resource: ApiResource): KindSchemaError | undefined {
-    // That of Kubernetes itself is known to be fit, and is shared by all.
+    // Kubernetes' own schemas are fit, and all documents share them.
     if (isBuiltInGroup(resource.group)) return undefined
     const schema = this.schemaOf(resource)
     if (schema === undefined) return undefined
@@ -96,7 +100,7 @@ export class Definitions {
     })
   }
 
-  /** What the `$ref`s in a kind's document lead to. */
+  /** The definitions that the `$ref`s in a kind's document refer to. */
   scopeOf(resource: ApiResource): DefinitionScope {
     const path = documentPathOf(resource)
     let scope = this.#scopes.get(path)
@@ -117,7 +121,7 @@ function keyOf(resource: ApiResource): string {
   return `${apiVersionOf(resource)}/${resource.kind}`
 }
 
-/** Those that are schemas at least at first sight. */
+/** The entries of a document that are objects at all. */
 function schemasOf(document: OpenApiDocument | undefined): Readonly<Record<string, OpenApiSchema>> {
   const schemas: unknown = document?.components?.schemas
   if (typeof schemas !== 'object' || schemas === null) return {}
@@ -126,7 +130,7 @@ function schemasOf(document: OpenApiDocument | undefined): Readonly<Record<strin
   )
 }
 
-/** `api/v1` and the groups of Kubernetes itself come first. */
+/** Orders documents: `api/v1` and the groups of Kubernetes itself come first. */
 function compareDocumentPaths(a: string, b: string): number {
   const [left, right] = [groupOfPath(a), groupOfPath(b)]
   return (
@@ -183,4 +187,57 @@ function collectReferences(schema: OpenApiSchema | undefined, into: Set<string>)
   if (typeof schema.additionalProperties === 'object')
     collectReferences(schema.additionalProperties, into)
   for (const property of Object.values(schema.properties ?? {})) collectReferences(property, into)
+}
+
+/** Go's convention for comments, which become descriptions: a paragraph or sentence that begins with `Deprecated:`. */
+const deprecationNote = /(?:^|[.)]\s+|\n\s*)Deprecated: +(\S[\s\S]*)/
+
+/** Why a schema is deprecated; `undefined` if it is not. */
+export function deprecationOf(schema: OpenApiSchema | undefined): string | undefined {
+  const note = deprecationNote.exec(schema?.description ?? '')?.[1]?.trim()
+  return note ?? (schema?.deprecated === true ? 'Deprecated.' : undefined)
+}
+
+const text: OpenApiSchema = { type: 'string' }
+const flag: OpenApiSchema = { type: 'boolean' }
+const long: OpenApiSchema = { type: 'integer', format: 'int64' }
+const moment: OpenApiSchema = { type: 'string', format: 'date-time' }
+const texts: OpenApiSchema = { type: 'object', additionalProperties: text }
+
+const ownerReferenceDefinition = 'io.k8s.apimachinery.pkg.apis.meta.v1.OwnerReference'
+
+/** The definitions that the gateway needs of every server, also of one that publishes no OpenAPI documents. */
+const fallbackDefinitions: Readonly<Record<string, OpenApiSchema>> = {
+  [objectMetaDefinition]: {
+    type: 'object',
+    properties: {
+      annotations: texts,
+      creationTimestamp: moment,
+      deletionGracePeriodSeconds: long,
+      deletionTimestamp: moment,
+      finalizers: { type: 'array', items: text },
+      generateName: text,
+      generation: long,
+      labels: texts,
+      name: text,
+      namespace: text,
+      ownerReferences: {
+        type: 'array',
+        items: { $ref: `#/components/schemas/${ownerReferenceDefinition}` },
+      },
+      resourceVersion: text,
+      uid: text,
+    },
+  },
+  [ownerReferenceDefinition]: {
+    type: 'object',
+    properties: {
+      apiVersion: text,
+      blockOwnerDeletion: flag,
+      controller: flag,
+      kind: text,
+      name: text,
+      uid: text,
+    },
+  },
 }

@@ -4,24 +4,24 @@ import { CodedError } from '../../lib/coded-error.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import { isReservedIndexName } from './sdl-indexes.ts'
 
-/** As a method, so that a function of a `Pod` can stand where one of any object is asked for. */
+/** A method, as TypeScript then accepts a function of a `Pod` in place of a function of any object. */
 interface ObjectIndex {
   valuesOf(object: Unstructured): readonly string[]
 }
 
-/** Index functions of the user's, by list field (`pods`) and by the name of the index, which is that of the `where` field. */
+/** The user's index functions by list field (`pods`) and by name, which is also the field of `where`. */
 export type IndexFunctions = Readonly<
   Record<string, Readonly<Record<string, ObjectIndex['valuesOf']>>>
 >
 
-/** An index function that cannot be a field of `where`. Thrown at start. */
+/** An index function that cannot become a field of `where`. Thrown at start. */
 export class IndexFunctionError extends CodedError {
   constructor(name: string, problem: string, hint: string) {
     super('INDEX_FUNCTION', `indexers.${name}: ${problem}`, { value: name, hint })
   }
 }
 
-/** The indexes that functions make of one kind, and what is wrong with the others. */
+/** The indexes of one kind's functions, and the problems of those that cannot be indexes. */
 export function functionIndexes(
   { listField, typeName }: { readonly listField: string; readonly typeName: string },
   functions: IndexFunctions,
@@ -41,13 +41,13 @@ export function functionIndexes(
       fail(`it cannot be a field of ${typeName}Where`, 'use letters, digits and _')
     } else if (isDeclared(name)) fail(`${typeName} has an index of this name already`)
     else if (typeof valuesOf !== 'function') {
-      fail('it is no function', 'give a function from an object to a list of strings')
+      fail('it is not a function', 'give a function from an object to a list of strings')
     } else indexes.push({ name, paths: [], type: 'string', valuesOf: valuesOf as IndexFunction })
   }
   return { indexes, problems }
 }
 
-/** What is wrong with functions for list fields that there are not. */
+/** The problems of functions for unknown list fields. */
 export function unknownListFields(
   functions: IndexFunctions,
   isKnown: (listField: string) => boolean,

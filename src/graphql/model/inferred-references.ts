@@ -1,37 +1,32 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import type { BareKind } from './kind.ts'
-import type { Definitions, DefinitionScope } from './definitions.ts'
-import type { PolymorphicRelationField, RelationField } from './kind.ts'
-
-/** What references are inferred from. */
-export interface InferenceContext {
-  readonly definitions: Definitions
-  /** All kinds that are served. */
-  readonly kinds: readonly BareKind[]
-  readonly hasField: (typeName: string, field: string) => boolean
-}
+import type { DefinitionScope } from './definitions.ts'
+import type { BareKind, PolymorphicRelationField, RelationField } from './kind.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+import type { SdlRelations } from './sdl-relations.ts'
 
 const referenceName = /(?:Ref|Reference)s?$/
 const place = { file: 'inferred references', line: 1 } as const
 
-/** So many references of one kind, and so deep ones, are looked for. */
+/** Bounds of the search in one kind. */
 const maxReferences = 50
 const maxDepth = 10
 
 /**
- * What the schema of a kind says to be references: members called `…Ref` that have a `name` and a `kind`, or whose own name is
- * that of a kind, of the same API group or of core. Each is a field of the name that the API gives it, unless that is taken.
+ * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or the name
+ * of a kind of the same API group or the core group (`secretRef`). Each becomes a field of the member's name; if the name is
+ * taken, of the longer name with the parent's.
  */
-export function inferredReferences(kind: BareKind, context: InferenceContext): TypeExtension {
-  const { definitions, hasField } = context
+export function inferredReferences(kind: BareKind, catalog: KindCatalog): TypeExtension {
+  const { definitions } = catalog
   const relations = new Map<string, RelationDeclaration>()
   const scope = definitions.scopeOf(kind.resource)
   for (const found of referencesIn(definitions.schemaOf(kind.resource) ?? {}, scope, '', 0)) {
-    const taken = relations.has(found.name) || hasField(kind.typeName, found.name)
-    const name = taken ? found.longName : found.name
-    if (relations.has(name) || hasField(kind.typeName, name)) continue
-    const declaration = declarationOf(name, found, kind, context)
+    const isFree = (one: string): boolean =>
+      !relations.has(one) && !catalog.hasField(kind.typeName, one)
+    const name = [found.name, found.longName].find(isFree)
+    if (name === undefined) continue
+    const declaration = declarationOf(name, found, kind, catalog)
     if (declaration !== undefined) relations.set(name, declaration)
     if (relations.size >= maxReferences) break
   }
@@ -42,7 +37,7 @@ export function inferredReferences(kind: BareKind, context: InferenceContext): T
 interface FoundReference {
   /** `secretStoreRef`. */
   readonly name: string
-  /** With the member around it: `targetSecretStoreRef`. */
+  /** With the parent's name: `targetSecretStoreRef`. */
   readonly longName: string
   readonly path: string
   readonly members: ReadonlySet<string>
@@ -83,7 +78,7 @@ function declarationOf(
   name: string,
   { path, members, name: written }: FoundReference,
   { resource }: BareKind,
-  { kinds }: InferenceContext,
+  { kinds }: KindCatalog,
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
@@ -110,18 +105,17 @@ function declarationOf(
   }
 }
 
-/** The objects that mean those of a kind by inferred references; absent where no kind has any. */
+/** The reverse of all inferred references to a kind; `undefined` if there are none. */
 export function referencedByOf(
   typeName: string,
   inferred: readonly TypeExtension[],
-  relationsOf: (typeName: string) => readonly RelationField[],
+  known: SdlRelations,
 ): PolymorphicRelationField | undefined {
   const relations = inferred.flatMap(({ typeName: to, relations: declared }) =>
     declared.flatMap(({ name, form }): readonly RelationField[] => {
-      const target = relationsOf(to).find(({ definition }) => definition.name === name)
-      const isMeant =
-        form.directive === 'objectRef' ? target === undefined : target?.definition.to === typeName
-      if (!isMeant) return []
+      const target = known.find(to, name)?.definition.to
+      // An inferred `objectRef` may refer to any kind.
+      if (target !== (form.directive === 'objectRef' ? undefined : typeName)) return []
       const of = `${to}.${name}`
       const definition = {
         form: 'reverse',
@@ -135,6 +129,6 @@ export function referencedByOf(
   )
   if (relations.length === 0) return undefined
   const description =
-    'The objects of custom kinds that mean this one, as the names of their fields tell.'
+    'The objects of custom kinds that refer to this one, as inferred from the names of their fields.'
   return { name: 'referencedBy', relations, description }
 }

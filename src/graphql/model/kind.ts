@@ -1,65 +1,71 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { EndedRule, IndexDefinition } from '../../query/index/index-definition.ts'
 import type { Path } from '../../query/index/path.ts'
-import type { EndedRule } from '../../query/index/ended-index.ts'
 import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
+import { isWhereWord } from '../../query/condition/where.ts'
+
+/** The type that SDL extends to declare a field of every kind. */
+export const everyKindType = 'KubernetesObject'
+
+/** The field of objects that other objects use, and of their `where`. */
+export const usedByField = 'usedBy'
 
 /** A relation as a field of the schema. */
 export interface RelationField {
   readonly definition: RelationDefinition
-  /** Whether the field is a connection; else it is one object or null. */
+  /** Whether the field is a connection. If not, it is one object or null. */
   readonly many: boolean
   readonly description?: string
 }
 
-/** Objects that are chosen by a name or a label selector, of a kind that another object says: `spec.paramRef`. */
+/** Objects that an object chooses by a name or a label selector, while another object has their kind: `spec.paramRef`. */
 export interface ChosenObjects {
-  /** The full name of the field that says so: `ValidatingAdmissionPolicyBinding.paramObjects`. */
+  /** The full name of the field: `ValidatingAdmissionPolicyBinding.paramObjects`. */
   readonly field: string
-  /** Where `name` or `selector`, and `namespace`, stand. */
+  /** The place of `name` or `selector`, and `namespace`. */
   readonly path: Path
-  /** The way to the object that says the kind, from that which chooses. */
+  /** The relation from the choosing object to the one that has the kind. */
   readonly relation: RelationField
-  /** Where it says the kind: `spec.paramKind`. */
+  /** The place of the kind in that object: `spec.paramKind`. */
   readonly kindPath: Path
 }
 
-/** A field that leads to objects of several kinds: a relation of each of them, read backwards. */
+/** A field that leads to objects of several kinds: a reverse relation for each of them. */
 export interface PolymorphicRelationField {
   readonly name: string
   /** One for each kind. */
   readonly relations: readonly RelationField[]
-  /** The key of a label: instead of relations, what has it in common with the object, of any kind. */
+  /** Instead of relations: the key of a label. The field leads to the objects of any kind with the same value. */
   readonly sameLabel?: string
-  /** Instead of relations, what the object chooses by a name or by labels. */
+  /** Instead of relations: the objects that this one chooses. */
   readonly chosen?: ChosenObjects
-  /** Instead of relations, what chooses the object so. */
+  /** Instead of relations: the choices that may name this object. */
   readonly chosenBy?: readonly ChosenObjects[]
   readonly description?: string
 }
 
-/** Where the kind of an object reference stands: in another object. */
+/** The place of an object reference's kind, in another object. */
 interface KindPlace {
   readonly relation: RelationField
   readonly path: string
 }
 
-/** A field of the schema that says which object of whatever kind an object means: `Event.involved`. */
+/** A field that refers to an object of any kind: `Event.involved`. */
 export interface ObjectRefField {
   readonly name: string
-  /** Where object references stand: `involvedObject`; several where the API has several places. */
+  /** The places of the references: `involvedObject`. */
   readonly paths: readonly string[]
   /** Whether the field is a list. */
   readonly many: boolean
-  /** Whether what stands there are owners, and the topmost one of a kind of Kubernetes itself is meant. */
+  /** Whether the references are owners, and the field is the topmost owner of a kind of Kubernetes itself. */
   readonly isTopmost?: true
-  /** Where the kind stands, if not beside the name: behind a relation to one object, a path of that one. */
+  /** The place of the kind if it is not beside the name: a relation to one object, and a path of that object. */
   readonly kindAt?: KindPlace
   readonly description?: string
 }
 
-/** One kind of the schema: what is served of it, and under which names. */
+/** One kind of the schema, with its names, indexes and relations. */
 export interface Kind {
   readonly resource: ApiResource
   /** `v1`, `apps/v1`. */
@@ -70,37 +76,53 @@ export interface Kind {
   readonly listField: string
   /** `pod`. */
   readonly lookupField: string
-  /** Why it should not be used any more; absent where nothing says so. */
+  /** Why the kind is deprecated; absent if it is not. */
   readonly deprecation?: string
-  /** One per field of `where`: `name`, `namespace` and `creationTimestamp`, then the declared ones and those of its CRD. */
+  /** One for each field of `where`: `name`, `namespace` and `creationTimestamp`, declared indexes, then those of the CRD. */
   readonly indexes: readonly IndexDefinition[]
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
-  readonly mixed: readonly PolymorphicRelationField[]
-  /** Those that make use of its objects: each `@reference` with `uses` onto the kind, read backwards. */
+  readonly polymorphic: readonly PolymorphicRelationField[]
+  /** The relations from the objects that use this kind's: the reverse of each `@reference` with `uses`. */
   readonly usedBy: readonly RelationField[]
-  /** Which of its objects use nothing any more. */
+  /** Which of its objects have ended and no longer use anything. */
   readonly ended?: EndedRule
-  /** The relation behind `events`; absent where the cluster serves no core Events. */
+  /** The relation behind `events`; absent if the cluster serves no core Events. */
   readonly events?: RelationField
-  /** What `kubectl get` shows of the objects; absent where only the API server knows. */
+  /** The columns of `kubectl get`; absent if only the API server knows them. */
   readonly printed?: PrintedKind
-  /** Whether objects hold `metadata` only: Secrets, until the operator opts in. */
+  /** Whether the cache holds `metadata` only: of Secrets, unless `secretContents` is on. */
   readonly metadataOnly: boolean
-  /** Whether it has no cache, so that it is read live: what cannot be watched, and what is configured so. */
+  /** Whether the kind has no cache, as it cannot be watched or is configured so. It is read from the API server. */
   readonly uncached: boolean
 }
 
-/** All relations of a kind: declared ones, the parts of mixed ones, its Events, and what uses its objects. */
+/** All relations of a kind: declared ones, the parts of polymorphic ones, `events` and `usedBy`. */
 export function relationFieldsOf(kind: Kind): readonly RelationField[] {
-  const { relations, mixed, events, usedBy } = kind
-  const ofEvents = events === undefined ? [] : [events]
-  return [...relations, ...mixed.flatMap((field) => field.relations), ...ofEvents, ...usedBy]
+  const { relations, polymorphic, events = [], usedBy } = kind
+  return [relations, polymorphic.flatMap((field) => field.relations), events, usedBy].flat()
 }
 
-/** A kind before anything is declared of it. */
+/** Whether `where` of a kind has `usedBy`. */
+export function isFilteredByUse({ usedBy, indexes }: Kind): boolean {
+  return usedBy.length > 0 && !indexes.some(({ name }) => name === usedByField)
+}
+
+/**
+ * The relations that `where` of a kind has a field for, `events` included. An index wins over a relation of the same name,
+ * such as `namespace`.
+ */
+export function filteringRelations(kind: Kind): readonly RelationField[] {
+  const { relations, events = [], indexes } = kind
+  const taken = new Set(indexes.map(({ name }) => name))
+  return [relations, events]
+    .flat()
+    .filter(({ definition: { name } }) => !taken.has(name) && !isWhereWord(name))
+}
+
+/** A kind without its declarations. */
 export type BareKind = Omit<
   Kind,
-  'indexes' | 'relations' | 'objectRefs' | 'mixed' | 'events' | 'usedBy' | 'ended'
+  'indexes' | 'relations' | 'objectRefs' | 'polymorphic' | 'events' | 'usedBy' | 'ended'
 >

@@ -1,10 +1,16 @@
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { OpenApiDocument, OpenApiDocuments, OpenApiSchema } from '../../kubernetes/open-api.ts'
-import { mergedSchema } from './merged-schema.ts'
+import {
+  definitionNameOf,
+  type OpenApiDocument,
+  type OpenApiDocuments,
+  type OpenApiSchema,
+} from '../../kubernetes/open-api.ts'
+import { isRecord } from '../../lib/json.ts'
+import { scalarFormOf } from './scalar-form.ts'
 
-/** What one cluster serves. */
+/** The APIs of one cluster. */
 export interface ServedApis {
-  /** All versions; of one kind the server's preferred one comes first. */
+  /** All versions; the server's preferred version of a kind comes first. */
   readonly resources: readonly ApiResource[]
   readonly openapi: OpenApiDocuments
   /** CustomResourceDefinitions, as the API server lists them. */
@@ -12,8 +18,8 @@ export interface ServedApis {
 }
 
 /**
- * What several clusters serve as if it were one: of each kind the first version that all of them have which have the kind;
- * properties that any of them has, and JSON where they differ in type. Of one cluster nothing changes.
+ * The APIs of several clusters as those of one. Each kind has the first version that all clusters with the kind have. Its
+ * schema has the properties of every cluster, and is open where their types differ.
  */
 export function mergedApis(clusters: readonly ServedApis[]): ServedApis {
   const [only] = clusters
@@ -30,14 +36,9 @@ function mergedResources(clusters: readonly (readonly ApiResource[])[]): readonl
   const names = new Set(perCluster.flatMap((byName) => [...byName.keys()]))
   return [...names].flatMap((name) => {
     const having = perCluster.flatMap((byName) => byName.get(name) ?? [])
-    const versions = new Map<string, ApiResource[]>()
-    for (const resource of having) {
-      const same = versions.get(resource.version)
-      if (same === undefined) versions.set(resource.version, [resource])
-      else same.push(resource)
-    }
+    const versions = Map.groupBy(having, ({ version }) => version)
     const count = perCluster.filter((byName) => byName.has(name)).length
-    // One entry per cluster that has the version; the sort is stable, so preference decides among equals.
+    // Each version has one entry per cluster. The sort is stable: the preferred version stays first among equals.
     const isCommon = (all: readonly ApiResource[]): number => Number(all.length >= count)
     return [...versions.values()]
       .toSorted((a, b) => isCommon(b) - isCommon(a))
@@ -63,4 +64,76 @@ function mergedDocument(documents: readonly OpenApiDocument[]): OpenApiDocument 
     }
   }
   return { components: { schemas: Object.fromEntries(schemas) } }
+}
+
+/** Deeper schemas are refused: see `schemaBounds`. */
+const maxDepth = 200
+
+/** One schema for two: the properties of both, and an open schema where their types differ. */
+function mergedSchema(a: OpenApiSchema, b: OpenApiSchema, depth = 0): OpenApiSchema {
+  if (a === b || depth > maxDepth || ![a, b].every(isRecord)) return a
+  const [left, right] = [definitionNameOf(a), definitionNameOf(b)]
+  if (left !== undefined || right !== undefined) return left === right ? a : anything(a)
+  const [one, other] = [scalarFormOf(a), scalarFormOf(b)]
+  if (one !== undefined || other !== undefined) {
+    if (one === other) return a
+    // The wider integer holds both.
+    if (one === 'int64' && other === 'int') return a
+    return one === 'int' && other === 'int64' ? b : anything(a)
+  }
+  if (a.type !== b.type || isOpen(a) !== isOpen(b)) return anything(a)
+  const required = a.required?.filter((name) => b.required?.includes(name) === true)
+  return {
+    ...a,
+    ...(required === undefined ? {} : { required }),
+    ...mergedItems(a, b, depth),
+    ...mergedValues(a, b, depth),
+    ...(a.properties === undefined && b.properties === undefined
+      ? {}
+      : { properties: mergedProperties(a.properties ?? {}, b.properties ?? {}, depth) }),
+  }
+}
+
+type Properties = NonNullable<OpenApiSchema['properties']>
+
+function mergedProperties(a: Properties, b: Properties, depth: number): Properties {
+  const properties = new Map(Object.entries(a))
+  for (const [name, schema] of Object.entries(b)) {
+    const known = properties.get(name)
+    properties.set(name, known === undefined ? schema : mergedSchema(known, schema, depth + 1))
+  }
+  return Object.fromEntries(properties)
+}
+
+function mergedItems(
+  { items: a }: OpenApiSchema,
+  { items: b }: OpenApiSchema,
+  depth: number,
+): OpenApiSchema {
+  const items = a === undefined || b === undefined ? (a ?? b) : mergedSchema(a, b, depth + 1)
+  return items === undefined ? {} : { items }
+}
+
+function mergedValues(
+  { additionalProperties: a }: OpenApiSchema,
+  { additionalProperties: b }: OpenApiSchema,
+  depth: number,
+): OpenApiSchema {
+  if (typeof a === 'object' && typeof b === 'object') {
+    return { additionalProperties: mergedSchema(a, b, depth + 1) }
+  }
+  const either = a ?? b
+  return either === undefined ? {} : { additionalProperties: either }
+}
+
+function anything({ description }: OpenApiSchema): OpenApiSchema {
+  return {
+    ...(description === undefined ? {} : { description }),
+    'x-kubernetes-preserve-unknown-fields': true,
+  }
+}
+
+/** Whether a schema describes neither properties nor items. */
+function isOpen(schema: OpenApiSchema): boolean {
+  return schema.properties === undefined && schema.items === undefined
 }

@@ -2,32 +2,32 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Kind } from './kind.ts'
 
-/** What an object's `id` says. */
+/** The content of an object's `id`. */
 export interface ObjectIdentity {
   readonly cluster: string
   readonly group: string
   readonly kind: string
-  /** The UID, or where the object has none, its namespace (`''` for cluster-scoped kinds) and name. */
+  /** The UID. For an object without one, its namespace (`''` for cluster-scoped kinds) and name. */
   readonly object: { readonly uid: string } | { readonly namespace: string; readonly name: string }
 }
 
-/** An `id` that this gateway has not made. */
+/** A text that is not an `id` of this gateway. */
 export class ObjectIdError extends CodedError {
   constructor(id: string) {
     super('BAD_USER_INPUT', `${JSON.stringify(id)} is not the id of an object`, {
       value: id,
-      hint: 'use an id as a query answered it',
+      hint: 'use an id from an answer',
     })
   }
 }
 
 const version = '1'
-/** No name of Kubernetes, and no context of a kubeconfig worth having, holds it. */
+/** No name of Kubernetes contains it, and no sensible name of a cluster. */
 const separator = '\0'
 
 /**
- * The opaque `id` of an object: base64url of a version, cluster, group, kind and UID. A recreated object has another
- * id; one object has the same id in every version of its API.
+ * The opaque `id` of an object: base64url of a version, cluster, group, kind and UID. An object has the same id in every
+ * version of its API; a recreated object has another id.
  */
 export function encodeObjectId({ cluster, group, kind, object }: ObjectIdentity): string {
   const last = 'uid' in object ? object.uid : `${object.namespace}${separator}${object.name}`
@@ -35,7 +35,7 @@ export function encodeObjectId({ cluster, group, kind, object }: ObjectIdentity)
   return Buffer.from(text).toString('base64url')
 }
 
-/** The `id` of an object of a kind, as its store knows it. */
+/** The `id` of an object by its kind, key and UID. */
 export function objectIdOf(
   { cluster, kind }: { readonly cluster: string; readonly kind: Kind },
   { key, uid }: { readonly key: string; readonly uid: string },
@@ -52,20 +52,14 @@ export function decodeObjectId(id: string): ObjectIdentity {
   return identity
 }
 
-/** Reads an `id`; `undefined` where it is none. */
+/** Reads an `id`; `undefined` if the text is none. */
 export function readObjectId(id: string): ObjectIdentity | undefined {
   const text = Buffer.from(id, 'base64url').toString()
-  const parts = text.split(separator)
-  const [found, cluster, group, kind, first, second] = parts
-  const valid =
-    found === version &&
-    (parts.length === 5 || parts.length === 6) &&
-    Buffer.from(text).toString('base64url') === id
-  if (!valid || cluster === undefined || group === undefined || kind === undefined) return undefined
-  if (first === undefined || kind === '') return undefined
+  if (Buffer.from(text).toString('base64url') !== id) return undefined
+  const [found, cluster, group, kind, first, second, ...rest] = text.split(separator)
+  if (found !== version || cluster === undefined || group === undefined) return undefined
+  if (!kind || first === undefined || rest.length > 0) return undefined
   if (second === undefined)
-    return first === '' ? undefined : { cluster, group, kind, object: { uid: first } }
-  return second === ''
-    ? undefined
-    : { cluster, group, kind, object: { namespace: first, name: second } }
+    return first ? { cluster, group, kind, object: { uid: first } } : undefined
+  return second ? { cluster, group, kind, object: { namespace: first, name: second } } : undefined
 }

@@ -1,145 +1,158 @@
-import { isReversible, type ReferenceOfAnyKind } from '../../query/relation/relation-definition.ts'
+import { parsePath } from '../../query/index/path.ts'
+import { isReversible } from '../../query/relation/relation-definition.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError } from '../sdl/sdl-error.ts'
-import { everyKindType } from './every-kind.ts'
-import type { ChosenObjects, PolymorphicRelationField, RelationField } from './kind.ts'
+import { pathProblem, SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
+import {
+  type ChosenObjects,
+  everyKindType,
+  type PolymorphicRelationField,
+  type RelationField,
+} from './kind.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+import { isPolymorphic, type SdlRelations } from './sdl-relations.ts'
 
-const polymorphicType = `${everyKindType}Connection`
+/** The fields that lead to objects of several kinds, once all other relations are known. */
+export class PolymorphicRelations {
+  /** The problems of the declarations read so far. */
+  readonly problems: SdlError[] = []
+  readonly #extensions: ReadonlyMap<string, readonly TypeExtension[]>
+  readonly #catalog: KindCatalog
+  readonly #relations: SdlRelations
+  /** The choices of `@chooses` by the full names of their fields; an invalid one is an `SdlError`. */
+  readonly #choices = new Map<string, ChosenObjects | SdlError>()
 
-/** Whether a declaration leads to objects of several kinds: a relation of every kind, read backwards. */
-export function isPolymorphic({ type }: RelationDeclaration): boolean {
-  return type === polymorphicType
-}
-
-/** The relations of all kinds, as far as they are declared. */
-export interface PolymorphicContext {
-  readonly relationsOf: (typeName: string) => readonly RelationField[]
-  readonly typeNames: readonly string[]
-  readonly hasField: (typeName: string, field: string) => boolean
-  /** The references to whatever kind. */
-  readonly ofAnyKind: readonly ReferenceOfAnyKind[]
-  /** What objects choose, by the full names of the fields. */
-  readonly choices: ReadonlyMap<string, ChosenObjects>
-  /** The fields of which something is wrong that is told already. */
-  readonly refused: ReadonlySet<string>
-}
-
-/** The fields of one kind that lead to objects of several kinds, and what is wrong with their declarations. */
-export function polymorphicRelationsOf(
-  typeName: string,
-  extensions: readonly TypeExtension[],
-  context: PolymorphicContext,
-): {
-  readonly fields: readonly PolymorphicRelationField[]
-  readonly problems: readonly SdlError[]
-} {
-  const fields: PolymorphicRelationField[] = []
-  const problems: SdlError[] = []
-  for (const extension of extensions) {
-    if (extension.typeName !== typeName) continue
-    for (const declaration of extension.relations) {
-      if (!isPolymorphic(declaration)) continue
-      const found = polymorphicField(typeName, declaration, extension.optional, context)
-      if (found instanceof SdlError) problems.push(found)
-      else if (isSomething(found)) fields.push(found)
+  constructor(extensions: readonly TypeExtension[], catalog: KindCatalog, relations: SdlRelations) {
+    this.#extensions = Map.groupBy(extensions, ({ typeName }) => typeName)
+    this.#catalog = catalog
+    this.#relations = relations
+    for (const { typeName, relations: declared, optional } of extensions) {
+      for (const declaration of declared) {
+        const found = this.#choiceOf(typeName, declaration, optional)
+        if (found === undefined) continue
+        if (found instanceof SdlError) this.problems.push(found)
+        this.#choices.set(`${typeName}.${declaration.name}`, found)
+      }
     }
   }
-  return { fields, problems }
-}
 
-function isSomething({
-  relations,
-  sameLabel,
-  chosen,
-  chosenBy,
-}: PolymorphicRelationField): boolean {
-  return relations.length > 0 || (sameLabel ?? chosen ?? chosenBy) !== undefined
-}
+  /** The fields of one kind. A field is left out if no kind of the schema can stand behind it. */
+  of(typeName: string): readonly PolymorphicRelationField[] {
+    return (this.#extensions.get(typeName) ?? []).flatMap(({ relations, optional }) =>
+      relations.filter(isPolymorphic).flatMap((declaration) => {
+        const found = this.#fieldOf(typeName, declaration, optional)
+        if (found instanceof SdlError) {
+          this.problems.push(found)
+          return []
+        }
+        const leadsOn =
+          found.relations.length > 0 ||
+          (found.sameLabel ?? found.chosen ?? found.chosenBy) !== undefined
+        return leadsOn ? [found] : []
+      }),
+    )
+  }
 
-function polymorphicField(
-  typeName: string,
-  { name, form, place, description }: RelationDeclaration,
-  optional: boolean,
-  { relationsOf, typeNames, hasField, ofAnyKind, choices, refused }: PolymorphicContext,
-): PolymorphicRelationField | SdlError {
-  const full = `${typeName}.${name}`
-  const [of, field = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
-  const sameLabel = form.directive === 'sameLabel' ? form.arguments.key : undefined
-  const isChoice = form.directive === 'chooses' || form.directive === 'chosenBy'
-  const choosing =
-    form.directive === 'chooses' ? [full] : form.directive === 'chosenBy' ? form.arguments.of : []
-  const chosen = choosing.flatMap((one) => choices.get(one) ?? [])
-  const isTold = choosing.some((one) => refused.has(one))
-  if (isChoice && chosen.length === 0 && !optional && !isTold) {
-    const hint =
-      'let kindAt begin with a relation to one object, and `of` name fields with @chooses'
-    return new SdlError('unknown-relation', place, `${full}: nothing says what is chosen`, hint)
+  /** The relations `field` of all kinds to this one, reversed. */
+  reversesOf(name: string, from: string, field: string): readonly RelationField[] {
+    return this.#catalog.kinds.flatMap(({ typeName: to }) => {
+      const definition = this.#relations.find(to, field)?.definition
+      const isOne = definition?.to === from && isReversible(definition)
+      return isOne ? [reverseOf(name, from, to, field)] : []
+    })
   }
-  if (of !== everyKindType && sameLabel === undefined && !isChoice) {
-    const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
-    return new SdlError('field-type', place, `${full}: only that leads to several kinds`, hint)
-  }
-  const isTaken = relationsOf(typeName).some(({ definition }) => definition.name === name)
-  if (isTaken || hasField(typeName, name)) {
+
+  #fieldOf(
+    typeName: string,
+    { name, form, place, description }: RelationDeclaration,
+    optional: boolean,
+  ): PolymorphicRelationField | SdlError {
+    const full = `${typeName}.${name}`
+    const field = { name, ...(description === undefined ? {} : { description }) }
+    let found: PolymorphicRelationField
+    switch (form.directive) {
+      case 'sameLabel':
+        found = { ...field, relations: [], sameLabel: form.arguments.key }
+        break
+      case 'chooses':
+      case 'chosenBy': {
+        const choosing = form.directive === 'chooses' ? [full] : form.arguments.of
+        const choices = choosing.flatMap((one) => this.#choices.get(one) ?? [])
+        const all = choices.filter((one): one is ChosenObjects => !(one instanceof SdlError))
+        const [chosen] = all
+        if (chosen !== undefined) {
+          const choice = form.directive === 'chooses' ? { chosen } : { chosenBy: all }
+          found = { ...field, relations: [], ...choice }
+          break
+        }
+        found = { ...field, relations: [] }
+        if (optional || choices.length > 0) break
+        return new SdlError(
+          'unknown-relation',
+          place,
+          `${full}: no declaration says what is chosen`,
+          'let kindAt begin with a relation to one object, and `of` name fields with @chooses',
+        )
+      }
+      default: {
+        const [of, target = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
+        if (of !== everyKindType) {
+          const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
+          return new SdlError(
+            'field-type',
+            place,
+            `${full}: @${form.directive} does not lead to several kinds`,
+            hint,
+          )
+        }
+        const references = this.#relations.ofAnyKind
+          .filter((reference) => reference.name === target)
+          .map(({ from: to }) => reverseOf(name, typeName, to, target))
+        const reverses = this.reversesOf(name, typeName, target)
+        found = { ...field, relations: [...reverses, ...references] }
+      }
+    }
+    const isTaken =
+      this.#relations.find(typeName, name) !== undefined || this.#catalog.hasField(typeName, name)
+    if (!isTaken) return found
     const message = `${full}: the type has a field of this name`
     return new SdlError('native-field', place, message, 'choose another name')
   }
-  const ends = { name, from: typeName, field }
-  return {
-    name,
-    relations:
-      sameLabel === undefined && !isChoice
-        ? [...reversesOf(ends, typeNames, relationsOf), ...reversesOfAnyKind(ends, ofAnyKind)]
-        : [],
-    ...(sameLabel === undefined ? {} : { sameLabel }),
-    ...chosenFields(form.directive, chosen),
-    ...(description === undefined ? {} : { description }),
+
+  /** A `@chooses`, or its problem; `undefined` if the declaration is none, or nothing served has the kind. */
+  #choiceOf(
+    typeName: string,
+    { name, form, place }: RelationDeclaration,
+    optional: boolean,
+  ): ChosenObjects | SdlError | undefined {
+    if (form.directive !== 'chooses') return undefined
+    const { path, kindAt } = form.arguments
+    const field = `${typeName}.${name}`
+    for (const [argument, text] of Object.entries({ path, kindAt })) {
+      const about = `${field}: @chooses(${argument}: ${JSON.stringify(text)})`
+      const unreadable = pathProblem(text, place, about)
+      if (unreadable !== undefined) return unreadable
+      if (!parsePath(text).many) continue
+      const hint = 'leave [*] and the like out'
+      return new SdlError('bad-path', place, `${about}: there may be several`, hint)
+    }
+    const [first = '', ...rest] = kindAt.split('.')
+    const relation = this.#relations.find(typeName, first)
+    const kindPath = rest.join('.')
+    if (relation === undefined || relation.many || kindPath === '') return undefined
+    for (const [type, text] of [
+      [typeName, path],
+      [relation.definition.to, kindPath],
+    ] as const) {
+      if (this.#catalog.at(type, text).form !== 'absent') continue
+      if (optional) return undefined
+      const message = `${field}: @chooses: a ${type} has nothing at ${text}`
+      return new SdlError('unknown-field', place, message, unknownFieldHint)
+    }
+    return { field, path: parsePath(path), relation, kindPath: parsePath(kindPath) }
   }
 }
 
-function chosenFields(
-  directive: string,
-  all: readonly ChosenObjects[],
-): Pick<PolymorphicRelationField, 'chosen' | 'chosenBy'> {
-  const [chosen] = all
-  if (chosen === undefined) return {}
-  return directive === 'chooses' ? { chosen } : { chosenBy: all }
-}
-
-interface PolymorphicEnds {
-  readonly name: string
-  readonly from: string
-  readonly field: string
-}
-
-/** The references of that name to whatever kind, read backwards from this one. */
-function reversesOfAnyKind(
-  { name, from, field }: PolymorphicEnds,
-  ofAnyKind: readonly ReferenceOfAnyKind[],
-): readonly RelationField[] {
-  return ofAnyKind
-    .filter((reference) => reference.name === field)
-    .map(({ from: to }) => ({
-      definition: { form: 'reverse', name: `${name}=${to}`, from, to, of: `${to}.${field}` },
-      many: true,
-    }))
-}
-
-/** The relations of that name from each kind to this one, read backwards. */
-export function reversesOf(
-  { name, from, field }: PolymorphicEnds,
-  typeNames: readonly string[],
-  relationsOf: (typeName: string) => readonly RelationField[],
-): readonly RelationField[] {
-  return typeNames.flatMap((to) =>
-    relationsOf(to)
-      .filter(
-        ({ definition }) =>
-          definition.name === field && definition.to === from && isReversible(definition),
-      )
-      .map(() => ({
-        definition: { form: 'reverse', name: `${name}=${to}`, from, to, of: `${to}.${field}` },
-        many: true,
-      })),
-  )
+function reverseOf(name: string, from: string, to: string, field: string): RelationField {
+  const definition = { form: 'reverse', name: `${name}=${to}`, from, to, of: `${to}.${field}` }
+  return { definition: definition as RelationField['definition'], many: true }
 }

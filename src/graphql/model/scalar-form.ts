@@ -1,6 +1,6 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 
-/** The scalars that a schema may be by itself; those made of several values are not among them. */
+/** The scalars of single values. */
 export type SchemaScalar =
   | 'string'
   | 'boolean'
@@ -18,13 +18,13 @@ const definitions: readonly (readonly [suffix: string, scalar: SchemaScalar])[] 
   ['.pkg.apis.meta.v1.MicroTime', 'dateTime'],
 ]
 
-/** How the tools that generate CRDs from Go write the type Quantity. */
+/** The pattern that controller-gen writes for the type Quantity. */
 const quantityPattern = /^\^\(\\\+\|-\)\?\(\(\[0-9\]\+/
 
-/** The scalar that a schema is; `undefined` for objects, lists and what may be anything. */
+/** The scalar of a schema; `undefined` for objects, lists and open schemas. */
 export function scalarFormOf(schema: OpenApiSchema): SchemaScalar | undefined {
   const definition = definitionNameOf(schema)
-  // Scalars that have a definition of their own; an older server describes them by other keywords.
+  // Older servers describe these definitions by other keywords.
   if (definition !== undefined) {
     return definitions.find(([suffix]) => definition.endsWith(suffix))?.[1]
   }
@@ -41,7 +41,6 @@ export function scalarFormOf(schema: OpenApiSchema): SchemaScalar | undefined {
       return 'float'
     case 'boolean':
       return 'boolean'
-    case undefined:
     default:
       return undefined
   }

@@ -3,7 +3,7 @@ import { metadataColumns } from '../../kubernetes/printing/column.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
-import { atOnce } from '../../lib/slices.ts'
+import { atOnce } from '../../lib/event-loop.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
 import type {
   ReferenceOfAnyKind,
@@ -14,8 +14,7 @@ import { parseSdl, type SdlDocument } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'
 import { type CustomResourceVersion, customResourceVersions } from './custom-resource-definition.ts'
 import { declaredKinds } from './declared-kinds.ts'
-import { Definitions } from './definitions.ts'
-import { deprecationOf } from './deprecation.ts'
+import { Definitions, deprecationOf } from './definitions.ts'
 import type { IndexFunctions } from './index-functions.ts'
 import { type BareKind, type Kind, relationFieldsOf } from './kind.ts'
 import type { DormantDeclaration } from './unknown-types.ts'
@@ -29,61 +28,61 @@ import {
   UncachedKindError,
 } from './select-resources.ts'
 
-/** What a schema is made of. */
+/** The sources of a schema. */
 export interface SchemaModelOptions {
-  /** As discovery lists them: of several versions of a kind the server's preferred one comes first. */
+  /** As discovery lists them: the server's preferred version of a kind comes first. */
   readonly resources: readonly ApiResource[]
-  /** By group version path; a kind without a schema has the common fields only. */
+  /** By group version path. A kind without a schema has the common fields only. */
   readonly openapi: OpenApiDocuments
-  /** Indexes and relations: the package's own first, then the user's. */
+  /** The declared indexes and relations: the package's first, then the user's. */
   readonly sdl?: readonly SdlSource[]
-  /** CustomResourceDefinitions as the API server lists them: their printer columns and selectable fields become indexes. */
+  /** CustomResourceDefinitions, as the API server lists them. Printer columns and selectable fields become indexes. */
   readonly crds?: readonly unknown[]
-  /** Indexes that functions make, by list field. */
+  /** Index functions by list field. */
   readonly indexers?: IndexFunctions
-  /** Which part of it all; everything by default. */
+  /** The part that becomes the schema; everything by default. */
   readonly profile?: SchemaProfile
   readonly aliases?: GroupAliases
   /** Versions to use instead of the preferred ones. */
   readonly versions?: ResourceVersions
-  /** Whether Secrets have `data`, `stringData` and `type`. Off by default: their caches hold metadata only. */
+  /** Whether Secrets are cached with `data`, `stringData` and `type`. By default their caches hold metadata only. */
   readonly secretContents?: boolean
-  /** Whether fields of custom kinds that are called `…Ref` become relations. Off by default. */
+  /** Whether fields of custom kinds called `…Ref` become relations. Off by default. */
   readonly inferReferences?: boolean
-  /** Kinds that have no cache: `group/Kind`, or the kind alone of the core group. */
+  /** Kinds without a cache: `group/Kind`, or only the kind for the core group. */
   readonly uncached?: readonly string[]
 }
 
-/** What the schema serves, before it is a schema. */
+/** The content of a schema: its kinds, with their names, indexes and relations. */
 export interface SchemaModel {
   /** In the order of their type names. */
   readonly kinds: readonly Kind[]
-  /** What was left out and why, each with a way out. Those of the user's own SDL are worth failing at start. */
+  /** What was left out, and why. The gateway fails at start for problems of the user's own SDL. */
   readonly problems: readonly CodedError[]
-  /** All relations, `events` of every kind included. */
+  /** All relations, each kind's `events` included. */
   readonly relations: readonly RelationDefinition[]
-  /** References to whatever kind, which reverse relations may be of. */
+  /** The references to objects of any kind that `@reverse` may name. */
   readonly ofAnyKind: readonly ReferenceOfAnyKind[]
-  /** What of the user's SDL waits for kinds that no cluster serves yet. */
+  /** The user's declarations that wait for kinds which no cluster serves yet. */
   readonly dormant: readonly DormantDeclaration[]
   readonly definitions: Definitions
   readonly aliases: GroupAliases
   readonly profile: SchemaProfile
   /** A kind by its type name. */
   kindOfType(typeName: string): Kind | undefined
-  /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
+  /** A kind by API group and kind, as owner references and ids name it. The version does not matter. */
   kindOf(group: string, kind: string): Kind | undefined
 }
 
 /**
- * Decides what the schema serves and under which names. Throws `GroupAliasError`; all other trouble costs only what it
- * touches, and is told in `problems`.
+ * Builds the model of a schema. Throws `GroupAliasError`. Every other problem leaves out the part that it concerns, and
+ * becomes one of `problems`.
  */
 export function buildSchemaModel(options: SchemaModelOptions): SchemaModel {
   return atOnce(schemaModelInSteps(options))
 }
 
-/** The same, in steps between which others may have their turn. */
+/** {@link buildSchemaModel} in steps: it yields so that the event loop can run between them. */
 export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void, SchemaModel> {
   const { aliases = {}, sdl = [], versions = {}, uncached = [], profile = {} } = options
   checkGroupAliases(aliases)
@@ -118,7 +117,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     indexFunctions: options.indexers ?? {},
     aliases,
     inferReferences: options.inferReferences ?? false,
-    // What is a part of the schema is known before it is asked whether it is left out.
+    // Asked only for types that are not in the schema.
     isLeftOut: (typeName) => served.has(typeName),
   })
   const byType = new Map(declared.kinds.map((kind) => [kind.typeName, kind]))
@@ -144,7 +143,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     aliases,
     profile,
     kindOfType: (typeName) => byType.get(typeName),
-    // Core Events stand for those of events.k8s.io, which are the same objects.
+    // The Events of events.k8s.io are the same objects as core Events.
     kindOf: (group, kind) =>
       byGroupKind.get(`${group === 'events.k8s.io' && kind === 'Event' ? '' : group}/${kind}`),
   }

@@ -1,27 +1,27 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { NamedResource } from './select-resources.ts'
 
-/** Some of what a schema has. */
+/** Parts of a schema. */
 export interface SchemaParts {
-  /** API groups: `""` is the core group, `*.example.com` all groups that end so. */
+  /** API groups: `""` is the core group, `*.example.com` all groups with this ending. */
   readonly groups?: readonly string[] | undefined
-  /** Kinds, by their type names: `Pod`, `CertManagerCertificate`. */
+  /** Type names of kinds: `Pod`, `CertManagerCertificate`. */
   readonly kinds?: readonly string[] | undefined
-  /** Fields: `PodSpec.volumes`; `*.events` of every type. */
+  /** Fields: `PodSpec.volumes`; `*.events` is the field of every type. */
   readonly fields?: readonly string[] | undefined
 }
 
-/** Which part of what clusters serve becomes the schema. */
+/** The part of the clusters' APIs that becomes the schema. */
 export interface SchemaProfile {
-  /** Only these. Groups and kinds: either will do. A type of which fields are named has only those. */
+  /** Only these. A kind must match one of the groups or kinds. A type with named fields has only those fields. */
   readonly include?: SchemaParts | undefined
   /** Not these. */
   readonly exclude?: SchemaParts | undefined
-  /** Whether types and fields carry descriptions; on by default. */
+  /** Whether types and fields have descriptions; on by default. */
   readonly descriptions?: boolean | undefined
 }
 
-/** A part of a profile that means nothing that is served. */
+/** A part of a profile that no cluster serves. */
 export class SchemaProfileError extends CodedError {
   constructor(what: string, value: string) {
     super('SCHEMA_PROFILE', `the profile of the schema names ${what} that is not served`, {
@@ -31,7 +31,7 @@ export class SchemaProfileError extends CodedError {
   }
 }
 
-/** What a profile names that is not there. */
+/** The problems of a profile's groups and kinds that are not served. */
 export function unknownPartsOf(
   { include, exclude }: SchemaProfile,
   served: readonly NamedResource[],
@@ -48,7 +48,7 @@ export function unknownPartsOf(
   ]
 }
 
-/** Whether a kind is a part of the schema. */
+/** Whether a kind is part of the schema. */
 export function isKindOfProfile(
   { include, exclude }: SchemaProfile,
   { resource: { group }, names: { typeName } }: NamedResource,
@@ -57,7 +57,7 @@ export function isKindOfProfile(
     kinds.includes(typeName) || groups.some((pattern) => isGroup(pattern, group))
   const all = include?.groups === undefined && include?.kinds === undefined
   if (!all && !isIn(include)) return false
-  // A kind that is named wins over its group.
+  // A named kind wins over its group.
   if (exclude?.kinds?.includes(typeName) === true) return false
   if (include?.kinds?.includes(typeName) === true) return true
   return exclude === undefined || !isIn(exclude)
@@ -67,10 +67,10 @@ function isGroup(pattern: string, group: string): boolean {
   return pattern.startsWith('*.') ? group.endsWith(pattern.slice(1)) : pattern === group
 }
 
-/** Whether a field of a type is a part of the schema. Fields that all kinds have are asked of `KubernetesObject`. */
+/** Whether a field of a type is part of the schema. `KubernetesObject` is the type of the fields of every kind. */
 export type HasField = (typeName: string, field: string) => boolean
 
-/** The fields of a profile; `undefined` where it has all of them. */
+/** The fields of a profile; `undefined` for all fields. */
 export function fieldsOfProfile({ include, exclude }: SchemaProfile): HasField | undefined {
   if (include?.fields === undefined && exclude?.fields === undefined) return undefined
   const included = new Map<string, Set<string>>()

@@ -1,14 +1,23 @@
-import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import { builtInIndexes } from '../../informer/store/store-view.ts'
-import { PathError, parsePath } from '../../query/index/path.ts'
+import { healthStatuses, ruledHealth } from '../../kubernetes/health/health.ts'
+import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
-import { indexType } from '../sdl/sdl-enums.ts'
-import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
-import type { SchemaAtPath } from './schema-at-path.ts'
+import { indexType } from '../sdl/sdl-directives.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
-import { SdlError, type SdlPlace, unknownFieldHint } from '../sdl/sdl-error.ts'
+import {
+  pathProblem,
+  SdlError,
+  type SdlPlace,
+  type SdlProblem,
+  unknownFieldHint,
+} from '../sdl/sdl-error.ts'
+import type { BareKind } from './kind.ts'
+import type { KindCatalog } from './kind-catalog.ts'
+import { scalarFormOf, type SchemaScalar } from './scalar-form.ts'
 
-/** `and`, `or`, `not` and `labels` are fields of `where` themselves; the others are indexes that every kind has. */
+/** `and`, `or`, `not` and `labels` are fields of every `where`; the others are indexes of every kind. */
 const reserved: ReadonlySet<string> = new Set([
   'and',
   'or',
@@ -19,30 +28,22 @@ const reserved: ReadonlySet<string> = new Set([
   ...builtInDefinitions.map(({ name }) => name),
 ])
 
-const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
-
-/** Whether no declared index may have the name: it is a field of `where`, or that of an index which every kind has. */
+/** Whether every `where` has a field of this name, so that no declared index may have it. */
 export function isReservedIndexName(name: string): boolean {
   return reserved.has(name)
 }
 
-/** What {@link SdlIndexes} checks declarations against. */
-export interface IndexedKind {
-  readonly typeName: string
-  readonly apiVersion: string
-  /** What the API says of a path. */
-  readonly at: (path: string) => SchemaAtPath
-  /** What it has besides the indexes of every store. */
-  readonly given: readonly IndexDefinition[]
-}
+const numbers: ReadonlySet<string> = new Set(['int', 'quantity'])
 
 /** Collects the declared indexes of one kind. */
 export class SdlIndexes {
-  readonly #kind: IndexedKind
+  readonly #kind: BareKind
+  readonly #catalog: KindCatalog
   readonly #declared = new Map<string, { definition: IndexDefinition; place: SdlPlace }>()
 
-  constructor(kind: IndexedKind) {
+  constructor(kind: BareKind, catalog: KindCatalog) {
     this.#kind = kind
+    this.#catalog = catalog
   }
 
   has(name: string): boolean {
@@ -51,60 +52,57 @@ export class SdlIndexes {
 
   /** All indexes of the kind: those of every kind, then the declared ones. */
   definitions(): readonly IndexDefinition[] {
-    return [
-      ...builtInDefinitions,
-      ...this.#kind.given,
-      ...[...this.#declared.values()].map((one) => one.definition),
-    ]
+    const declared = [...this.#declared.values()].map(({ definition }) => definition)
+    return [...builtInDefinitions, healthIndex(this.#kind), ...declared]
   }
 
-  /** Takes one in. Returns what is wrong with it, if anything. */
+  /** Adds a declaration. Returns its problem if it cannot be an index. */
   add({ place, arguments: args }: IndexDeclaration): SdlError | undefined {
-    const { typeName, apiVersion, at } = this.#kind
+    const { typeName, apiVersion } = this.#kind
     const { name, path: paths, type } = args
+    const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
+      new SdlError(problem, place, message, hint)
     if (reserved.has(name)) {
       const message = `${typeName}: index name ${JSON.stringify(name)} is reserved`
-      return new SdlError('reserved-index-name', place, message, 'choose another name')
+      return fail('reserved-index-name', message, 'choose another name')
     }
     if (!/^[A-Za-z][A-Za-z0-9_]*$/.test(name)) {
       const message = `index name ${JSON.stringify(name)} cannot be a field of ${typeName}Where`
-      return new SdlError('unsupported', place, message, 'use letters, digits and _')
+      return fail('unsupported', message, 'use letters, digits and _')
     }
     const earlier = this.#declared.get(name)
     if (earlier !== undefined) {
       const { file, line } = earlier.place
       const message = `${typeName} has an index ${name} already, declared at ${file}:${line}`
-      return new SdlError('duplicate-index', place, message, 'give one of them another name')
+      return fail('duplicate-index', message, 'give one of them another name')
     }
-    if (paths.length === 0) {
-      return new SdlError('bad-path', place, `index ${name} has no path`, 'give it one')
-    }
+    if (paths.length === 0) return fail('bad-path', `index ${name} has no path`, 'give it one')
     const reduce = args.reduce ?? undefined
     if (reduce === 'sum' && !numbers.has(type)) {
       const message = `index ${name} cannot have reduce: SUM: it is not of numbers`
-      return new SdlError('unsupported', place, message, 'give it type: INT or type: QUANTITY')
+      return fail('unsupported', message, 'give it type: INT or type: QUANTITY')
     }
     const searchable = args.searchable === true
     if (searchable && type !== 'string') {
       const message = `index ${name} cannot be searchable: it is not of strings`
-      return new SdlError('unsupported', place, message, 'leave `searchable` out')
+      return fail('unsupported', message, 'leave `searchable` out')
     }
     for (const path of paths) {
       const unreadable = pathProblem(path, place, `index ${name} of ${typeName}`)
       if (unreadable !== undefined) return unreadable
-      const there = at(path)
+      const there = this.#catalog.at(typeName, path)
       if (there.form === 'absent') {
         const message = `index ${name}: a ${typeName} of ${apiVersion} has nothing at ${path}`
-        return new SdlError('unknown-field', place, message, unknownFieldHint)
+        return fail('unknown-field', message, unknownFieldHint)
       }
       const scalar = there.form === 'described' ? scalarFormOf(there.schema) : undefined
-      if (scalar !== undefined && !mayHold[type].has(scalar)) {
-        const message = `index ${name} of ${typeName}: what stands at ${path} is never of this type`
+      if (scalar !== undefined && !readableFrom[type].has(scalar)) {
+        const message = `index ${name} of ${typeName}: the value at ${path} is never of this type`
         const fitting = indexType
           .getValues()
-          .filter(({ value }) => mayHold[value as IndexType].has(scalar))
+          .filter(({ value }) => readableFrom[value as IndexType].has(scalar))
         const hint = `write type: ${fitting.map((one) => one.name).join(' or ')}`
-        return new SdlError('field-type', place, message, hint)
+        return fail('field-type', message, hint)
       }
     }
     const definition: IndexDefinition = {
@@ -119,35 +117,29 @@ export class SdlIndexes {
   }
 }
 
+const numeric = ['int', 'int64', 'float', 'quantity', 'intOrString', 'string'] as const
+
 /**
- * What the values of an index may be read from. Text may hold whatever is written as text: labels and annotations, which are
- * nothing else, have numbers and times, so an index of these takes what is written like one, and passes over the rest.
+ * The scalars that the values of an index can be read from. Labels and annotations hold numbers and times as strings, so an
+ * index of those types reads strings, and leaves out the ones that it cannot parse.
  */
-const mayHold: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
-  string: new Set([
-    'string',
-    'boolean',
-    'int',
-    'int64',
-    'float',
-    'dateTime',
-    'quantity',
-    'intOrString',
-  ]),
-  int: new Set(['int', 'int64', 'float', 'quantity', 'intOrString', 'string']),
-  quantity: new Set(['int', 'int64', 'float', 'quantity', 'intOrString', 'string']),
+const readableFrom: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
+  string: new Set([...numeric, 'boolean', 'dateTime']),
+  int: new Set(numeric),
+  quantity: new Set(numeric),
   dateTime: new Set(['dateTime', 'string']),
   boolean: new Set(['boolean']),
 }
 
-/** What is wrong with a path, if anything; `about` says what it is a path of. */
-export function pathProblem(path: string, place: SdlPlace, about: string): SdlError | undefined {
-  try {
-    parsePath(path)
-    return undefined
-  } catch (error) {
-    if (!(error instanceof PathError)) throw error
-    const message = `${about}: ${error.message}`
-    return new SdlError('bad-path', place, message, error.hint ?? 'correct the path')
+/** The index behind the filter `health` of every kind. It is built on first use, as each object's health is computed for it. */
+function healthIndex({ resource }: BareKind): IndexDefinition {
+  const rule = healthRuleOf(resource)
+  return {
+    name: 'health',
+    paths: [],
+    type: 'string',
+    values: healthStatuses,
+    lazy: true,
+    valuesOf: (object) => [ruledHealth(rule, object as Unstructured).status],
   }
 }

@@ -6,7 +6,13 @@ import {
 } from '../../query/relation/relation-definition.ts'
 import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { SdlError, type SdlPlace, type SdlProblem, unknownFieldHint } from '../sdl/sdl-error.ts'
+import {
+  pathProblem,
+  SdlError,
+  type SdlPlace,
+  type SdlProblem,
+  unknownFieldHint,
+} from '../sdl/sdl-error.ts'
 import {
   namedOf,
   type OwnRelationContext,
@@ -15,30 +21,22 @@ import {
   selectsOf,
   uidOf,
 } from './declared-relation.ts'
-import type { RelationField } from './kind.ts'
-import { isPolymorphic } from './polymorphic-relations.ts'
-import { inOrderOfSteps, stepsOf } from './relation-steps.ts'
-import type { SchemaAtPath } from './schema-at-path.ts'
-import { pathProblem } from './sdl-indexes.ts'
+import { everyKindType, type RelationField } from './kind.ts'
+import type { KindCatalog } from './kind-catalog.ts'
 
-/** What relations are checked against. */
-export interface RelationSurroundings {
-  /** Whether a kind has this type name. */
-  isKind(typeName: string): boolean
-  /** Whether a type is no part of the schema by choice: relations to it are passed over. */
-  isLeftOut(typeName: string): boolean
-  /** Why a type that is none is an error; `undefined` where what speaks of it may wait until it is there. */
-  unknownType(typeName: string, place: SdlPlace, message: string): SdlError | undefined
-  /** Whether the kind has a field of this name, relations aside. */
-  hasField(typeName: string, field: string): boolean
-  /** What the API says of a path of a kind's objects. */
-  at(typeName: string, path: string): SchemaAtPath
-  /** Relations that are there without a declaration; they can be read backwards. */
+/** The relations beside the declared ones. */
+export interface RelationSources {
+  /** Relations that need no declaration. `@reverse` may name them. */
   readonly given: readonly RelationField[]
-  /** All that is written, also of types that are not served. */
+  /** All declarations, also of types that are not served: `as` may name them. */
   readonly written: readonly TypeExtension[]
-  /** Those by which every kind leads to its Events; they can be gone through. */
+  /** The relation of each kind to its Events. `@through` may name them. */
   readonly events: readonly RelationField[]
+}
+
+/** Whether a declaration leads to objects of several kinds. */
+export function isPolymorphic({ type }: RelationDeclaration): boolean {
+  return type === `${everyKindType}Connection`
 }
 
 interface Declared {
@@ -46,44 +44,45 @@ interface Declared {
   readonly place: SdlPlace | undefined
 }
 
-/** A relation as it is written, and on which type. */
 interface Written {
   readonly extension: TypeExtension
   readonly declaration: RelationDeclaration
 }
 
+interface Target {
+  readonly to: string
+  readonly many: boolean
+  readonly isList?: boolean
+}
+
 class PassedOver extends Error {}
 
-/**
- * A declaration that is passed over without a word: it speaks of a type that the cluster does not serve. One for all: there are
- * hundreds, and nobody looks at where they were thrown.
- */
+/** Thrown for a declaration that names a type which is not served. There may be hundreds, so all share one error. */
 const passedOver = new PassedOver()
 
 const connection = /^(.+)Connection$/
 
 /** Collects the declared relations of all kinds. */
 export class SdlRelations {
-  readonly #around: RelationSurroundings
+  readonly #catalog: KindCatalog
   readonly #declared = new Map<string, Declared>()
   readonly #references = new Map<string, RelationDirectiveArguments['reference']>()
   readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
-  /** What is declared so far, once it has been asked for. */
+  /** The declared relations by type, cached until the next one is added. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
   readonly #events: ReadonlyMap<string, RelationField>
 
-  constructor(around: RelationSurroundings) {
-    this.#around = around
-    for (const relation of around.given)
+  constructor(catalog: KindCatalog, { given, written, events }: RelationSources) {
+    this.#catalog = catalog
+    for (const relation of given)
       this.#declared.set(relationName(relation.definition), { relation, place: undefined })
-    // Of types that are not served, too: their paths may be taken by others.
-    for (const { typeName, relations } of around.written) {
+    for (const { typeName, relations } of written) {
       for (const { name, form } of relations) {
         if (form.directive === 'reference')
           this.#references.set(`${typeName}.${name}`, form.arguments)
       }
     }
-    this.#events = new Map(around.events.map((one) => [relationName(one.definition), one]))
+    this.#events = new Map(events.map((one) => [relationName(one.definition), one]))
   }
 
   /** The relations of one kind, in the order of their declaration. */
@@ -95,12 +94,17 @@ export class SdlRelations {
     return this.#byType.get(typeName) ?? []
   }
 
-  /** The references to whatever kind, which may be read backwards. */
+  /** One relation of a kind. */
+  find(typeName: string, field: string): RelationField | undefined {
+    return this.#declared.get(`${typeName}.${field}`)?.relation
+  }
+
+  /** The references to objects of any kind that `@reverse` may name. */
   get ofAnyKind(): readonly ReferenceOfAnyKind[] {
     return [...this.#ofAnyKind.values()]
   }
 
-  /** Takes in all relations; those that are made of others last. Returns what is wrong with them; pauses between them. */
+  /** Adds all relations, those that build on others last. Returns their problems; yields between relations. */
   *addAll(extensions: readonly TypeExtension[]): Generator<void, readonly SdlError[]> {
     const own: Written[] = []
     const reverse: Written[] = []
@@ -113,7 +117,7 @@ export class SdlRelations {
         const fullName = `${extension.typeName}.${name}`
         if (form.directive === 'objectRef') {
           const { path, topmost, kindAt } = form.arguments
-          // What kind is meant tells another object: no index of these has it.
+          // No index holds such a reference: another object decides which object is meant.
           if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place, name)))
             continue
           this.#ofAnyKind.set(fullName, { from: extension.typeName, name, paths: path })
@@ -166,25 +170,19 @@ export class SdlRelations {
       new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)
     const earlier = this.#declared.get(`${typeName}.${name}`)?.place
     if (earlier !== undefined) {
-      const { file, line } = earlier
-      throw fail(
-        'duplicate-relation',
-        `is declared already at ${file}:${line}`,
-        'choose another name',
-      )
+      const message = `is declared already at ${earlier.file}:${earlier.line}`
+      throw fail('duplicate-relation', message, 'choose another name')
     }
-    if (this.#around.hasField(typeName, name))
-      throw fail(
-        'native-field',
-        'the API has a field of this name, which wins',
-        'choose another name',
-      )
+    if (this.#catalog.hasField(typeName, name)) {
+      const message = 'the API has a field of this name, which wins'
+      throw fail('native-field', message, 'choose another name')
+    }
     const target = this.#target(declaration)
     if (target === undefined) {
       const node = connection.exec(type)?.[1] ?? type
-      if (optional || this.#around.isLeftOut(node)) throw passedOver
+      if (optional || this.#catalog.isLeftOut(node)) throw passedOver
       const message = `${typeName}.${name}: there is no type ${type}`
-      throw this.#around.unknownType(node, place, message) ?? passedOver
+      throw this.#catalog.unknown.problem(node, place, message) ?? passedOver
     }
     const definition = this.#definition(typeName, target, declaration, optional)
     return {
@@ -196,8 +194,8 @@ export class SdlRelations {
 
   #target({ type, isList }: RelationDeclaration): Target | undefined {
     const node = connection.exec(type)?.[1]
-    if (node !== undefined && !isList && this.#around.isKind(node)) return { to: node, many: true }
-    if (!this.#around.isKind(type)) return undefined
+    if (node !== undefined && !isList && this.#catalog.has(node)) return { to: node, many: true }
+    if (!this.#catalog.has(type)) return undefined
     return { to: type, many: false, isList }
   }
 
@@ -215,11 +213,11 @@ export class SdlRelations {
       throw new SdlError('field-type', place, message, `write its type as ${to}Connection`)
     }
     const checkTypes = (types: readonly string[]): void => {
-      const unknown = types.find((type) => !this.#around.isKind(type))
+      const unknown = types.find((type) => !this.#catalog.has(type))
       if (unknown === undefined) return
-      if (optional || this.#around.isLeftOut(unknown)) throw passedOver
+      if (optional || this.#catalog.isLeftOut(unknown)) throw passedOver
       const message = `${from}.${name}: there is no type ${unknown}`
-      throw this.#around.unknownType(unknown, place, message) ?? passedOver
+      throw this.#catalog.unknown.problem(unknown, place, message) ?? passedOver
     }
     const own: OwnRelationContext = {
       ends: { ...base, many },
@@ -259,7 +257,7 @@ export class SdlRelations {
           const step = this.#declared.get(full)?.relation ?? this.#events.get(full)
           return step === undefined ? undefined : { to: step.definition.to, many: step.many }
         })
-        // A step may have been passed over, with a type that is not served.
+        // A step may have been passed over, as a type of it is not served.
         if (found instanceof SdlError) {
           if (optional && found.problem === 'unknown-relation') throw passedOver
           throw found
@@ -285,7 +283,7 @@ export class SdlRelations {
     { name, place }: RelationDeclaration,
     optional: boolean,
   ): ReadonlySet<string> {
-    const isPresent = (path: string): boolean => this.#around.at(typeName, path).form !== 'absent'
+    const isPresent = (path: string): boolean => this.#catalog.at(typeName, path).form !== 'absent'
     const present = new Set(paths.filter(isPresent))
     if (present.size === new Set(paths).size) return present
     if (optional) {
@@ -307,7 +305,7 @@ export class SdlRelations {
     const reversed = this.#declared.get(of)?.relation.definition
     const fits = reversed !== undefined && isReversible(reversed)
     if (fits && reversed.from === to && reversed.to === from) return
-    // The relation itself may have been passed over, with a type that is not served.
+    // The relation may have been passed over, as its type is not served.
     if (optional && reversed === undefined) throw passedOver
     const message = `${from}.${name}: ${of} is no @reference, @named, @uid, @same or @selects from ${to} to ${from}, and no @objectRef of ${to}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
@@ -319,8 +317,76 @@ function circleOf({ extension, declaration: { name, place } }: Written, circle: 
   return new SdlError('circle', place, message, 'let one of them go another way')
 }
 
-interface Target {
-  readonly to: string
-  readonly many: boolean
-  readonly isList?: boolean
+const maxSteps = 6
+
+/** The full names of the relations of a `@through`, and whether one of them leads to many. */
+function stepsOf(
+  { from, to }: { readonly from: string; readonly to: string },
+  path: string,
+  { name, place }: RelationDeclaration,
+  stepNamed: (fullName: string) => Target | undefined,
+): { readonly steps: readonly string[]; readonly many: boolean } | SdlError {
+  const fields = path.split('.')
+  if (fields.length < 2 || fields.length > maxSteps) {
+    const message = `${from}.${name}: path ${JSON.stringify(path)} has ${fields.length} steps`
+    return new SdlError('bad-path', place, message, `give it 2 to ${maxSteps}: pods.node`)
+  }
+  const steps: string[] = []
+  let many = false
+  let type = from
+  for (const field of fields) {
+    const full = `${type}.${field}`
+    const step = stepNamed(full)
+    if (step === undefined) {
+      const message = `${from}.${name}: there is no relation ${full} to go through`
+      return new SdlError('unknown-relation', place, message, `declare ${full} or correct the path`)
+    }
+    steps.push(full)
+    many ||= step.many
+    type = step.to
+  }
+  if (type === to) return { steps, many }
+  const message = `${from}.${name}: ${path} leads to ${type}, not to ${to}`
+  const hint = `write its type as ${many ? `${type}Connection` : type}`
+  return new SdlError('field-type', place, message, hint)
+}
+
+/** Orders `@through` relations so that each follows its steps. `circles` has the circle of each relation that is in one. */
+function inOrderOfSteps(
+  written: readonly Written[],
+  targetOf: (fullName: string) => string | undefined,
+): {
+  readonly ordered: readonly Written[]
+  readonly circles: ReadonlyMap<Written, string>
+} {
+  const nameOf = ({ extension, declaration }: Written): string =>
+    `${extension.typeName}.${declaration.name}`
+  const byName = new Map(written.map((one) => [nameOf(one), one]))
+  const ordered = new Set<Written>()
+  const circles = new Map<Written, string>()
+  const stepsAt = (one: Written): readonly Written[] => {
+    const { form } = one.declaration
+    let type: string | undefined = one.extension.typeName
+    const found: Written[] = []
+    for (const field of form.directive === 'through' ? form.arguments.path.split('.') : []) {
+      if (type === undefined) break
+      const step = byName.get(`${type}.${field}`)
+      if (step !== undefined) found.push(step)
+      type = step?.declaration.type.replace(/Connection$/, '') ?? targetOf(`${type}.${field}`)
+    }
+    return found
+  }
+  const visit = (one: Written, on: readonly Written[]): void => {
+    if (ordered.has(one)) return
+    const from = on.indexOf(one)
+    if (from >= 0) {
+      const circle = [...on.slice(from), one].map(nameOf).join(' → ')
+      for (const member of on.slice(from)) circles.set(member, circle)
+      return
+    }
+    for (const step of stepsAt(one)) visit(step, [...on, one])
+    ordered.add(one)
+  }
+  for (const one of written) visit(one, [])
+  return { ordered: [...ordered], circles }
 }

@@ -1,19 +1,23 @@
-import { apiVersionOf, type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import {
+  type ApiResource,
+  apiVersionOf,
+  groupResourceOf,
+  isBuiltInGroup,
+} from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { type KindNames, namesOfKind } from '../naming/kind-name.ts'
 
-/** API versions by kubectl's name of a resource: `{ "horizontalpodautoscalers.autoscaling": "v1" }`. */
+/** API versions by kubectl's resource name: `{ "horizontalpodautoscalers.autoscaling": "v1" }`. */
 export type ResourceVersions = Readonly<Record<string, string>>
 
-/** A resource that the schema serves, with its names. */
+/** A resource of the schema, with its names. */
 export interface NamedResource {
   readonly resource: ApiResource
   readonly names: KindNames
 }
 
-/** A kind that the schema cannot serve beside another one, because both have the same name. */
+/** A kind that is left out, because another kind has the same name. */
 export class KindNameError extends CodedError {
   constructor(resource: ApiResource, name: string, taken: ApiResource) {
     const [left, right] = [resource, taken].map((one) => `${one.kind} of ${apiVersionOf(one)}`)
@@ -34,12 +38,12 @@ export class ResourceVersionError extends CodedError {
   }
 }
 
-/** A kind that is configured to have no cache, and is not there. */
+/** A kind that is configured to have no cache, and that the cluster does not serve. */
 export class UncachedKindError extends CodedError {
   constructor(name: string) {
     super('UNCACHED_KIND', `uncached: the cluster serves no ${name}`, {
       value: name,
-      hint: 'write group/Kind, such as apps/Deployment, or the kind alone of the core group',
+      hint: 'write group/Kind, such as apps/Deployment, or only the kind for the core group',
     })
   }
 }
@@ -49,42 +53,33 @@ export function groupKindOf({ group, kind }: ApiResource): string {
   return group === '' ? kind : `${group}/${kind}`
 }
 
-/** Whether a cache can follow it; what cannot be watched is read live. */
+/** Whether a cache can follow the resource. The gateway reads the others from the API server. */
 export function canWatch({ verbs = [] }: ApiResource): boolean {
   return verbs.includes('watch')
 }
 
-/** What {@link selectResources} goes by. */
+/** The options of {@link selectResources}. */
 export interface SelectionOptions {
   readonly aliases: GroupAliases
   readonly versions: ResourceVersions
 }
 
 /**
- * The resources of which the schema has a kind, in the order of their type names: those that can be listed, in
- * one version each.
+ * The resources that become kinds, in the order of their type names: those that can be listed, each in one version.
  */
 export function selectResources(
   resources: readonly ApiResource[],
   { aliases, versions }: SelectionOptions,
 ): { readonly named: readonly NamedResource[]; readonly problems: readonly CodedError[] } {
-  const byName = new Map<string, ApiResource[]>()
-  for (const resource of resources) {
-    if (!isServable(resource)) continue
-    const name = groupResourceOf(resource)
-    const same = byName.get(name)
-    if (same === undefined) byName.set(name, [resource])
-    else same.push(resource)
-  }
+  const byName = Map.groupBy(resources.filter(isServable), groupResourceOf)
   const problems: CodedError[] = []
   for (const [name, version] of Object.entries(versions)) {
     const served = (byName.get(name) ?? []).map((one) => one.version)
     if (!served.includes(version)) problems.push(new ResourceVersionError(name, version, served))
   }
-  const chosen = [...byName].flatMap(([name, same]) => {
-    const configured = same.find(({ version }) => version === versions[name])
-    return configured ?? same[0] ?? []
-  })
+  const chosen = [...byName].flatMap(
+    ([name, same]) => same.find(({ version }) => version === versions[name]) ?? same[0] ?? [],
+  )
   const named = withoutClashes(chosen, aliases, problems)
   return {
     named: named.toSorted((a, b) => (a.names.typeName < b.names.typeName ? -1 : 1)),
@@ -93,7 +88,7 @@ export function selectResources(
 }
 
 function isServable({ group, kind, verbs = [] }: ApiResource): boolean {
-  // The same objects as core Events.
+  // These are the same objects as core Events.
   if (group === 'events.k8s.io' && kind === 'Event') return false
   return verbs.includes('list')
 }
@@ -124,7 +119,7 @@ function withoutClashes(
   })
 }
 
-/** Of two kinds with one name the one that Kubernetes itself serves is kept. */
+/** A kind of Kubernetes itself wins over another kind of the same name. */
 function byPrecedence(a: ApiResource, b: ApiResource): number {
   return (
     Number(isBuiltInGroup(b.group)) - Number(isBuiltInGroup(a.group)) ||

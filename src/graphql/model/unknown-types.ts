@@ -1,34 +1,35 @@
 import { type GroupAliases, knownPrefixes } from '../naming/api-groups.ts'
+import { ownerOfBareKind } from '../naming/bare-kinds.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
 
-/** Something in the SDL that waits for a kind which no cluster serves yet. */
+/** A declaration that waits for a kind which no cluster serves yet. */
 export interface DormantDeclaration {
   readonly place: SdlPlace
-  /** The type that is waited for. */
+  /** The missing type. */
   readonly typeName: string
 }
 
-/** Tells types that may come with a CRD from misspelt ones. */
+/** Tells types that a CRD may bring from misspelt ones. */
 export class UnknownTypes {
   readonly #known: readonly string[]
   readonly #prefixes: readonly string[]
   readonly #dormant: DormantDeclaration[] = []
 
-  /** `known`: the type names of all kinds that are served. */
+  /** `known` are the type names of all served kinds. */
   constructor(known: readonly string[], aliases: GroupAliases) {
     this.#known = known
     this.#prefixes = knownPrefixes(aliases)
   }
 
-  /** What waits for types that may come. */
+  /** The declarations that wait for missing types. */
   get dormant(): readonly DormantDeclaration[] {
     return this.#dormant
   }
 
   /**
-   * Why a type that is not served is an error, or `undefined` where it may come with a CRD, and is waited for: one that
-   * begins with the prefix of a well-known or configured API group, or spells a group out (`StableExampleComWidget`). A
-   * name that is nearly that of a kind which is there is always an error.
+   * The error for a type that is not served; `undefined` if a CRD may bring it, and the declaration waits. Such a type begins
+   * with the prefix of a well-known or configured API group, or spells a group out (`StableExampleComWidget`). A name that
+   * is close to a served kind's is always an error.
    */
   problem(typeName: string, place: SdlPlace, message: string): SdlError | undefined {
     const near = this.#known.find((known) => isNear(known, typeName))
@@ -43,40 +44,26 @@ export class UnknownTypes {
   }
 
   #mayCome(typeName: string): boolean {
-    if (bareKinds.has(typeName)) return true
-    if (
-      this.#prefixes.some(
-        (prefix) => typeName.length > prefix.length && typeName.startsWith(prefix),
-      )
-    )
-      return true
-    // A group has two labels at least.
+    if (groupsWithoutPrefix.has(ownerOfBareKind(typeName))) return true
+    const begins = (prefix: string): boolean =>
+      typeName.length > prefix.length && typeName.startsWith(prefix)
+    if (this.#prefixes.some(begins)) return true
+    // A group has at least two labels.
     return (typeName.match(/[A-Z][a-z0-9]+|[A-Z]+(?![a-z])/g) ?? []).length > 2
   }
 }
 
 const wayOut =
-  'Use the name of a kind, as `informerql schema` prints it; one that a CRD brings begins with the prefix of its API group'
+  'Use the name of a kind, as `informerql schema` prints it; the name of a custom kind begins with the prefix of its API group'
 
-/** The kinds of well-known groups that have no prefix. */
-const bareKinds: ReadonlySet<string> = new Set([
-  'BackendTLSPolicy',
-  'GRPCRoute',
-  'Gateway',
-  'GatewayClass',
-  'HTTPRoute',
-  'NodeMetrics',
-  'PodMetrics',
-  'ReferenceGrant',
-  'TCPRoute',
-  'TLSRoute',
-  'UDPRoute',
-  'VolumeSnapshot',
-  'VolumeSnapshotClass',
-  'VolumeSnapshotContent',
+/** The first labels of the well-known groups without a prefix whose kinds a CRD or an aggregated server brings. */
+const groupsWithoutPrefix: ReadonlySet<string | undefined> = new Set([
+  'gateway',
+  'metrics',
+  'snapshot',
 ])
 
-/** Whether two names differ by case, a plural or one or two letters. */
+/** Whether two names differ only by case, a plural `s`, or one or two letters. */
 function isNear(known: string, written: string): boolean {
   const [a, b] = [known.toLowerCase(), written.toLowerCase()]
   if (a === b || `${a}s` === b || a === `${b}s`) return true
@@ -86,7 +73,7 @@ function isNear(known: string, written: string): boolean {
 
 const shortName = 6
 
-/** The number of letters to change, add or take out. */
+/** The number of letters to change, add or remove. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at)
   for (let i = 1; i <= a.length; i += 1) {

@@ -1,9 +1,9 @@
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { pascalCaseOfDnsName } from './letter-case.ts'
 
-/** What stands before the kinds of other well-known groups. Fixed: names are for ever. */
+/** The prefix of the kinds of well-known groups. These never change: a published name is permanent. */
 const fixedAliases: ReadonlyMap<string, string> = new Map([
   ['gateway.networking.k8s.io', ''],
   ['metrics.k8s.io', ''],
@@ -33,7 +33,7 @@ const fixedAliases: ReadonlyMap<string, string> = new Map([
   ['velero.io', 'Velero'],
 ])
 
-/** The operator's prefixes by API group, before the fixed ones: `{ "stable.example.com": "Stable" }`. */
+/** Configured prefixes by API group, which win over the fixed ones: `{ "stable.example.com": "Stable" }`. */
 export type GroupAliases = Readonly<Record<string, string>>
 
 /** An alias that cannot begin a GraphQL name. */
@@ -46,21 +46,21 @@ export class GroupAliasError extends CodedError {
   }
 }
 
-/** Refuses aliases that cannot begin a GraphQL name. Throws {@link GroupAliasError}. */
+/** Checks that each alias can begin a GraphQL name. Throws {@link GroupAliasError}. */
 export function checkGroupAliases(aliases: GroupAliases): void {
   for (const [group, alias] of Object.entries(aliases)) {
     if (!/^(?:[A-Z][A-Za-z0-9]*)?$/.test(alias)) throw new GroupAliasError(group, alias)
   }
 }
 
-/** What stands before the names of a group's kinds: `''` for bare ones. Depends on nothing but its arguments. */
+/** The prefix of the names of a group's kinds, `''` for bare names. It depends on its arguments only. */
 export function prefixOfGroup(group: string, aliases: GroupAliases = {}): string {
   if (Object.hasOwn(aliases, group)) return aliases[group] ?? ''
   if (isBuiltInGroup(group)) return ''
   return fixedAliases.get(group) ?? graphqlNameOf(pascalCaseOfDnsName(group))
 }
 
-/** All prefixes that are not spelled-out groups: the fixed ones and the operator's, without empty ones. */
+/** The configured and the fixed prefixes, without the empty ones. */
 export function knownPrefixes(aliases: GroupAliases = {}): readonly string[] {
   return [...Object.values(aliases), ...fixedAliases.values()].filter((prefix) => prefix !== '')
 }

@@ -1,9 +1,9 @@
-const words = (text: string): readonly string[] => text.split(/\s+/)
+import { words } from './letter-case.ts'
 
 /**
- * Kinds whose type name is the bare kind, by the first label of their group (`core` for the core group): those of
- * kube-apiserver with all of its feature gates and older versions, and those of the groups with an empty alias.
- * Nested types give way to them whether or not the kind is served, so that no name depends on what is installed.
+ * Kinds whose type name is the bare kind, by the first label of their group (`core` for the core group): the kinds of
+ * kube-apiserver with all feature gates and of older versions, and the kinds of groups with an empty alias. A nested type
+ * never takes one of these names, even if the kind is not served: no name depends on what is installed.
  */
 const bareKinds: Readonly<Record<string, readonly string[]>> = {
   core: words(`Binding ComponentStatus ConfigMap Endpoints Event LimitRange Namespace Node
@@ -50,7 +50,7 @@ const owners: ReadonlyMap<string, string> = new Map(
   Object.entries(bareKinds).flatMap(([label, kinds]) => kinds.map((kind) => [kind, label])),
 )
 
-/** The first label of the group whose kind has this bare name; `undefined` where no known kind has it. */
+/** The first label of the group of the kind with this bare name; `undefined` if no known kind has the name. */
 export function ownerOfBareKind(name: string): string | undefined {
   return owners.get(name)
 }

@@ -3,7 +3,7 @@ export function capitalised(name: string): string {
   return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
-/** `stable.example.com` -> `StableExampleCom`: the labels of a DNS name in Pascal case. */
+/** The labels of a DNS name in Pascal case: `stable.example.com` -> `StableExampleCom`. */
 export function pascalCaseOfDnsName(name: string): string {
   return name
     .split(/[.-]/)
@@ -11,13 +11,18 @@ export function pascalCaseOfDnsName(name: string): string {
     .join('')
 }
 
-/** A word ends before a capital that follows a small letter or digit, and before the last capital of an acronym. */
+/** A word ends before a capital after a lower-case letter or digit, and before the last capital of an acronym. */
 const wordBoundary = /(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/
 
-/** `HTTPRoute` -> `httpRoute`, `ServiceCIDR` -> `serviceCidr`: lower camel case, acronyms as words. */
+/** Lower camel case with acronyms as words: `HTTPRoute` -> `httpRoute`, `ServiceCIDR` -> `serviceCidr`. */
 export function lowerCamelCase(name: string): string {
   return name
     .split(wordBoundary)
     .map((word, at) => (at === 0 ? word.toLowerCase() : capitalised(word.toLowerCase())))
     .join('')
+}
+
+/** The words of a text, which white space separates. */
+export function words(text: string): readonly string[] {
+  return text.split(/\s+/)
 }

@@ -2,15 +2,15 @@ import { ownerOfBareKind } from './bare-kinds.ts'
 import { graphqlNameOf } from './field-name.ts'
 import { capitalised, pascalCaseOfDnsName } from './letter-case.ts'
 
-/** The name of an OpenAPI definition, taken apart: `io.k8s.api.apps.v1.DeploymentSpec`. */
+/** The parts of an OpenAPI definition's name: `io.k8s.api.apps.v1.DeploymentSpec`. */
 export interface DefinitionName {
   /** `apps`: the Go package, which for Kubernetes is the first label of the API group. */
   readonly label: string
-  /** `v1`; `''` where there is none. */
+  /** `v1`; `''` if the name has no version. */
   readonly version: string
   /** `DeploymentSpec`. */
   readonly name: string
-  /** Whether Kubernetes itself defines it. */
+  /** Whether Kubernetes itself publishes the definition. */
   readonly builtIn: boolean
 }
 
@@ -21,7 +21,6 @@ const builtInPackages = [
   'io.k8s.kube-aggregator.',
 ]
 
-/** Takes the name of an OpenAPI definition apart. */
 export function splitDefinitionName(definition: string): DefinitionName {
   const parts = definition.split('.')
   const name = parts.pop() ?? ''
@@ -36,8 +35,8 @@ export function splitDefinitionName(definition: string): DefinitionName {
 }
 
 /**
- * Who keeps the bare name where definitions of two groups have the same: held here, so that a cluster that lacks one of
- * the groups has the same names. The order is core, apps, batch, then alphabetical, but for `Subject`: it is RBAC's.
+ * The groups that keep the bare name among definitions of the same name. The list is fixed, so that a cluster without
+ * one of the groups has the same names. The order is core, apps, batch, then alphabetical; `Subject` is the exception.
  */
 const bareOwners: ReadonlyMap<string, string> = new Map([
   ['EndpointPort', 'core'],
@@ -49,7 +48,7 @@ const bareOwners: ReadonlyMap<string, string> = new Map([
 
 const first = ['core', 'apps', 'batch']
 
-/** Orders groups by who may keep a bare name: core, apps, batch, then alphabetical. */
+/** Orders groups by precedence for a bare name: core, apps, batch, then alphabetical. */
 export function compareGroupLabels(a: string, b: string): number {
   return rankOf(a) - rankOf(b) || (a === b ? 0 : a < b ? -1 : 1)
 }
@@ -60,9 +59,9 @@ function rankOf(label: string): number {
 }
 
 /**
- * The name of a nested type whose group has bare kinds: the OpenAPI name, with the first label of the group before it
- * where a kind, or a group that comes first, has the name (`FlowcontrolSubject`). `rivals` are the labels of all groups
- * with a definition of the name; they matter only for names that came after the pinned version of Kubernetes.
+ * The name of a nested type whose group has bare kinds: the OpenAPI name. The first label of the group precedes it if a
+ * kind or a group of higher precedence has the name (`FlowcontrolSubject`). `rivals` are the labels of all groups with a
+ * definition of the name; they decide only about names that are newer than the pinned version of Kubernetes.
  */
 export function nestedTypeName(label: string, name: string, rivals: Iterable<string>): string {
   const owner =
@@ -73,8 +72,7 @@ export function nestedTypeName(label: string, name: string, rivals: Iterable<str
   return owner === label ? plain : `${graphqlNameOf(pascalCaseOfDnsName(label))}${plain}`
 }
 
-/** The name of a nested type by its path, for schemas without a name of their own (CRDs): parent and property. */
+/** The name of a nested type whose schema has no name, as in CRDs: the parent type's name and the property's. */
 export function nestedTypeNameByPath(parent: string, property: string): string {
-  const name = graphqlNameOf(capitalised(property))
-  return `${parent}${name}`
+  return `${parent}${graphqlNameOf(capitalised(property))}`
 }

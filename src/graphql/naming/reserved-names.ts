@@ -1,80 +1,30 @@
-/** Names that start so and end like these belong to the gateway's types per kind: `PodConnection`, `PodFrame`. */
+import { words } from './letter-case.ts'
+
+/** Endings of the gateway's own types for each kind: `PodConnection`, `PodFrame`. */
 const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
 
-/** The gateway's own types, those of GraphQL, and those that are planned. No type of an API may take one, ever. */
-const ownTypes: ReadonlySet<string> = new Set([
-  'Query',
-  'Mutation',
-  'Subscription',
-  'String',
-  'Int',
-  'Float',
-  'Boolean',
-  'ID',
-  'DateTime',
-  'Quantity',
-  'IntOrString',
-  'Int64',
-  'StringMap',
-  'QuantityMap',
-  'JSON',
-  'KubernetesObject',
-  'ObjectRef',
-  'UsedBy',
-  'PageInfo',
-  'ChangeType',
-  'Removal',
-  'PageStep',
-  'Facet',
-  'FacetValue',
-  'IndexType',
-  'IndexReduction',
-  'SelectorForm',
-  'Selected',
-  'StringFilter',
-  'IntFilter',
-  'DateTimeFilter',
-  'QuantityFilter',
-  'BooleanFilter',
-  'LabelFilter',
-  'GatewayCluster',
-  'GatewayClusterState',
-  'GatewayResource',
-  'GatewayResourceState',
-  'GatewayPermissions',
-  'GatewayPermissionState',
-  'GatewayPermissionResource',
-  'SortDirection',
-  'Viewer',
-  'SearchResult',
-  'SearchCount',
-  'Graph',
-  'GraphNode',
-  'Permission',
-  'Health',
-  'HealthStatus',
-  'PrinterColumn',
-  'LogLine',
-])
+/** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
+const ownTypes: ReadonlySet<string> = new Set(
+  words(`Query Mutation Subscription String Int Float Boolean ID DateTime Quantity IntOrString Int64
+    StringMap QuantityMap JSON KubernetesObject ObjectRef UsedBy PageInfo ChangeType Removal
+    PageStep Facet FacetValue IndexType IndexReduction SelectorForm Selected StringFilter
+    IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
+    GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
+    GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
+    SearchCount Graph GraphNode Permission Health HealthStatus PrinterColumn LogLine`),
+)
 
-/** The gateway's own root fields, those that are planned included. */
-const ownRootFields: ReadonlySet<string> = new Set([
-  'gatewayClusters',
-  'viewer',
-  'can',
-  'object',
-  'objects',
-  'objectByRef',
-  'search',
-  'graph',
-])
+/** The gateway's own root fields, planned ones included. */
+const ownRootFields: ReadonlySet<string> = new Set(
+  words(`gatewayClusters viewer can object objects objectByRef search graph`),
+)
 
-/** A type name of an API as the schema may hold it: with a trailing `_` where it meets a reserved one. */
+/** The type name of an API's type: with a trailing `_` if the name is reserved. */
 export function unreservedTypeName(name: string): string {
   return suffixes.test(name) || ownTypes.has(name) ? `${name}_` : name
 }
 
-/** A root field of a kind as the schema may hold it: with a trailing `_` where it meets one of the gateway's own. */
+/** The root field of a kind: with a trailing `_` if the gateway has a root field of the name. */
 export function unreservedRootField(name: string): string {
   return ownRootFields.has(name) ? `${name}_` : name
 }

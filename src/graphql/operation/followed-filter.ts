@@ -1,4 +1,4 @@
-import { TimeShare } from '../../lib/time-share.ts'
+import { TimeShare } from '../../lib/event-loop.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { unrestricted } from '../../query/condition/scope.ts'
@@ -205,4 +205,15 @@ export function filterKinds({ concerned, needs }: FollowedList): readonly Kind[]
 /** The kinds that a list's filter rests on besides its own, with the indexes that they are read by. */
 export function followedNeeds({ at, needs }: FollowedList): readonly ClusterKind[] {
   return needs.map((need) => ({ cluster: at.cluster, ...need }))
+}
+
+/** The positions that a token has because of a list's filter on related objects: their names, and the kinds that they are of. */
+export function filterPositionsAt(
+  list: FollowedList,
+): readonly { readonly name: string; readonly at: ClusterKind }[] {
+  const { cluster } = list.at
+  return filterKinds(list).map((kind) => ({
+    name: positionName(kind.typeName),
+    at: { cluster, kind },
+  }))
 }

@@ -16,7 +16,7 @@ export class RowsByKind {
   readonly #selectionSets: readonly SelectionSetNode[]
   readonly #compiler: PlanCompiler
   readonly #place: string
-  readonly #isObserved: boolean
+  readonly #isLive: boolean
   readonly #rows = new Map<Kind, KindRow | NotCoveredError>()
   #lastKind: Kind | undefined
   #lastWrite: RowWriter | undefined
@@ -25,7 +25,7 @@ export class RowsByKind {
     this.#selectionSets = selectionSets
     this.#compiler = compiler
     this.#place = compiler.place
-    this.#isObserved = compiler.isObserved
+    this.#isLive = compiler.isLive
   }
 
   /** What the rows of a kind read. Throws {@link NotCoveredError}. */
@@ -55,7 +55,7 @@ export class RowsByKind {
     const row = (): RowWriter => compiler.row(kind, this.#selectionSets)
     try {
       const { compiled: write, needs } = compiler.apart(() =>
-        compiler.observed(this.#isObserved, () => compiler.at(this.#place, row)),
+        compiler.live(this.#isLive, () => compiler.at(this.#place, row)),
       )
       return { write, needs }
     } catch (error) {

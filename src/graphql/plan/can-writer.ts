@@ -13,7 +13,7 @@ export function canWriter(args: FieldArguments): RowWriter {
   return (run, part, id) => {
     const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
     run.budget.spend('fields', 1)
-    return String(canDo(run.parts, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+    return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
   }
 }
 
@@ -24,7 +24,7 @@ export function canAnywhereWriter(args: FieldArguments, compiler: PlanCompiler):
     needs: compiler.takeNeeds(),
     write(run) {
       const asked = run.argumentsOf(args) as unknown as CanArguments
-      return String(canAnywhere(run.served, run.parts, asked) ?? null)
+      return String(canAnywhere(run.served, run, asked) ?? null)
     },
   }
 }

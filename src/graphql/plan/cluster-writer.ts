@@ -8,7 +8,7 @@ import type { RootWriter, RowWriter } from './writers.ts'
 
 type PermissionResource = PermissionState['resources'][number]
 
-/** Compiles `cluster`: the state of the cluster that an object is in. All but its name may change unobserved. */
+/** Compiles `cluster`: the state of the cluster that an object is in. In a subscription all but its name is as it was when the row was written. */
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
   const write = stateWriter(nodes, compiler)
   return (run, { cluster }) => write(run, cluster)
@@ -32,7 +32,6 @@ export function clustersWriter(
 function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PlainWriter<string> {
   let withResources = false
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
-    if (name !== 'name') compiler.unobserved(`cluster.${name}`)
     switch (name) {
       case 'permissions': {
         const one = permissionsWriter(same, compiler)
@@ -40,6 +39,7 @@ function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): Plain
       }
       case 'resources': {
         withResources = true
+        compiler.dependsOnViewer()
         const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
         return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
       }
@@ -48,6 +48,7 @@ function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): Plain
     }
   })
   return (run, cluster) => {
+    if (withResources) run.parts.dependsOnViewer?.()
     const state = clusterState(run.served, run.parts, cluster, withResources)
     if (state === null || state === undefined) return 'null'
     run.budget.spend('fields', 1 + state.resources.length)

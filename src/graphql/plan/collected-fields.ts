@@ -4,7 +4,7 @@ import {
   Kind as NodeKind,
   type SelectionSetNode,
 } from 'graphql'
-import { compactText } from '../../lib/compact-text.ts'
+import { compactText } from '../../lib/text.ts'
 import { isIncluded } from '../documents/document-fragments.ts'
 
 /** What a document's fields are collected with: its fragments, and the values of the variables in `@skip` and `@include`. */

@@ -1,5 +1,6 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
+import { testsPerCursor } from '../../query/page/cursor.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
@@ -12,7 +13,7 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import { pageInfoOf, pageInfoWriter } from './page-info-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
+import { leastLengthOf, type PlanRun } from './plan-run.ts'
 import type { PageWriter, RowWriter } from './writers.ts'
 
 /** Compiles what is written of the pages of lists of a kind. */
@@ -80,9 +81,11 @@ type EdgeWriter = (run: PlanRun, part: KindView, page: Page, id: ObjectId) => st
 
 function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanCompiler): PageWriter {
   const edge = compiler.objectType(`${kind.typeName}Edge`)
+  let cursors = 0
   const members = writtenMembers(edge, selectionsOf(nodes), compiler, (name, same): EdgeWriter => {
     switch (name) {
       case 'cursor':
+        cursors += 1
         return (_run, _part, page, id) => JSON.stringify(page.cursorOf(id))
       case 'node': {
         const row = compiler.row(kind, selectionsOf(same))
@@ -92,8 +95,10 @@ function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanComp
         throw new NotCoveredError(`${edge.name}.${name}`)
     }
   })
+  const leastLength = leastLengthOf(members)
   return (run, part, page) => {
     run.budget.spend('rows', page.ids.length)
-    return run.list(page.ids, (id) => run.object(members, part, page, id))
+    run.budget.foresee('tests', testsPerCursor * cursors * page.ids.length)
+    return run.list(page.ids, (id) => run.object(members, part, page, id), leastLength)
   }
 }

@@ -9,7 +9,7 @@ import type { RowWriter } from './writers.ts'
 
 /** Compiles `data` or `type` of a Secret, which the API server is asked for. */
 export function secretWriter(name: string, compiler: PlanCompiler): RowWriter {
-  compiler.unobserved(name)
+  compiler.readsDirectly(name)
   const { place } = compiler
   return (run, part, id) => {
     run.budget.report?.at(place)
@@ -24,7 +24,7 @@ export function serverColumnsWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
-  compiler.unobserved('printerColumns')
+  compiler.readsDirectly('printerColumns')
   const write = plainWriter<PrinterColumn>(
     'PrinterColumn',
     nodes,

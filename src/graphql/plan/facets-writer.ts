@@ -4,8 +4,9 @@ import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet } from '../schema/read-context.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import { plainWriter, valueMembers } from './plain-writer.ts'
+import { plainMembers, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import { leastLengthOf } from './plan-run.ts'
 import type { PageWriter } from './writers.ts'
 
 type FacetValue = Facet['values'][number]
@@ -24,13 +25,17 @@ export function facetsWriter(
   const field = connection.getFields()[node?.name.value ?? '']
   if (node === undefined || field === undefined) throw new NotCoveredError('facets')
   const args = new FieldArguments(field, node)
+  let leastPerValue = 0
   const write = plainWriter<Facet>('Facet', nodes, compiler, (name, same) => {
     if (name !== 'values') return facetMember(name)
-    const one = plainWriter<FacetValue>('FacetValue', same, compiler, valueMember)
-    return (run, { values }) => run.list(values, (value) => one(run, value))
+    const members = plainMembers<FacetValue>('FacetValue', same, compiler, valueMember)
+    leastPerValue += leastLengthOf(members)
+    return (run, { values }) => run.list(values, (value) => run.object(members, value))
   })
   return (run, part, page) => {
     const facets = facetsOf(page, part, run.argumentsOf(args) as unknown as FacetArguments)
+    const values = facets.reduce((sum, facet) => sum + facet.values.length, 0)
+    run.budget.foresee('bytes', leastPerValue * values)
     return run.list(facets, (facet) => write(run, facet))
   }
 }

@@ -16,6 +16,8 @@ import { plannedFields } from './planned-work.ts'
 
 type Step = string | number
 
+const noErrors: readonly GraphQLError[] = []
+
 /** An error and the field that it belongs to. Its path grows from that field outwards, so it is complete when the root field ends. */
 interface NotedError {
   readonly thrown: unknown
@@ -39,20 +41,13 @@ export class FieldErrors {
   readonly #thrown: NotedError[] = []
   readonly #beside: NotedError[] = []
   readonly #alike: AlikeErrors<NotedError>
+  readonly #made = new Map<NotedError, GraphQLError>()
   readonly #missed: (error: UnknownIndexError) => void
-  readonly #throws: boolean
 
-  /** `missed` is told of each index that a field lacked; `throws`: the first error ends the run. */
-  constructor(
-    budget: WorkBudget,
-    {
-      missed,
-      throws,
-    }: { readonly missed: (error: UnknownIndexError) => void; readonly throws: boolean },
-  ) {
+  /** `missed` is told of each index that a field lacked. */
+  constructor(budget: WorkBudget, missed: (error: UnknownIndexError) => void) {
     this.#alike = new AlikeErrors(budget, plannedFields)
     this.#missed = missed
-    this.#throws = throws
   }
 
   /** How many errors have a path that is not complete, and all those before. */
@@ -67,7 +62,7 @@ export class FieldErrors {
 
   /** A field has failed. Throws on what the field around it has to deal with. */
   failed(error: unknown, nodes: readonly FieldNode[], isNonNull: boolean): void {
-    if (this.#throws || error instanceof NotCoveredError) throw error
+    if (error instanceof NotCoveredError) throw error
     if (error !== nullBelow && !this.#isKnown(error)) this.#note(error, nodes)
     if (error instanceof QueryTooCostlyError) throw error
     if (isNonNull) throw nullBelow
@@ -91,7 +86,6 @@ export class FieldErrors {
   /** Notes errors of a field that is answered all the same. */
   beside(failures: readonly Error[], nodes: readonly FieldNode[]): void {
     for (const thrown of failures) {
-      if (this.#throws) throw thrown
       if (this.#beside.some((one) => one.thrown === thrown && one.nodes[0] === nodes[0])) continue
       this.#lacked(thrown)
       this.#beside.push(this.#add({ thrown, nodes, path: [] }))
@@ -100,18 +94,27 @@ export class FieldErrors {
 
   /** The errors of the answer. Where the budget is passed, that alone. */
   all(): readonly GraphQLError[] {
-    const made = new Map<NotedError, GraphQLError>()
-    const located = (one: NotedError): GraphQLError => {
-      let error = made.get(one)
-      if (error === undefined) {
-        error = locatedError(one.thrown, one.nodes, one.path.toReversed())
-        made.set(one, error)
-      }
-      return error
-    }
     const costly = this.#thrown.find(({ thrown }) => thrown instanceof QueryTooCostlyError)
-    if (costly !== undefined) return [located(costly)]
-    return [...this.#thrown, ...this.#beside].map(located)
+    if (costly !== undefined) return [this.#located(costly)]
+    return [...this.#thrown, ...this.#beside].map((one) => this.#located(one))
+  }
+
+  /** Takes the errors of the row that was written last. Their paths begin at the row. */
+  takeRow(): readonly GraphQLError[] {
+    if (this.#thrown.length + this.#beside.length === 0) return noErrors
+    const errors = this.all()
+    this.#thrown.length = 0
+    this.#beside.length = 0
+    return errors
+  }
+
+  #located(one: NotedError): GraphQLError {
+    let error = this.#made.get(one)
+    if (error === undefined) {
+      error = locatedError(one.thrown, one.nodes, one.path.toReversed())
+      this.#made.set(one, error)
+    }
+    return error
   }
 
   /** A passed budget is thrown through all fields; the first has noted it. */

@@ -1,9 +1,10 @@
 import { parseHeld, writeJson } from '../../informer/codec/leaf-writer.ts'
 import type { LeafWriter, SelectedField, SelectedValue } from '../../informer/codec/projection.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
-import { parsePath, valuesAt } from '../../query/index/path.ts'
+import { valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
+import { readPath } from '../schema/resolvers.ts'
 
 /** Writes the `id` of an object from its UID; an object without one is left to the slow way. */
 export function idWriter(kind: Kind, cluster: string): LeafWriter {
@@ -59,7 +60,7 @@ export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {
 export function jsonField(path: string | null | undefined): JsonField {
   const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
   if (path === undefined || path === null) return { path: [], ...whole }
-  const { steps } = parsePath(path)
+  const { steps } = readPath(path)
   const each = steps.findIndex(({ form }) => form !== 'field')
   const names = steps
     .slice(0, each < 0 ? steps.length : each)

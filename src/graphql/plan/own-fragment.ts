@@ -1,7 +1,10 @@
 import type { FieldNode, GraphQLField, GraphQLObjectType } from 'graphql'
-import { AnswerTooLongError } from '../../informer/codec/answer-room.ts'
+import {
+  AnswerTooLongError,
+  type ObjectSelection,
+  type SelectedValue,
+} from '../../informer/codec/projection.ts'
 import type { Projection } from '../../informer/codec/object-codec.ts'
-import type { ObjectSelection, SelectedValue } from '../../informer/codec/projection.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'

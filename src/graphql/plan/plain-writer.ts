@@ -3,7 +3,7 @@ import { collectFields, selectionsOf } from './collected-fields.ts'
 import { answered, fieldType } from './field-errors.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
+import type { PlanRun, WrittenMember } from './plan-run.ts'
 
 /** Writes a plain object, or a member of it. */
 export type PlainWriter<T> = (run: PlanRun, source: T) => string
@@ -32,9 +32,20 @@ export function plainWriter<T>(
   compiler: PlanCompiler,
   memberOf: (name: string, nodes: readonly FieldNode[]) => PlainWriter<T> | undefined,
 ): PlainWriter<T> {
+  const members = plainMembers(type, nodes, compiler, memberOf)
+  return (run, source) => run.object(members, source)
+}
+
+/** The members of such an object. */
+export function plainMembers<T>(
+  type: string,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+  memberOf: (name: string, nodes: readonly FieldNode[]) => PlainWriter<T> | undefined,
+): readonly WrittenMember<[T]>[] {
   // The parts of connections are no places of an answer.
   const isPart = /(Connection|Edge)$/.test(type)
-  const members = writtenMembers(
+  return writtenMembers(
     compiler.objectType(type),
     selectionsOf(nodes),
     compiler,
@@ -45,7 +56,6 @@ export function plainWriter<T>(
       return write
     },
   )
-  return (run, source) => run.object(members, source)
 }
 
 /** What is written of those members whose JSON is their value's. */

@@ -1,5 +1,5 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
-import type { WantedIndexes } from '../../cache/lease.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { filterNeeds } from '../reads/list-read.ts'
@@ -38,7 +38,8 @@ export class PlanCompiler {
   /** The fields of it whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
   #place = ''
-  #isObserved = false
+  #isLive = false
+  #needsViewer = false
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
     this.served = served
@@ -65,28 +66,30 @@ export class PlanCompiler {
     return this.#place
   }
 
-  /** Whether what is being compiled may depend on nothing but objects, whose changes are heard of. */
-  get isObserved(): boolean {
-    return this.#isObserved
+  /** Whether the rows of a subscription are being compiled. */
+  get isLive(): boolean {
+    return this.#isLive
   }
 
-  /** Compiles what may depend on nothing but objects, if so: {@link unobserved} is not covered there. */
-  observed<T>(isObserved: boolean, compile: () => T): T {
-    const outer = this.#isObserved
-    this.#isObserved = isObserved
+  /** Compiles rows, of a subscription if `isLive`. */
+  live<T>(isLive: boolean, compile: () => T): T {
+    const outer = this.#isLive
+    this.#isLive = isLive
     try {
       return compile()
     } finally {
-      this.#isObserved = outer
+      this.#isLive = outer
     }
   }
 
-  /**
-   * A field is compiled that depends on something besides objects: on who asks, or on what happens to be in memory. Throws
-   * {@link NotCoveredError}.
-   */
-  unobserved(field: string): void {
-    if (this.#isObserved) throw new NotCoveredError(`${field}, which may change unobserved`)
+  /** A field is being compiled whose value depends on the viewer, and not only on what the viewer may list. */
+  dependsOnViewer(): void {
+    this.#needsViewer = true
+  }
+
+  /** Whether such a field has been compiled. */
+  get needsViewer(): boolean {
+    return this.#needsViewer
   }
 
   /** Compiles a field of a row, or a root field. */
@@ -125,12 +128,17 @@ export class PlanCompiler {
     return this.#ledTo.has(kind)
   }
 
-  /** A relation is followed: what it reads is needed. Throws {@link NotCoveredError} where it may change unobserved. */
+  /** A field is compiled that is read directly. Throws {@link NotCoveredError} in a subscription. */
+  readsDirectly(field: string): void {
+    if (this.#isLive) throw new NotCoveredError(`${field}, which is read directly`)
+  }
+
+  /** A relation is followed: what it reads is needed. Throws {@link NotCoveredError}. */
   relation(field: RelationField): RelationRead {
     const relation = this.served.relations.byField.get(field)
     if (relation === undefined) throw new NotCoveredError(field.definition.name)
     const { reads, to, name } = relation
-    if (to.uncached) this.unobserved(name)
+    if (to.uncached) this.readsDirectly(name)
     this.leadsTo(reads)
     for (const { kind, indexes } of relationNeeds(this.served.relations, field)) {
       this.reads(kind, indexes)

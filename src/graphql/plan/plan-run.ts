@@ -21,6 +21,11 @@ export interface WrittenMember<Source extends readonly unknown[]> {
   readonly write: (run: PlanRun, ...source: Source) => string
 }
 
+/** How many characters an object has at the least: a value has one. */
+export function leastLengthOf(members: readonly { readonly before: string }[]): number {
+  return members.reduce((sum, { before }) => sum + before.length + 1, '{}'.length)
+}
+
 /** One run of a plan: the request's variables, and what is worked out of them once. */
 export class PlanRun extends ReadRun {
   static #runs = 0
@@ -37,10 +42,7 @@ export class PlanRun extends ReadRun {
   constructor(options: PlanRunOptions) {
     super(options)
     this.#fragments = options.fragments
-    this.errors = new FieldErrors(options.budget, {
-      missed: (error) => options.parts.missed(error),
-      throws: options.followed !== undefined,
-    })
+    this.errors = new FieldErrors(options.budget, (error) => options.parts.missed(error))
     this.#variables = options.variables
   }
 
@@ -96,8 +98,9 @@ export class PlanRun extends ReadRun {
     return text
   }
 
-  /** The text of a list. */
-  list<T>(members: readonly T[], write: (member: T) => string): string {
+  /** The text of a list, whose members have so many characters at the least. */
+  list<T>(members: readonly T[], write: (member: T) => string, leastLength = 0): string {
+    this.budget.foresee('bytes', leastLength * members.length)
     const paid = this.budget.spent('bytes')
     let text = '['
     let position = 0

@@ -7,6 +7,7 @@ import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { answered, fieldType } from './field-errors.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
@@ -48,7 +49,10 @@ export function rowWriter(
       continue
     }
     endFragment(false)
-    const written = compiler.within(key, () => memberWriter(kind, type, nodes, compiler))
+    const member = (): RowWriter => memberWriter(kind, type, nodes, compiler)
+    const written = compiler.within(key, () =>
+      compiler.isLive ? unlessDirect(`${type.name}.${name}`, member) : member(),
+    )
     const write = answered({ key, type: fieldType(type, name), nodes }, written)
     members.push({ name: `${JSON.stringify(key)}:`, write })
   }
@@ -63,6 +67,20 @@ export function rowWriter(
     write,
   }))
   return (run, part, id) => run.object(parts, part, id)
+}
+
+/** A field that plans do not cover is read from the API server, for which no frame waits: in a subscription it fails. */
+function unlessDirect(field: string, compile: () => RowWriter): RowWriter {
+  try {
+    return compile()
+  } catch (error) {
+    if (!(error instanceof NotCoveredError)) throw error
+    return () => {
+      throw new ClientError('UNSUPPORTED', `${field} is read live: frames do not have it`, {
+        hint: 'leave the field out, and read it by a query when a change comes',
+      })
+    }
+  }
 }
 
 /** What is written of a row in one piece: fields of its own, or one field with its name. */
@@ -102,7 +120,7 @@ function memberWriter(
       return objectRefsWriter(source.field, nodes, compiler)
     case 'owned':
       return ownedWriter(kind, new FieldArguments(field, node), nodes, compiler)
-    case 'mixed': {
+    case 'polymorphic': {
       const args = new FieldArguments(field, node)
       return polymorphicRelationWriter(kind, source.field, { args, nodes }, compiler)
     }
@@ -116,6 +134,7 @@ function memberWriter(
     case 'printerColumns':
       return serverColumnsWriter(new FieldArguments(field, node), nodes, compiler)
     case 'can':
+      compiler.dependsOnViewer()
       return canWriter(new FieldArguments(field, node))
     default:
   }

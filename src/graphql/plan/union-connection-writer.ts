@@ -1,4 +1,5 @@
 import type { FieldNode } from 'graphql'
+import { testsPerCursor } from '../../query/page/cursor.ts'
 import type { UnionPage, UnionRow } from '../../query/page/union-page.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
@@ -60,9 +61,11 @@ function pageMember<P extends ReadPage>(
       return rowsWriter(row(nodes))
     case 'edges': {
       const type = compiler.objectType(edge)
+      let cursors = 0
       const compile = (member: string, same: readonly FieldNode[]): UnionRowWriter<P> => {
         switch (member) {
           case 'cursor':
+            cursors += 1
             return (_run, { page }, one) => JSON.stringify(page.cursorOf(one))
           case 'node':
             return row(same)
@@ -71,7 +74,11 @@ function pageMember<P extends ReadPage>(
         }
       }
       const members = writtenMembers(type, selectionsOf(nodes), compiler, compile)
-      return rowsWriter((run, read, one) => run.object(members, read, one))
+      const write = rowsWriter<P>((run, read, one) => run.object(members, read, one))
+      return (run, read) => {
+        run.budget.foresee('tests', testsPerCursor * cursors * read.page.rows.length)
+        return write(run, read)
+      }
     }
     case 'pageInfo': {
       const write = pageInfoWriter(nodes, compiler)

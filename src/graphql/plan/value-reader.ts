@@ -1,7 +1,7 @@
 import { writeJson } from '../../informer/codec/leaf-writer.ts'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from './plan-run.ts'

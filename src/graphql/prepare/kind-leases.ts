@@ -1,5 +1,5 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
-import { Lease } from '../../cache/lease.ts'
+import { Lease } from '../../cache/cached-resource.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind } from './kind-view.ts'
@@ -13,6 +13,8 @@ export interface KindLeasesOptions {
   readonly syncDeadlineMs: number
   /** What the viewer may see; absent: everything. */
   readonly access?: ViewerAccess | undefined
+  /** Whether a viewer sees the errors; default: where there is `access`. */
+  readonly isViewed?: boolean
 }
 
 /**
@@ -121,9 +123,10 @@ export class KindLeases implements Disposable {
     further = 'any',
     direct,
   }: { readonly further?: FurtherRuns; readonly direct?: DirectFetch } = {}): ReadSnapshot {
-    const { access, served } = this.#options
+    const { access, served, isViewed = access !== undefined } = this.#options
     return new ReadSnapshot({
       access,
+      isViewed,
       further,
       isExpected: (need) => this.isExpected(need),
       direct,

@@ -1,4 +1,4 @@
-import type { WantedIndexes } from '../../cache/lease.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'

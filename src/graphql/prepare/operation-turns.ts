@@ -1,5 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts'
-import { type Lane, Turns } from '../../lib/turns.ts'
+import { type Lane, Turns } from '../../lib/event-loop.ts'
 
 /** The turns of all operations of this process, which has one event loop. */
 export const turns: Turns = new Turns()

@@ -1,3 +1,4 @@
+import type { Lane } from '../../lib/event-loop.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'
 import { turns } from './operation-turns.ts'
@@ -18,8 +19,8 @@ interface PreparationOptions {
 /** How an operation is run once its kinds are prepared. */
 export interface RunOptions<T> {
   readonly direct: DirectFetch
-  /** Waits for the turn of each run. */
-  readonly enter: () => Promise<void> | undefined
+  /** Where each run waits for its turn. */
+  readonly lane: Lane
   /** Runs the operation, within one tick. */
   readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
 }
@@ -56,7 +57,7 @@ export function prepareAndRun<T>(
  *
  * Answers a promise only where there is something to wait for.
  */
-export function runUntilPrepared<T>(prepared: KindLeases, options: RunOptions<T>): T | Promise<T> {
+function runUntilPrepared<T>(prepared: KindLeases, options: RunOptions<T>): T | Promise<T> {
   prepared.begin()
   return new Rounds(prepared, options).run()
 }
@@ -75,14 +76,14 @@ class Rounds<T> {
   }
 
   run(): T | Promise<T> {
-    const turn = this.#options.enter()
+    const turn = turns.enter(this.#options.lane)
     return turn === undefined ? this.#runNow() : turn.then(() => this.#runNow())
   }
 
   #runNow(): T | Promise<T> {
-    const { run, direct } = this.#options
+    const { run, direct, lane } = this.#options
     const snapshot = this.#prepared.settle({ further: this.#further, direct })
-    const result = turns.run(() => run(snapshot))
+    const result = turns.run(() => run(snapshot), lane)
     return result instanceof Promise
       ? result.then((one) => this.#ended(snapshot, one))
       : this.#ended(snapshot, result)

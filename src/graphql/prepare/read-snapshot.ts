@@ -1,7 +1,7 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
-import type { ResourceHistory } from '../../cache/resource-history.ts'
+import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
-import type { Lease } from '../../cache/lease.ts'
+import type { Lease } from '../../cache/cached-resource.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
@@ -32,8 +32,8 @@ export interface ReadParts extends CachedParts {
   readonly isOpen: boolean
   /** Whether another run follows, because something that was asked for has to be prepared first. */
   readonly isLacking: boolean
-  /** Decides what may be done in place of `access`: permissions that are known already. */
-  readonly may?: (cluster: string, question: AccessQuestion) => boolean
+  /** Rows of subscriptions have it: called before a field that depends on the viewer. Throws where rows are not of one viewer. */
+  readonly dependsOnViewer?: () => void
   /** Notes an index that a field lacked: it has to be made first. */
   missed(error: UnknownIndexError): void
   /** Notes a permission that has to be known first. Throws where it could not be asked for. */
@@ -56,6 +56,8 @@ export type FurtherRuns = 'any' | 'permissions' | 'none'
 /** Where {@link ReadSnapshot} finds what has been prepared. */
 export interface KindSource {
   readonly access: ViewerAccess | undefined
+  /** Whether a viewer sees the errors, who is not told all. */
+  readonly isViewed: boolean
   readonly further: FurtherRuns
   /** Whether nothing but a permission can be missing. */
   readonly isExpected: (need: KindNeed) => boolean
@@ -284,12 +286,10 @@ export class ReadSnapshot implements ReadParts {
   #viewOf(at: ClusterKind, need: KindNeed): StoreView | ClientError {
     const lease = this.#source.lease(at)
     if (lease === undefined) return this.#missing(need)
-    const isSomebody = this.#source.access !== undefined
-    if (lease instanceof UnreadableResourceError) {
-      return unreadableKind(at, lease, isSomebody)
-    }
+    const { isViewed } = this.#source
+    if (lease instanceof UnreadableResourceError) return unreadableKind(at, lease, isViewed)
     const failure = lease.unreadable()
-    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isSomebody)
+    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isViewed)
   }
 
   /** Another round is to prepare it; the error is for whoever wants it in this one. */

@@ -30,6 +30,8 @@ export class ViewerAccess {
   readonly #served: ServedSchema
   /** The reviews that this answer has needed, by cluster and question: what is asked twice is sent once. */
   readonly #reviews = new Set<string>()
+  /** The clusters in which this answer has begun to ask what the viewer `can` do. */
+  readonly #mayAskIn = new Set<string>()
 
   constructor(served: ServedSchema, viewer: Viewer) {
     this.#served = served
@@ -43,6 +45,7 @@ export class ViewerAccess {
   /** Another answer begins, which may need as many reviews as any. */
   begin(): void {
     this.#reviews.clear()
+    this.#mayAskIn.clear()
   }
 
   /** Calls this whenever a permission of the viewer in a cluster may have changed, until what it returns is called. */
@@ -135,9 +138,23 @@ export class ViewerAccess {
     }
   }
 
-  /** Asks all that is not known of these, or nothing where that is more than an operation may. Rejects with `ClientError`. */
+  /** Why this answer may not ask what the viewer `can` do; `undefined` where it may, from then on. */
+  refusal(cluster: string): ClientError | undefined {
+    const retryAfterMs = this.#mayAskIn.has(cluster) ? 0 : this.#in(cluster).pauseMs(this.viewer)
+    if (retryAfterMs === 0) {
+      this.#mayAskIn.add(cluster)
+      return undefined
+    }
+    const message = 'this user has asked for too many access reviews'
+    const hint = 'wait, or ask for fewer permissions'
+    return new ClientError('TOO_MANY_OPERATIONS', message, { cluster, hint, retryAfterMs })
+  }
+
+  /** Asks all that is not known of these, or nothing where that is more than an operation, or the user, may. Rejects with `ClientError`. */
   async askAll(cluster: string, questions: readonly AccessQuestion[]): Promise<void> {
     const access = this.#in(cluster)
+    const refusal = this.refusal(cluster)
+    if (refusal !== undefined) throw refusal
     const open = questions.filter((one) => access.known(this.viewer, one) === undefined)
     const reviews = open.flatMap((one) => access.unknown(this.viewer, one))
     this.#spend(cluster, reviews)

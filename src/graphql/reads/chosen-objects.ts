@@ -1,7 +1,7 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import {
   allOf,
   type Condition,
@@ -10,11 +10,11 @@ import {
   hasValue,
 } from '../../query/condition/condition.ts'
 import { bindCondition } from '../../query/condition/id-set.ts'
-import { selectorCondition } from '../../query/condition/selector-condition.ts'
+import { selectorCondition } from '../../query/condition/list-condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { valueAt } from '../../query/index/path.ts'
 import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/object-choice.ts'
-import { visibleIds } from '../../query/relation/visible-ids.ts'
+import { visibleIds } from '../../query/relation/last-steps.ts'
 import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
 import type { KindOf } from '../schema/object-ref.ts'
 import type { CachedParts, KindView } from '../prepare/kind-view.ts'

@@ -1,6 +1,10 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
-import type { Condition } from '../../query/condition/condition.ts'
-import type { RelatedBy, RelatedPart, RelatedStores } from '../../query/condition/related-by.ts'
+import type {
+  Condition,
+  RelatedBy,
+  RelatedPart,
+  RelatedStores,
+} from '../../query/condition/condition.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import type { KindViews } from '../prepare/kind-view.ts'
 import { isServed } from './condition-needs.ts'
@@ -42,7 +46,7 @@ class FilterParts implements RelatedStores {
     return isServed(this.#served, this.#cluster, type)
   }
 
-  outOfSight(type: string, argument: string): Error {
+  notFullyVisible(type: string, argument: string): Error {
     const error = new ClientError('FORBIDDEN', `not all objects of ${type} may be seen`, {
       cluster: this.#cluster,
       kind: type,

@@ -1,5 +1,5 @@
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
-import type { CachedResourceState } from '../../cache/cached-resource-state.ts'
+import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { everything } from '../../query/condition/condition.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'

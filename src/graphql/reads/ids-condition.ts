@@ -5,7 +5,7 @@ import {
   hasKey,
   hasValue,
 } from '../../query/condition/condition.ts'
-import { FilterValueError } from '../../query/condition/filter-errors.ts'
+import { FilterValueError } from '../../query/condition/argument-error.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'

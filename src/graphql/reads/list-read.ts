@@ -2,7 +2,7 @@ import { allOf, type Condition, everything, namespacesOf } from '../../query/con
 import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
-import type { RelatedBy } from '../../query/condition/related-by.ts'
+import type { RelatedBy } from '../../query/condition/condition.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 import type { Kind } from '../model/kind.ts'

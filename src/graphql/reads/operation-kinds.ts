@@ -15,7 +15,7 @@ import {
   type VariableValues,
 } from 'graphql'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import type { WantedIndexes } from '../../cache/lease.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ObjectIdentity, readObjectId } from '../model/object-id.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
@@ -163,7 +163,7 @@ class KindSearch {
         this.#addNeeds(cluster, relationNeeds(this.#served.relations, source.relation))
         const relation = this.#served.relations.byField.get(source.relation)
         if (relation !== undefined) this.#addFiltered(node, field, relation.to, cluster)
-      } else if (source.form === 'mixed') {
+      } else if (source.form === 'polymorphic') {
         const from = this.#served.kinds.get(type.name)
         const read = from && new PolymorphicRead(this.#served, from, source.field)
         this.#addNeeds(cluster, read?.needs(args) ?? [])

@@ -1,5 +1,6 @@
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
 import type { Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -9,22 +10,26 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-type PermissionParts = Pick<ReadParts, 'access' | 'may' | 'asks'>
+/** What permissions are read with. */
+interface PermissionMeans {
+  readonly parts: Pick<ReadParts, 'access' | 'asks' | 'dependsOnViewer'>
+  readonly budget: WorkBudget
+}
 
 /** What the viewer may do, for resolvers. */
-export function permissionsOf(served: ServedSchema, parts: PermissionParts): Permissions {
+export function permissionsOf(served: ServedSchema, means: PermissionMeans): Permissions {
   return {
-    viewer: parts.access?.viewer ?? null,
-    can: (args) => canAnywhere(served, parts, args) ?? null,
+    viewer: means.parts.access?.viewer ?? null,
+    can: (args) => canAnywhere(served, means, args) ?? null,
     canDo: ({ cluster, kind, object }: Row, args) =>
-      canDo(parts, { cluster, kind }, object.metadata, args) ?? null,
+      canDo(means, { cluster, kind }, object.metadata, args) ?? null,
   }
 }
 
 /** Whether the viewer may do something; `undefined` where that has to be asked for first. Throws `ClientError`. */
 export function canAnywhere(
   served: ServedSchema,
-  parts: PermissionParts,
+  means: PermissionMeans,
   args: CanArguments,
 ): boolean | undefined {
   const cluster = clusterNamed(served, args.cluster)
@@ -32,30 +37,37 @@ export function canAnywhere(
   const resource = resourceOf(served, args)
   const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
   const place = { ...at, subresource: subresource ?? '' }
-  return may(parts, cluster, questionOf(checkedVerb(args), resource, place))
+  return may(means, cluster, questionOf(checkedVerb(args), resource, place))
 }
 
 /** Whether the viewer may do something to an object; `undefined` where that has to be asked for first. Throws `ClientError`. */
 export function canDo(
-  parts: PermissionParts,
+  means: PermissionMeans,
   { cluster, kind }: ClusterKind,
   at: { readonly namespace?: string | undefined; readonly name: string },
   args: ObjectCanArguments,
 ): boolean | undefined {
-  return may(parts, cluster, canQuestion(kind, at, args))
+  return may(means, cluster, canQuestion(kind, at, args))
 }
 
-/** Where callers are not authenticated, everything may be read, and nothing is known of other verbs. */
+/**
+ * Where callers are not authenticated, everything may be read, and nothing is known of other verbs. An operation ends at once if its user
+ * may ask for no more access reviews.
+ */
 function may(
-  parts: PermissionParts,
+  { parts, budget }: PermissionMeans,
   cluster: string,
   question: AccessQuestion,
 ): boolean | undefined {
-  if (parts.may !== undefined) return parts.may(cluster, question)
-  if (parts.access === undefined) return readVerbs.has(question.verb)
-  const known = parts.access.known(cluster, question)
-  if (known === undefined) parts.asks(cluster, question)
-  return known
+  parts.dependsOnViewer?.()
+  const { access } = parts
+  if (access === undefined) return readVerbs.has(question.verb)
+  const known = access.known(cluster, question)
+  if (known !== undefined) return known
+  const refusal = access.refusal(cluster)
+  if (refusal !== undefined) budget.end(refusal)
+  parts.asks(cluster, question)
+  return undefined
 }
 
 function canQuestion(

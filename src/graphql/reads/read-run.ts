@@ -1,5 +1,4 @@
-import type { RelatedStores } from '../../query/condition/related-by.ts'
-import type { Condition } from '../../query/condition/condition.ts'
+import type { Condition, RelatedStores } from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import type { Kind } from '../model/kind.ts'
@@ -7,7 +6,7 @@ import { filterParts } from './filter-parts.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { DirectReads } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {
@@ -81,9 +80,9 @@ export class ReadRun {
     }
   }
 
-  /** What is read from the API server. Throws {@link NotCoveredError} where nothing is. */
+  /** What is read from the API server. Throws `ClientError` in a subscription. */
   get direct(): DirectReads {
-    if (this.#direct === undefined) throw new NotCoveredError('a direct read')
+    if (this.#direct === undefined) throw notInFrames()
     return this.#direct
   }
 
@@ -110,4 +109,11 @@ export class OncePerRun<T> {
     if (value === undefined) known.set(name, (value = make()))
     return value
   }
+}
+
+/** No frame waits for the API server. */
+function notInFrames(): ClientError {
+  const message = 'the object is read live: frames do not have it'
+  const hint = 'leave the field out, and read it by a query when a change comes'
+  return new ClientError('UNSUPPORTED', message, { hint })
 }

@@ -19,8 +19,6 @@ export interface ResumePosition {
    * had come to be meanwhile.
    */
   readonly isAhead: boolean
-  /** Of a page: which rows it had, as a short text. Empty where it was not complete. */
-  readonly rows?: string | undefined
 }
 
 /** Raised when what stands in a token changes. */
@@ -39,9 +37,8 @@ export class ResumeTokenError extends ArgumentError {
 
 /** A resume token: opaque, the same on every replica, unsigned like a cursor, as a forged one moves only its owner's own position. */
 export function encodeResumeToken(position: ResumePosition): string {
-  const { cluster, incarnation, list, access, positions, isAhead, rows } = position
-  const more = rows === undefined ? [] : [rows]
-  const fields = [version, cluster, incarnation, list, access, positions, Number(isAhead), ...more]
+  const { cluster, incarnation, list, access, positions, isAhead } = position
+  const fields = [version, cluster, incarnation, list, access, positions, Number(isAhead)]
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
@@ -49,12 +46,11 @@ export function encodeResumeToken(position: ResumePosition): string {
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
-  const [, cluster, incarnation, list, access, positions, ahead, rows] = fields
+  const [, cluster, incarnation, list, access, positions, ahead] = fields
   if (fields[0] !== version) return undefined
   if (!isText(cluster) || !isText(incarnation)) throw new ResumeTokenError(token)
   if (!isText(list) || !isText(access) || !isPositions(positions)) throw new ResumeTokenError(token)
-  if (rows !== undefined && !isText(rows)) throw new ResumeTokenError(token)
-  return { cluster, incarnation, list, access, positions, isAhead: ahead !== 0, rows }
+  return { cluster, incarnation, list, access, positions, isAhead: ahead !== 0 }
 }
 
 function fieldsOf(token: string): readonly unknown[] | undefined {

@@ -1,6 +1,5 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
-import { allOf, everything, hasValue } from '../../query/condition/condition.ts'
-import { scopeCondition } from '../../query/condition/scope.ts'
+import { allOf, everything, hasValue, scopeCondition } from '../../query/condition/condition.ts'
 import { type SearchHit, searchPage } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'

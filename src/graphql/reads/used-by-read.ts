@@ -1,7 +1,6 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
-import type { RelatedPart } from '../../query/condition/related-by.ts'
+import { allOf, anyOf, everything, type RelatedPart } from '../../query/condition/condition.ts'
 import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'

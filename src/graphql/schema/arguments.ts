@@ -15,7 +15,7 @@ const requiredString = new GraphQLNonNull(GraphQLString)
 const clusterArgument: GraphQLFieldConfigArgumentMap = {
   cluster: {
     type: GraphQLString,
-    description: 'The name of the cluster; the default one if absent.',
+    description: 'The name of the cluster; the default cluster if absent.',
   },
 }
 
@@ -31,26 +31,31 @@ const streamArguments: GraphQLFieldConfigArgumentMap = {
   resumeFrom: {
     type: GraphQLString,
     description:
-      'The `resumeToken` of the last frame that was applied, or of a connection. Where it cannot be honoured, the first frame resets.',
+      'The `resumeToken` of the last applied frame, or of a connection. If the gateway cannot continue there, the first frame resets.',
   },
   coalesceMs: {
     type: GraphQLInt,
     description:
-      'Collect changes for so many milliseconds, and send only the last state of each object.',
+      'Collects changes for this many milliseconds, and sends only the last state of each object.',
   },
 }
 
-/** Which part of a list: `first` and `after`, or `last` and `before`. */
 const pageArguments: GraphQLFieldConfigArgumentMap = {
   first: {
     type: GraphQLInt,
-    description: 'The first objects, at most so many; 100 where `last` is absent, too.',
+    description: 'The number of objects from the beginning, at most; 100 if `last` is absent, too.',
   },
-  after: { type: GraphQLString, description: 'Behind this cursor: the `endCursor` of a page.' },
-  last: { type: GraphQLInt, description: 'The last objects, at most so many. Not with `first`.' },
+  after: {
+    type: GraphQLString,
+    description: 'Only objects after this cursor, which is the `endCursor` of a page.',
+  },
+  last: {
+    type: GraphQLInt,
+    description: 'The number of objects from the end, at most. Not with `first`.',
+  },
   before: {
     type: GraphQLString,
-    description: 'Ahead of this cursor: the `startCursor` of a page.',
+    description: 'Only objects before this cursor, which is the `startCursor` of a page.',
   },
 }
 
@@ -58,7 +63,7 @@ const pageArguments: GraphQLFieldConfigArgumentMap = {
 export const ownedArguments: GraphQLFieldConfigArgumentMap = {
   kinds: {
     type: new GraphQLList(requiredString),
-    description: 'Names of types whose objects to look into besides: `["Pod", "ConfigMap"]`.',
+    description: 'Further types to look into: `["Pod", "ConfigMap"]`.',
   },
   ...pageArguments,
 }
@@ -67,7 +72,7 @@ export const ownedArguments: GraphQLFieldConfigArgumentMap = {
 export const usedByArguments: GraphQLFieldConfigArgumentMap = {
   kinds: {
     type: new GraphQLList(requiredString),
-    description: 'Names of types whose objects to look into; all that may use it if absent.',
+    description: 'The types to look into; all types that may use the object if absent.',
   },
   ...pageArguments,
 }
@@ -79,7 +84,8 @@ function orderArguments(
   return {
     orderBy: {
       type: new GraphQLList(new GraphQLNonNull(types.orderType(kind))),
-      description: 'The keys of the order, the weightiest first; by namespace and name if absent.',
+      description:
+        'The keys of the order, the most significant first; namespace and name if absent.',
     },
   }
 }
@@ -88,11 +94,11 @@ function matchArguments(kind: Kind, types: SchemaTypes): GraphQLFieldConfigArgum
   return {
     labelSelector: {
       type: GraphQLString,
-      description: 'As kubectl writes it: `app=web,tier!=cache,env in (dev,prod)`.',
+      description: 'A selector in the syntax of kubectl: `app=web,tier!=cache,env in (dev,prod)`.',
     },
     where: {
       type: types.whereType(kind),
-      description: 'What the objects must meet, all of it. Answered by indexes.',
+      description: 'Conditions that the objects must all meet. Indexes answer them.',
     },
   }
 }
@@ -139,7 +145,7 @@ export function lookupArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
     ...objectArguments(kind),
     live: {
       type: GraphQLBoolean,
-      description: 'Read it from the API server instead of the cache.',
+      description: 'Whether to read the object from the API server instead of the cache.',
     },
   }
 }
@@ -150,17 +156,20 @@ function objectArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
     ...(kind.resource.namespaced
       ? { namespace: { type: requiredString, description: 'The namespace of the object.' } }
       : {}),
-    name: { type: requiredString, description: 'Its `metadata.name`.' },
+    name: { type: requiredString, description: 'The `metadata.name` of the object.' },
   }
 }
 
 /** The arguments of `objectByRef`. */
 export const objectByRefArguments: GraphQLFieldConfigArgumentMap = {
   ...clusterArgument,
-  apiVersion: { type: requiredString, description: 'Any version of the API group will do.' },
-  kind: { type: requiredString, description: 'As the API writes it: `Deployment`.' },
-  namespace: { type: GraphQLString, description: 'Needed for namespaced kinds.' },
-  name: { type: requiredString, description: 'Its `metadata.name`.' },
+  apiVersion: {
+    type: requiredString,
+    description: 'The group and version; any version of the group works.',
+  },
+  kind: { type: requiredString, description: 'The kind as the API writes it: `Deployment`.' },
+  namespace: { type: GraphQLString, description: 'The namespace; required for namespaced kinds.' },
+  name: { type: requiredString, description: 'The `metadata.name` of the object.' },
 }
 
 /** The arguments of a subscription to one object. */
@@ -168,14 +177,14 @@ export function lookupSubscriptionArguments(kind: Kind): GraphQLFieldConfigArgum
   return { ...objectArguments(kind), ...streamArguments }
 }
 
-/** The arguments of `events`: the oldest first, so that `last: 3` are the newest three. */
+/** The arguments of `events`. The oldest come first by default, so that `last: 3` are the newest three. */
 export function eventArguments(event: Kind, types: SchemaTypes): GraphQLFieldConfigArgumentMap {
   const { orderBy } = orderArguments(event, types)
   const isOrdered = event.indexes.some(({ name }) => name === 'lastSeen')
   return {
     related: {
       type: GraphQLBoolean,
-      description: 'Also events about something else that name the object as related to it.',
+      description: 'Whether to include events about other objects that name this one as related.',
     },
     ...matchArguments(event, types),
     orderBy: isOrdered ? { ...orderBy, default: { value: [{ lastSeen: 'ASC' }] } } : orderBy,
@@ -183,7 +192,7 @@ export function eventArguments(event: Kind, types: SchemaTypes): GraphQLFieldCon
   }
 }
 
-/** The arguments of a to-many relation; the namespace is open only from a cluster-scoped kind to a namespaced one. */
+/** The arguments of a to-many relation. Only one from a cluster-scoped to a namespaced kind takes namespaces. */
 export function relationArguments(
   from: Kind,
   to: Kind,

@@ -15,36 +15,36 @@ import type {
   OwnedConnectionSource,
   ResolverContext,
 } from './read-context.ts'
+import { GraphQLJson } from './scalars.ts'
 
 const text = new GraphQLNonNull(GraphQLString)
+const count = new GraphQLNonNull(GraphQLInt)
 
 type NodeType = GraphQLObjectType | GraphQLInterfaceType
 
-/** What {@link buildConnectionType} needs. */
+/** Fields of a connection. */
+export type ConnectionFields = OwnFieldConfigs<'connection', ConnectionSource, ResolverContext>
+
+/** The options of {@link buildConnectionType}. */
 export interface ConnectionOptions {
   /** The name of the type of its nodes. */
   readonly typeName: string
   readonly pageInfo: GraphQLObjectType
-  readonly facet: GraphQLObjectType
-  /**
-   * Of one kind there is one resource version. Of several it is told which were looked into; where those are the ones that happen
-   * to be loaded, also which were not: its source is an `OwnedConnectionSource` then.
-   */
-  readonly of: 'oneKind' | 'severalKinds' | 'loadedKinds'
-  /** The type of its nodes. */
   readonly nodeType: () => NodeType
+  /** Fields besides the page and `totalCount`. */
+  readonly further?: ConnectionFields
 }
 
 /** `PodConnection` and `PodEdge`. Its source is a {@link ConnectionSource}. */
 export function buildConnectionType(options: ConnectionOptions): GraphQLObjectType {
-  const { typeName, pageInfo, facet, of, nodeType } = options
+  const { typeName, pageInfo, nodeType, further } = options
   const edge = new GraphQLObjectType<EdgeSource, ResolverContext>({
     name: `${typeName}Edge`,
     description: `One object of a ${typeName}Connection, with its place in the list.`,
     fields: () =>
       ownFields('edge', {
         cursor: {
-          type: new GraphQLNonNull(GraphQLString),
+          type: text,
           description: 'The place of the object, for `after` and `before`.',
         },
         node: { type: new GraphQLNonNull(nodeType()), description: 'The object.' },
@@ -52,7 +52,7 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
   })
   return new GraphQLObjectType<ConnectionSource, ResolverContext>({
     name: `${typeName}Connection`,
-    description: `A page of a list, and what is known of the whole list.`,
+    description: 'A page of a list, and facts about the whole list.',
     fields: () =>
       ownFields<'connection', ConnectionSource, ResolverContext>('connection', {
         nodes: {
@@ -71,61 +71,65 @@ export function buildConnectionType(options: ConnectionOptions): GraphQLObjectTy
           resolve: (connection) => connection.pageInfo(),
         },
         totalCount: {
-          type: new GraphQLNonNull(GraphQLInt),
+          type: count,
           description: 'The number of objects on all pages.',
           resolve: (connection) => connection.totalCount(),
         },
-        ...(of === 'oneKind' ? oneKindFields(facet) : severalKindsFields),
-        ...(of === 'loadedKinds' ? loadedKindsFields : {}),
+        ...further,
       }),
   })
 }
 
-type ConnectionFields = OwnFieldConfigs<'connection', ConnectionSource, ResolverContext>
-
-const oneKindFields = (facet: GraphQLObjectType): ConnectionFields => ({
+/** The further fields of a connection of one kind: `facets` and its place in the history of the resource. */
+export const oneKindFields = (facet: GraphQLObjectType): ConnectionFields => ({
   facets: {
     type: new GraphQLList(new GraphQLNonNull(facet)),
-    description: 'How the objects on all pages are spread over the values of indexes.',
+    description: 'The distribution of the objects on all pages over the values of indexes.',
     args: {
       by: {
         type: new GraphQLNonNull(new GraphQLList(text)),
         description: 'Indexes, by their names in `where`, or labels: `labels["app"]`.',
       },
-      top: { type: GraphQLInt, description: 'At most so many values of each; 10 if absent.' },
+      top: {
+        type: GraphQLInt,
+        description: 'The number of values of each, at most; 10 if absent.',
+      },
     },
     resolve: (connection, args: FacetArguments) => connection.facets(args),
   },
   resourceVersion: {
     type: text,
-    description: 'The position in the history of the resource that the page shows.',
+    description: 'The position of the page in the history of the resource.',
     resolve: (connection) => connection.resourceVersion(),
   },
   resumeToken: {
     type: text,
-    description: 'Continue with a subscription behind what the page shows: `resumeFrom`.',
+    description: 'Where a subscription continues after this page: pass it as `resumeFrom`.',
     resolve: (connection) => connection.resumeToken(),
   },
 })
 
-const severalKindsFields: ConnectionFields = {
+/** The further field of a connection of several kinds. */
+export const severalKindsFields: ConnectionFields = {
   kinds: {
     type: new GraphQLNonNull(new GraphQLList(text)),
-    description: 'The types of the kinds that were looked into.',
+    description: 'The types of the kinds that the gateway looked into.',
     resolve: (connection) => (connection as OwnedConnectionSource).kinds(),
   },
 }
 
-const loadedKindsFields: ConnectionFields = {
+/** The further fields of a connection of the loaded kinds, whose source is an `OwnedConnectionSource`. */
+export const loadedKindsFields: ConnectionFields = {
+  ...severalKindsFields,
   notLookedAt: {
     type: new GraphQLNonNull(new GraphQLList(text)),
     description:
-      'The types of the kinds that might hold more and were not looked into, as they are not loaded or may not be listed: name them in `kinds`.',
+      'The types of the kinds that may hold more, which the gateway did not look into: they are not loaded, or the viewer may not list them. Name them in `kinds`.',
     resolve: (connection) => (connection as OwnedConnectionSource).notLookedAt(),
   },
 }
 
-/** Relay's `PageInfo`. */
+/** `PageInfo`, as Relay defines it. */
 export function buildPageInfoType(): GraphQLObjectType {
   return new GraphQLObjectType({
     name: 'PageInfo',
@@ -133,20 +137,53 @@ export function buildPageInfoType(): GraphQLObjectType {
     fields: ownFields('pageInfo', {
       hasNextPage: {
         type: new GraphQLNonNull(GraphQLBoolean),
-        description: 'Whether there is more behind the page: `after` its `endCursor`.',
+        description:
+          'Whether more objects follow the page: read them with `after` and its `endCursor`.',
       },
       hasPreviousPage: {
         type: new GraphQLNonNull(GraphQLBoolean),
-        description: 'Whether there is more ahead of the page: `before` its `startCursor`.',
+        description:
+          'Whether more objects precede the page: read them with `before` and its `startCursor`.',
       },
       startCursor: {
         type: GraphQLString,
-        description: 'The place of the first object of the page; null where it has none.',
+        description: 'The place of the first object of the page; null for an empty page.',
       },
       endCursor: {
         type: GraphQLString,
-        description: 'The place of the last object of the page; null where it has none.',
+        description: 'The place of the last object of the page; null for an empty page.',
       },
+    }),
+  })
+}
+
+/** `Facet` and `FacetValue`. The source is a `Facet`. */
+export function buildFacetType(): GraphQLObjectType {
+  const value = new GraphQLObjectType({
+    name: 'FacetValue',
+    description: 'One value of an index, and how many objects of the list have it.',
+    fields: ownFields('facetValue', {
+      value: {
+        type: new GraphQLNonNull(GraphQLJson),
+        description: 'A string, number or boolean, as the index has it.',
+      },
+      count: { type: count, description: 'The number of objects that have the value.' },
+    }),
+  })
+  return new GraphQLObjectType({
+    name: 'Facet',
+    description: 'The distribution of the objects of a list over the values of an index.',
+    fields: ownFields('facet', {
+      by: { type: text, description: 'The index or label.' },
+      values: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(value))),
+        description: 'The most frequent values, in this order.',
+      },
+      distinctCount: {
+        type: count,
+        description: 'The number of all values, including those that are not shown.',
+      },
+      missingCount: { type: count, description: 'The number of objects without a value.' },
     }),
   })
 }

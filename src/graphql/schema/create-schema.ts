@@ -1,59 +1,73 @@
 import {
+  getNamedType,
   type GraphQLInputObjectType,
   type GraphQLInterfaceType,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isIntrospectionType,
+  isObjectType,
+  isScalarType,
+  lexicographicSortSchema,
   specifiedDirectives,
 } from 'graphql'
-import { buildConnectionType, buildPageInfoType } from './connection-type.ts'
-import { buildFacetType } from './facet-type.ts'
+import {
+  buildConnectionType,
+  buildFacetType,
+  buildPageInfoType,
+  loadedKindsFields,
+  oneKindFields,
+  severalKindsFields,
+} from './connection-type.ts'
 import { buildLivePageType, buildPageStepType } from './live-page-type.ts'
 import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
-import { buildGatewayClusterType } from './gateway-cluster-type.ts'
-import { buildHealthType } from './health-type.ts'
-import { atOnce } from '../../lib/slices.ts'
+import { buildGatewayClusterType } from './gateway-types.ts'
+import {
+  buildHealthType,
+  buildObjectRefType,
+  buildPrinterColumnType,
+  buildUsedByType,
+  objectMetaType,
+} from './object-part-types.ts'
+import { atOnce } from '../../lib/event-loop.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
 import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
-import { objectMetaType } from './object-meta-type.ts'
-import { buildObjectRefType } from './object-ref-type.ts'
-import { OpenApiTypes } from './open-api-types.ts'
-import { buildOrderType } from './order-type.ts'
-import { buildPrinterColumnType } from './printer-column-type.ts'
+import { OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
-import { resolveFields } from './resolved-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { TypeNames } from './type-names.ts'
-import { semanticNonNullDirective } from './semantic-non-null.ts'
 import {
+  buildOrderType,
   buildUsedByWhereType,
   buildWhereManyType,
   buildWhereOneType,
-} from './related-where-type.ts'
-import { buildUsedByType } from './used-by-type.ts'
-import { buildWhereType } from './where-type.ts'
-import { withoutDescriptions } from './without-descriptions.ts'
+  buildWhereType,
+} from './where-type.ts'
 
-/** What a schema has besides what its model says. */
+/** Additions to the content of the model. */
 export interface SchemaOptions {
   /** Whether Relay can fetch objects again: `fetch__Pod(id:)`. Off by default. */
   readonly relay?: boolean | undefined
-  /** Whether Secrets have `data` and `type`, which are read for each answer as whoever asks. Off by default. */
+  /** Whether Secrets have `data` and `type`, which each answer reads with the viewer's token. Off by default. */
   readonly secretData?: boolean | undefined
 }
 
 /**
- * The GraphQL schema of a model, complete with resolvers. Operations need a `ResolverContext` as their `contextValue`;
- * the root value is not used.
+ * The GraphQL schema of a model, with resolvers. Operations need a `ResolverContext` as their `contextValue`; the root value
+ * is not used.
  */
 export function createSchema(model: SchemaModel, options: SchemaOptions = {}): GraphQLSchema {
   return atOnce(schemaInSteps(model, options))
 }
 
-/** The same, in steps between which others may have their turn. */
+/** {@link createSchema} in steps: it yields so that the event loop can run between them. */
 export function* schemaInSteps(
   model: SchemaModel,
   { relay = false, secretData = false }: SchemaOptions = {},
@@ -98,7 +112,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     hasField,
   })
   const pageInfo = buildPageInfoType()
-  const facet = buildFacetType()
+  const ofOneKind = oneKindFields(buildFacetType())
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
     buildKindType(kind, { types, definitions, openApiTypes }),
   )
@@ -113,15 +127,13 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     kubernetesObjectConnection: buildConnectionType({
       typeName: 'KubernetesObject',
       pageInfo,
-      facet,
-      of: 'loadedKinds',
+      further: loadedKindsFields,
       nodeType: (): GraphQLInterfaceType => types.kubernetesObject,
     }),
     usedByConnection: buildConnectionType({
       typeName: 'UsedBy',
       pageInfo,
-      facet,
-      of: 'severalKinds',
+      further: severalKindsFields,
       nodeType: () => usedBy,
     }),
     usedByWhereMany: buildUsedByWhereType(),
@@ -142,8 +154,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
       buildConnectionType({
         typeName: kind.typeName,
         pageInfo,
-        facet,
-        of: 'oneKind',
+        further: ofOneKind,
         nodeType: () => objectType(kind),
       }),
     ),
@@ -160,7 +171,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   return types
 }
 
-/** Kinds are compared by identity: a model has one object per kind. */
+/** Builds a type once for each kind. A model has one object per kind, so identity compares kinds. */
 function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
   const built = new Map<Kind, T>()
   return (kind) => {
@@ -168,4 +179,51 @@ function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
     if (value === undefined) built.set(kind, (value = build(kind)))
     return value
   }
+}
+
+/**
+ * Builds the fields of all types that the roots lead to, and yields after each type. Types build their fields on first use, so
+ * the constructor of the schema would otherwise build all of them at once.
+ */
+function* resolveFields(roots: readonly GraphQLNamedType[]): Generator<void, void> {
+  const seen = new Set<GraphQLNamedType>(roots)
+  // The loop also visits the types that it adds.
+  for (const type of seen) {
+    if (isObjectType(type) || isInterfaceType(type)) {
+      for (const one of type.getInterfaces()) seen.add(one)
+      for (const field of Object.values(type.getFields())) {
+        seen.add(getNamedType(field.type))
+        for (const argument of field.args) seen.add(getNamedType(argument.type))
+      }
+    } else if (isInputObjectType(type)) {
+      for (const field of Object.values(type.getFields())) seen.add(getNamedType(field.type))
+    }
+    yield
+  }
+}
+
+interface Described {
+  description: string | null | undefined
+}
+
+/** A copy of the schema without descriptions, except those of scalars. */
+function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
+  // The sort copies all types except scalars. Schemas share the types of filters and enumerations, so they must not change.
+  const copy = lexicographicSortSchema(schema)
+  for (const type of Object.values(copy.getTypeMap())) {
+    if (isIntrospectionType(type) || isScalarType(type)) continue
+    silence(type)
+    if (isEnumType(type)) type.getValues().forEach(silence)
+    if (isInputObjectType(type)) Object.values(type.getFields()).forEach(silence)
+    if (!isObjectType(type) && !isInterfaceType(type)) continue
+    for (const field of Object.values(type.getFields())) {
+      silence(field)
+      field.args.forEach(silence)
+    }
+  }
+  return copy
+}
+
+function silence(described: Described): void {
+  described.description = undefined
 }

@@ -8,7 +8,7 @@ import type {
   RelationField,
 } from '../model/kind.ts'
 
-/** The scalars of values that objects hold; each has its own check, and its own way of being written. */
+/** The scalars of values in objects. Each has its own check and its own text. */
 export type ScalarForm =
   | 'string'
   | 'boolean'
@@ -22,13 +22,13 @@ export type ScalarForm =
   | 'stringMap'
   | 'quantityMap'
 
-/** What a JSON value must look like, and how it is written. A null or missing value is null at every level. */
+/** The expected form of a JSON value, and how to write it. A null or missing value is null at every level. */
 export type ValueShape =
   | { readonly form: 'scalar'; readonly scalar: ScalarForm }
-  /** A JSON object; its members are the fields of the named type. */
+  /** A JSON object whose members are the fields of the type. */
   | { readonly form: 'object' }
   | { readonly form: 'list'; readonly items: ValueShape }
-  /** A JSON object that is written as a list of `{ key, value }`, in the order of the document. */
+  /** A JSON object, written as a list of `{ key, value }` in the order of the document. */
   | { readonly form: 'entries'; readonly value: ValueShape }
 
 /** Fields of `Query` and `Subscription`. */
@@ -47,52 +47,51 @@ type RootSource =
   | { readonly form: 'whoAsks' }
   | { readonly form: 'canAnywhere' }
 
-/** Fields of a kind's type, whose source is a `Row`; its own properties are of the form `property`, read from the object. */
+/** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
   | { readonly form: 'id' }
   | { readonly form: 'clusterName' }
-  /** The state of the cluster that the object is in. */
+  /** The state of the object's cluster. */
   | { readonly form: 'cluster' }
-  /** The same for all rows of the type: `apiVersion`, `kind`. */
+  /** One value for all rows of the type: `apiVersion`, `kind`. */
   | { readonly form: 'constant'; readonly value: string }
-  /** All of the object, or what stands at a path of it. */
+  /** The object, or the value at a path of it. */
   | { readonly form: 'json'; readonly argument: 'path' }
-  /** How the object is, by the rule of its kind. */
+  /** The health of the object by the rule of its kind. */
   | { readonly form: 'health'; readonly rule: HealthRule }
-  /** What `kubectl get` shows of the object; of kinds without `printed` the API server is asked. */
+  /** The columns of `kubectl get`. The API server is asked for those of kinds without `printed`. */
   | {
       readonly form: 'printerColumns'
       readonly argument: 'wide'
       readonly printed: PrintedKind | undefined
     }
-  /** What a Secret holds, which is never cached: the API server is asked for it as whoever asks. */
+  /** The content of a Secret, which is never cached: it is read from the API server with the viewer's token. */
   | { readonly form: 'secretContents' }
   | { readonly form: 'relation'; readonly relation: RelationField }
-  /** What stands at a path of the object, as an `ObjectRef` or, with `many`, as a list of them. */
+  /** The reference at a path of the object: an `ObjectRef`, or with `many` a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
-  /** Relations to objects of several kinds. */
-  | { readonly form: 'mixed'; readonly field: PolymorphicRelationField }
+  /** A relation to objects of several kinds. */
+  | { readonly form: 'polymorphic'; readonly field: PolymorphicRelationField }
   | { readonly form: 'owners' }
   | { readonly form: 'ownerChain' }
   | { readonly form: 'rootOwner' }
   | { readonly form: 'owned' }
-  /** Whether the viewer may do something to it. */
+  /** Whether the viewer may do something to the object. */
   | { readonly form: 'can' }
   | { readonly form: 'usedBy'; readonly kind: Kind }
-  /** A field of an interface: the type of the row has one of the same name, with the true source. */
+  /** A field of an interface: the field of the row's type has the actual source. */
   | { readonly form: 'ofRowType' }
 
 /** Fields of types whose source is plain JSON. */
 type JsonSource =
-  /** The member of this JSON name, which the GraphQL name may differ from. */
+  /** The member of this JSON name, which may differ from the GraphQL name. */
   | { readonly form: 'property'; readonly property: string; readonly shape: ValueShape }
-  /** The string that an argument names in the map under `property`. */
+  /** The string under the argument's key, in the map `property`. */
   | { readonly form: 'mapValue'; readonly property: string; readonly argument: 'key' }
-  /** Of one entry of a map. */
   | { readonly form: 'entryKey' }
   | { readonly form: 'entryValue'; readonly shape: ValueShape }
 
-/** The gateway's own types and their fields, by the name of the type's source in `read-context.ts`. */
+/** The fields of the gateway's own types, by the name of the type's source in `read-context.ts`. */
 interface OwnParts {
   readonly connection:
     | 'nodes'
@@ -143,20 +142,19 @@ interface OwnParts {
   readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }
 
-/** Fields of the gateway's own types; the part has the field's name. */
+/** Fields of the gateway's own types. The part is the name of the field. */
 type OwnSource = {
   readonly [F in keyof OwnParts]: { readonly form: F; readonly part: OwnParts[F] }
 }[keyof OwnParts]
 
 /**
- * Where the value of a field comes from, for whoever answers operations without its resolver. Every field that
- * `createSchema` builds has one in `extensions.source`, and its resolver does what the source says.
+ * The source of a field's value. Plans compile it; the field's resolver reads the same. Every field that `createSchema` builds has
+ * one in `extensions.source`.
  */
 export type FieldSource = RootSource | RowSource | JsonSource | OwnSource
 
 interface SourceExtensions {
   readonly source: FieldSource
-  /** Whether the field is null only where there is an error for it. */
   readonly semanticNonNull?: boolean
 }
 
@@ -168,7 +166,7 @@ export function fromSource(
   return { extensions: { source, ...rest } }
 }
 
-/** Configs of fields of one of the gateway's own types. */
+/** The configs of the fields of one of the gateway's own types. */
 export type OwnFieldConfigs<F extends keyof OwnParts, S, C> = {
   readonly [P in OwnParts[F]]?: GraphQLFieldConfigMap<S, C>[string]
 }
@@ -187,14 +185,14 @@ export function ownFields<F extends keyof OwnParts, S, C>(
   )
 }
 
-/** Where a field's value comes from. Throws `TypeError` for a field that `createSchema` has not built. */
+/** The source of a field. Throws `TypeError` for a field that `createSchema` has not built. */
 export function fieldSourceOf({ name, extensions }: GraphQLField<unknown, unknown>): FieldSource {
   const { source } = extensions as Partial<SourceExtensions>
   if (source === undefined) throw new TypeError(`field ${name} has no source`)
   return source
 }
 
-/** Whether a field is null only where there is an error for it, although its type allows null. */
+/** Whether a field is null only if it has an error, although its type allows null. */
 export function isSemanticNonNull({ extensions }: GraphQLField<unknown, unknown>): boolean {
   return (extensions as Partial<SourceExtensions>).semanticNonNull === true
 }

@@ -7,11 +7,10 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLJson } from './scalars.ts'
 import { ownFields } from './field-source.ts'
-import { jsonAt, pathArgument } from './json-at.ts'
+import { pathArgument } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
-import type { Frame, FrameChange, ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const flag = new GraphQLNonNull(GraphQLBoolean)
@@ -21,11 +20,11 @@ const text = new GraphQLNonNull(GraphQLString)
 export function buildChangeType(): GraphQLEnumType {
   return new GraphQLEnumType({
     name: 'ChangeType',
-    description: 'What happened to an object, as the viewer sees it.',
+    description: 'What happened to an object, from the point of view of the viewer.',
     values: {
-      ADDED: { description: 'The object is there, or now matches the arguments.' },
+      ADDED: { description: 'The object exists, or now matches the arguments.' },
       MODIFIED: { description: 'The object has changed.' },
-      REMOVED: { description: 'The object is no longer among those that were asked for.' },
+      REMOVED: { description: 'The object is no longer part of the result.' },
     },
   })
 }
@@ -34,78 +33,78 @@ export function buildChangeType(): GraphQLEnumType {
 export function buildRemovalType(): GraphQLEnumType {
   return new GraphQLEnumType({
     name: 'Removal',
-    description: 'Why an object is no longer among those that were asked for.',
+    description: 'Why an object is no longer part of the result.',
     values: {
-      DELETED: { description: 'It is gone.' },
-      UNMATCHED: { description: 'It no longer matches the arguments.' },
-      HIDDEN: { description: 'The viewer may no longer see it.' },
+      DELETED: { description: 'The object was deleted.' },
+      UNMATCHED: { description: 'The object no longer matches the arguments.' },
+      HIDDEN: { description: 'The viewer may no longer see the object.' },
     },
   })
 }
 
-/** `PodFrame` and `PodChange`: what a subscription sends. Their sources are {@link Frame} and {@link FrameChange}. */
+/** `PodFrame` and `PodChange`: what a subscription sends. Plans write them: they have no resolvers. */
 export function buildFrameType(kind: Kind, types: SchemaTypes): GraphQLObjectType {
   const { typeName } = kind
-  const change = new GraphQLObjectType<FrameChange, ResolverContext>({
+  const change = new GraphQLObjectType({
     name: `${typeName}Change`,
     description: `One change of a ${typeName}Frame.`,
     fields: () =>
-      ownFields<'change', FrameChange, ResolverContext>('change', {
+      ownFields('change', {
         type: {
           type: new GraphQLNonNull(types.changeType),
           description: 'What happened to the object.',
         },
         removal: {
           type: types.removal,
-          description: 'Why it is REMOVED; null for other changes.',
+          description: 'Why the object is REMOVED; null for other changes.',
         },
         objectId: {
           type: new GraphQLNonNull(GraphQLID),
-          description: 'The `id` of the object, also where the object itself may not be seen.',
+          description: 'The `id` of the object, also if the viewer may no longer see it.',
         },
         object: {
           type: types.objectType(kind),
           description:
-            'The object; of a REMOVED one, as it was last seen; null where it is HIDDEN.',
+            'The object. A REMOVED object is in its last known state; a HIDDEN one is null.',
         },
         previous: {
           type: GraphQLJson,
-          description: 'The object before the change, or what stood at a path of it.',
+          description: 'The object before the change, or the value at a path of it.',
           args: { path: pathArgument },
-          resolve: (source, { path }: { readonly path?: string | null }) =>
-            source.previous === null ? null : jsonAt(source.previous, path),
         },
         finalStateKnown: {
           type: flag,
           description:
-            'False where a deletion was missed: the object is as it was last seen before it.',
+            'False if the gateway missed the deletion: the object is in its last known state.',
         },
       }),
   })
-  return new GraphQLObjectType<Frame, ResolverContext>({
+  return new GraphQLObjectType({
     name: `${typeName}Frame`,
     description:
-      'Changes since the frame before. The first frames bring the objects that are there.',
+      'The changes since the previous frame. The first frames bring the existing objects.',
     fields: ownFields('frame', {
-      reset: { type: flag, description: 'Forget what you hold before you apply the changes.' },
+      reset: {
+        type: flag,
+        description: 'Whether to drop all objects before applying the changes.',
+      },
       synced: {
         type: flag,
-        description:
-          'All objects that were there at the start have been sent: true from then on until the next reset.',
+        description: 'Whether the snapshot is complete: true from then on until the next reset.',
       },
       changes: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))),
-        description: 'One for each object that has changed, to be applied in this order.',
+        description: 'One change for each changed object. Apply them in this order.',
       },
       resumeToken: {
         type: text,
         description:
-          'Continue behind this frame: `resumeFrom`. One from within a snapshot begins anew.',
+          'Where to continue after this frame: pass it as `resumeFrom`. A token from within a snapshot starts the snapshot again.',
       },
       resourceVersion: {
         type: text,
         description:
-          'The position in the history of the resource up to which everything has been sent; empty within a snapshot.',
+          'The position in the history of the resource up to which all changes are sent; empty within a snapshot.',
       },
     }),
   })

@@ -15,28 +15,27 @@ import type {
   ObjectRefField,
   RelationField,
 } from '../model/kind.ts'
-import { usedByField } from '../model/uses.ts'
-import { nativePropertiesOf } from '../model/native-properties.ts'
+import { usedByField } from '../model/kind.ts'
+import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { objectFields } from './object-fields.ts'
 import { describeRelation } from './relation-description.ts'
-import { reportingFailures } from './report-failures.ts'
+import { propertyReader, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
-import { propertyReader } from './property-resolver.ts'
 import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { secretFields } from './secret-fields.ts'
 
-/** What {@link buildKindType} needs. */
+/** The options of {@link buildKindType}. */
 export interface KindTypeOptions {
   readonly types: SchemaTypes
   readonly definitions: Definitions
   readonly openApiTypes: OpenApiTypes
 }
 
-/** The type of a kind: what every object has, the fields of its API, its relations. Its source is a {@link Row}. */
+/** The type of a kind: the fields of every object, those of its API, and its relations. Its source is a {@link Row}. */
 export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObjectType {
   const { types, definitions, openApiTypes } = options
   return new GraphQLObjectType<Row, ResolverContext>({
@@ -61,14 +60,14 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
         ...Object.fromEntries(
-          kind.mixed.map((field) => [field.name, polymorphicField(field, types)]),
+          kind.polymorphic.map((field) => [field.name, polymorphicField(field, types)]),
         ),
       }),
     }),
   })
 }
 
-/** Those of the fields that are a part of the schema. */
+/** The fields that the profile includes. */
 function partOf(
   { typeName }: Kind,
   { hasField }: SchemaTypes,
@@ -129,7 +128,7 @@ function relationField(
   }
 }
 
-/** Whether a relation over several steps ends at the Events of what it comes to. */
+/** Whether the last step of a relation is `events`. */
 function isOfEvents({ definition }: RelationField): boolean {
   return definition.form === 'through' && definition.steps.at(-1)?.endsWith('.events') === true
 }
@@ -145,7 +144,7 @@ function polymorphicField(
     args: ownedArguments,
     resolve: (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
-    ...fromSource({ form: 'mixed', field }),
+    ...fromSource({ form: 'polymorphic', field }),
   }
 }
 
@@ -158,7 +157,7 @@ function usedByFieldOf(
     [usedByField]: {
       type: types.usedByConnection,
       description:
-        'What makes use of the object, as long as it has not ended. Null where a kind that may do so cannot be read: `kinds` leaves it out.',
+        'The objects that use this one and have not ended. Null if a kind that may use it cannot be read: name the other kinds in `kinds`.',
       args: usedByArguments,
       resolve: (row, args: UsedByArguments, { read }) => read.usedBy(row, args),
       ...fromSource({ form: 'usedBy', kind }),
@@ -173,7 +172,7 @@ function objectRefField(
   const { many } = field
   const description =
     field.description ??
-    `${many ? 'The objects' : 'The object'} that it means: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
+    `${many ? 'The objects' : 'The object'} that it refers to: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
   const paths = field.paths.map(parsePath)
   const config = { description, ...fromSource({ form: 'objectRef', field }) }
   if (many) {

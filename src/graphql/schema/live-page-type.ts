@@ -18,17 +18,17 @@ const int = new GraphQLNonNull(GraphQLInt)
 export function buildPageStepType(): GraphQLEnumType {
   return new GraphQLEnumType({
     name: 'PageStep',
-    description: 'What is to be done to the rows of a live page, one step after the other.',
+    description: 'A step that changes the rows of a live page.',
     values: {
-      REMOVE: { description: 'Take out the row at `index`.' },
-      MOVE: { description: 'Take out the row at `from`, then put it at `index`.' },
-      INSERT: { description: 'Put `object` at `index`.' },
-      UPDATE: { description: 'Put `object` in the place of the row at `index`.' },
+      REMOVE: { description: 'Remove the row at `index`.' },
+      MOVE: { description: 'Remove the row at `from`, then insert it at `index`.' },
+      INSERT: { description: 'Insert `object` at `index`.' },
+      UPDATE: { description: 'Replace the row at `index` with `object`.' },
     },
   })
 }
 
-/** `PodLivePage` and `PodLivePageChange`: what a live page sends. Their sources are `LivePage` and `LivePageChange`. */
+/** `PodLivePage` and `PodLivePageChange`. Plans write them: they have no resolvers. */
 export function buildLivePageType(kind: Kind, types: SchemaTypes): GraphQLObjectType {
   const { typeName } = kind
   const change = new GraphQLObjectType({
@@ -36,40 +36,41 @@ export function buildLivePageType(kind: Kind, types: SchemaTypes): GraphQLObject
     description: `One step of a ${typeName}LivePage.`,
     fields: () =>
       ownFields('livePageChange', {
-        step: { type: new GraphQLNonNull(types.pageStep), description: 'What is to be done.' },
-        index: { type: int, description: 'The row that the step is about; the first one is 0.' },
-        from: { type: GraphQLInt, description: 'Of a MOVE; null for other steps.' },
+        step: { type: new GraphQLNonNull(types.pageStep), description: 'The step.' },
+        index: { type: int, description: 'The row of the step; the first row is 0.' },
+        from: { type: GraphQLInt, description: 'The old row of a MOVE; null for other steps.' },
         objectId: { type: new GraphQLNonNull(GraphQLID), description: 'The `id` of the object.' },
         object: {
           type: types.objectType(kind),
-          description: 'The object; null where it is taken out or only moved.',
+          description: 'The object of an INSERT or UPDATE; null for other steps.',
         },
       }),
   })
   return new GraphQLObjectType({
     name: `${typeName}LivePage`,
-    description: 'The steps that lead from the page before to what the page is now.',
+    description: 'The steps from the previous state of the page to its current one.',
     fields: ownFields('livePage', {
       reset: {
         type: new GraphQLNonNull(GraphQLBoolean),
-        description: 'Forget the rows that you hold before you take the steps.',
+        description: 'Whether to drop all rows before applying the steps.',
       },
       synced: {
         type: new GraphQLNonNull(GraphQLBoolean),
-        description: 'The page is complete: true from then until the next reset.',
+        description: 'Whether the page is complete: true from then on until the next reset.',
       },
-      totalCount: { type: int, description: 'All objects of the list, on every page.' },
+      totalCount: { type: int, description: 'The number of objects of the list, on all pages.' },
       changes: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(change))),
-        description: 'The steps, to be taken in this order.',
+        description: 'The steps. Apply them in this order.',
       },
       resumeToken: {
         type: new GraphQLNonNull(GraphQLString),
-        description: 'Continue behind these steps: `resumeFrom`. One from amid a page begins anew.',
+        description:
+          'Where to continue after these steps: pass it as `resumeFrom`. A token from within a page starts the page again.',
       },
       resourceVersion: {
         type: new GraphQLNonNull(GraphQLString),
-        description: 'The position in the history of the resource that the page shows.',
+        description: 'The position of the page in the history of the resource.',
       },
     }),
   })

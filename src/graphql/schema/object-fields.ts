@@ -10,21 +10,20 @@ import {
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
-import { GraphQLJson } from '../scalars/json.ts'
+import { GraphQLJson } from './scalars.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
 import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
-import { jsonAt, pathArgument } from './json-at.ts'
+import { jsonAt, pathArgument, reportingFailures } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
-import { printedColumns } from './printer-column-type.ts'
-import { reportingFailures } from './report-failures.ts'
-import { canField } from './viewer-type.ts'
+import { printedColumns } from './object-part-types.ts'
+import { canField } from './gateway-types.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
-/** Stands for the kinds of the interface, each of which has its own. */
+/** The kind of the interface: each row's own kind counts instead. */
 const anyKind = { group: '', kind: '' }
 const text = new GraphQLNonNull(GraphQLString)
 
@@ -34,7 +33,7 @@ export function idOfRow(row: Row): string {
   return objectIdOf(row, { key: objectKey(metadata), uid: metadata.uid ?? '' })
 }
 
-/** The fields that every kind has: those of one kind's type, or of the interface. Their source is a {@link Row}. */
+/** The fields of every kind, for the type of one kind or for the interface. Their source is a {@link Row}. */
 export function objectFields(
   types: SchemaTypes,
   kind: Kind | 'any',
@@ -44,7 +43,7 @@ export function objectFields(
   const fields: GraphQLFieldConfigMap<Row, ResolverContext> = {
     id: {
       type: new GraphQLNonNull(GraphQLID),
-      description: 'Opaque. A recreated object has another id.',
+      description: 'An opaque id. A recreated object has another id.',
       resolve: idOfRow,
       ...from({ form: 'id' }),
     },
@@ -74,14 +73,14 @@ export function objectFields(
     },
     metadata: {
       type: new GraphQLNonNull(types.objectMeta),
-      description: 'What every object says of itself: name, labels, owners.',
+      description: 'The metadata of the object: name, labels, owners.',
       resolve: (row) => row.object.metadata,
       ...from({ form: 'property', property: 'metadata', shape: { form: 'object' } }),
     },
     json: {
       type: GraphQLJson,
       description:
-        'The object as it is cached, or what stands at a path of it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`.',
+        'The object as the gateway caches it, or the value at a path of it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`.',
       args: { path: pathArgument },
       resolve: (row, { path }: { readonly path?: string | null }) => jsonAt(row.object, path),
       ...from({ form: 'json', argument: 'path' }),
@@ -89,17 +88,17 @@ export function objectFields(
     health: {
       type: new GraphQLNonNull(types.health),
       description:
-        'How the object is, told by itself: as `kubectl rollout status` would say, or its conditions.',
+        'The health of the object, read from the object alone: from its status, as `kubectl rollout status` reads it, or from its conditions.',
       resolve: (row) => ruledHealth(healthRuleOf(row.kind.resource), row.object as Unstructured),
       ...from({ form: 'health', rule: healthRuleOf(kind === 'any' ? anyKind : kind.resource) }),
     },
     printerColumns: {
       type: new GraphQLList(new GraphQLNonNull(types.printerColumn)),
-      description: 'What `kubectl get` shows of the object.',
+      description: 'The columns of the object in `kubectl get`.',
       args: {
         wide: {
           type: GraphQLBoolean,
-          description: 'As `kubectl get -o wide` does: all columns.',
+          description: 'Whether to include the columns of `kubectl get -o wide`.',
         },
       },
       resolve: (row, { wide }: { readonly wide?: boolean | null }, { read }) => {
@@ -123,13 +122,13 @@ export function objectFields(
     ownerChain: {
       type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
       description:
-        'The owners upwards, the nearest first: at each step the controller, or the first owner where none controls.',
+        'The chain of owners, the nearest first. Each step leads to the controller, or to the first owner if none is the controller.',
       resolve: (row, _args, { read }) => ownerChainOf(row, read, types.kindOf),
       ...from({ form: 'ownerChain' }),
     },
     rootOwner: {
       type: types.objectRef,
-      description: 'The topmost of `ownerChain`; null where nothing owns the object.',
+      description: 'The last of `ownerChain`; null if the object has no owner.',
       resolve: (row, _args, { read }) => rootOwnerOf(row, read, types.kindOf),
       ...from({ form: 'rootOwner' }),
     },
@@ -137,7 +136,7 @@ export function objectFields(
     owned: {
       type: types.kubernetesObjectConnection,
       description:
-        'The objects that this one owns, directly: of the kinds that are known to be owned by its kind, of those that are cached anyway, and of those that `kinds` names.',
+        'The objects that this one owns directly. The gateway looks into the kinds that its kind is known to own, the cached kinds, and the kinds in `kinds`.',
       args: ownedArguments,
       resolve: (row, args: OwnedArguments, context, info) =>
         reportingFailures(context.read.owned(row, args), context, info),
@@ -159,7 +158,7 @@ function eventsField(
   return {
     events: {
       type: types.connectionType(event),
-      description: 'What Kubernetes has reported about the object.',
+      description: 'The Events about the object.',
       args: eventArguments(event, types),
       resolve: (row, args: RelationArguments, { read }) =>
         row.kind.events === undefined ? null : read.follow(row, row.kind.events, args),
@@ -170,7 +169,7 @@ function eventsField(
   }
 }
 
-/** `KubernetesObject`: what all kinds have in common. */
+/** `KubernetesObject`: the common fields of all kinds. */
 export function buildKubernetesObjectType(
   fields: () => GraphQLFieldConfigMap<Row, ResolverContext>,
 ): GraphQLInterfaceType {

@@ -1,22 +1,21 @@
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { isRecord } from '../../lib/json.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
-import { isBuiltInGroup } from '../../kubernetes/built-in-groups.ts'
 import { encodeObjectId } from '../model/object-id.ts'
 import type { ObjectRef, Row, StoreReads } from './read-context.ts'
 
 /** Finds a kind of the schema by API group and kind. */
 export type KindOf = (group: string, kind: string) => Kind | undefined
 
-/** The `id` of the object that is meant; that of its name where its UID is not known. */
+/** The `id` of the object of a reference: by its UID, or by its name if the UID is not known. */
 export function idOfObjectRef({ cluster, group, kind, namespace, name, uid }: ObjectRef): string {
   const object = uid === null ? { namespace: namespace ?? '', name } : { uid }
   return encodeObjectId({ cluster, group, kind, object })
 }
 
-/** Where a reference stands: what it does not say is as it is there. */
+/** The place of a reference: it gives the cluster, and the namespace that the reference lacks. */
 export interface ReferenceOrigin {
   readonly cluster: string
   readonly namespace: string | undefined
@@ -26,7 +25,7 @@ function originOf({ cluster, object }: Row): ReferenceOrigin {
   return { cluster, namespace: object.metadata.namespace }
 }
 
-/** The references that stand at paths of an object; those without a kind or a name mean nothing. */
+/** The references at paths of an object. Values without a kind or a name are left out. */
 export function objectRefsAt(
   paths: readonly Path[],
   row: Row,
@@ -59,7 +58,7 @@ export function objectRefOfKind(
   return found ?? null
 }
 
-/** What values mean as references; those without a kind or a name mean nothing. */
+/** The references that values hold. Values without a kind or a name are left out. */
 export function objectRefsOf(
   values: readonly unknown[],
   origin: ReferenceOrigin,
@@ -68,7 +67,7 @@ export function objectRefsOf(
   return values.flatMap((value) => objectRefOf(value, origin, kindOf) ?? [])
 }
 
-/** The controller among the owners of an object, or the first of them where none controls. */
+/** The owner that is the controller, or the first owner if none is. */
 export function nearestOwner(
   owners: readonly OwnerReference[],
   origin: ReferenceOrigin,
@@ -77,7 +76,7 @@ export function nearestOwner(
   return objectRefOf(owners.find(({ controller }) => controller) ?? owners[0], origin, kindOf)
 }
 
-/** Whether a chain of owners ends before this one: it is long, or goes in a circle. */
+/** Whether a chain of owners ends before this one, because the chain is long or this one closes a circle. */
 export function endsChain(chain: readonly ObjectRef[], owner: ObjectRef): boolean {
   return chain.length >= maxChain || chain.some(({ uid }) => uid === owner.uid)
 }
@@ -103,7 +102,7 @@ export function rootOwnerOf(row: Row, read: StoreReads, kindOf: KindOf): ObjectR
   return ownerChainOf(row, read, kindOf).at(-1) ?? null
 }
 
-/** The topmost owner of a chain that begins with kinds of Kubernetes itself, as far as they reach. */
+/** The last owner before the first one whose kind is not of Kubernetes itself. */
 export function topmostBuiltIn(chain: readonly ObjectRef[]): ObjectRef | null {
   const end = chain.findIndex(({ group }) => !isBuiltInGroup(group))
   return chain[(end < 0 ? chain.length : end) - 1] ?? null

@@ -1,5 +1,7 @@
 import {
+  DirectiveLocation,
   GraphQLBoolean,
+  GraphQLDirective,
   type GraphQLFieldConfig,
   GraphQLInt,
   GraphQLList,
@@ -9,39 +11,40 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { GraphQLDateTime } from '../scalars/date-time.ts'
-import { GraphQLExactFloat } from '../scalars/float.ts'
-import { GraphQLInt64 } from '../scalars/int64.ts'
-import { GraphQLIntOrString } from '../scalars/int-or-string.ts'
-import { GraphQLJson } from '../scalars/json.ts'
-import { GraphQLQuantity } from '../scalars/quantity.ts'
-import { GraphQLQuantityMap, GraphQLStringMap } from '../scalars/string-map.ts'
-import { type SchemaScalar, scalarFormOf } from '../model/scalar-form.ts'
-import type { DefinitionScope } from '../model/definitions.ts'
-import { deprecationOf } from '../model/deprecation.ts'
+import {
+  GraphQLDateTime,
+  GraphQLExactFloat,
+  GraphQLInt64,
+  GraphQLIntOrString,
+  GraphQLJson,
+  GraphQLQuantity,
+  GraphQLQuantityMap,
+  GraphQLStringMap,
+} from './scalars.ts'
+import { scalarFormOf, type SchemaScalar } from '../model/scalar-form.ts'
+import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../model/definitions.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { objectMetaDefinition } from '../model/fallback-definitions.ts'
-import { isNeverNull } from './semantic-non-null.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
-import { propertyResolver } from './property-resolver.ts'
+import { propertyResolver } from './resolvers.ts'
 import type { ResolverContext } from './read-context.ts'
 import type { TypeNames } from './type-names.ts'
 
 /** A field config of plain JSON. */
 export type JsonFieldConfig = GraphQLFieldConfig<unknown, ResolverContext>
 
-/** What a schema becomes: a type, and what its values look like. */
+/** The GraphQL type of a schema, and the form of its values. */
 export interface Output {
   readonly type: GraphQLOutputType
   readonly shape: ValueShape
 }
 
-/** Where a schema stands. */
+/** The place of a schema. */
 export interface SchemaPlace {
   readonly scope: DefinitionScope
-  /** The API group of the kind that it belongs to. */
+  /** The API group of its kind. */
   readonly group: string
   /** The name of the type that has the property. */
   readonly parent: string
@@ -57,15 +60,14 @@ const scalar = (type: GraphQLOutputType, form: ScalarForm): Output => ({
 const json = scalar(GraphQLJson, 'json')
 const object: ValueShape = { form: 'object' }
 
-/** What {@link OpenApiTypes} needs. */
+/** The options of {@link OpenApiTypes}. */
 export interface OpenApiTypesOptions {
   readonly names: TypeNames
   readonly embeddedObjectMeta: GraphQLObjectType
-  /** Whether a field is a part of the schema. */
   readonly hasField: HasField
 }
 
-/** Makes GraphQL types of OpenAPI schemas, each once, its fields when they are first asked for. */
+/** Builds GraphQL types from OpenAPI schemas: each type once, its fields on first use. */
 export class OpenApiTypes {
   readonly #names: TypeNames
   readonly #embeddedObjectMeta: GraphQLObjectType
@@ -79,7 +81,7 @@ export class OpenApiTypes {
     this.#embeddedObjectMeta = embeddedObjectMeta
   }
 
-  /** What the schema of a property becomes. */
+  /** The type of a property. */
   outputOf(schema: OpenApiSchema, place: SchemaPlace): Output {
     const known = scalarOutput(schema)
     if (known !== undefined) return known
@@ -95,7 +97,7 @@ export class OpenApiTypes {
     return json
   }
 
-  /** The field for one property of a schema with properties. */
+  /** The field of one property. */
   fieldOf(property: string, parent: OpenApiSchema, place: SchemaPlace): JsonFieldConfig {
     const schema = parent.properties?.[property] ?? {}
     const { type, shape } = this.outputOf(schema, { ...place, property })
@@ -114,7 +116,7 @@ export class OpenApiTypes {
     }
   }
 
-  /** An object type with this name, which must have been claimed. */
+  /** An object type. The caller must have claimed the name. */
   objectType(
     name: string,
     schema: OpenApiSchema,
@@ -139,7 +141,7 @@ export class OpenApiTypes {
     )
   }
 
-  /** A type of which no field is a part of the schema is no type: what it has is JSON. */
+  /** A type of which the profile has no field is JSON instead. */
   #outputOfObject(name: string, schema: OpenApiSchema, make: () => GraphQLObjectType): Output {
     return this.#propertiesOf(name, schema).length === 0 ? json : { type: make(), shape: object }
   }
@@ -177,7 +179,7 @@ export class OpenApiTypes {
     if (type instanceof GraphQLObjectType) return this.#entriesOutput(type.name, value)
     if (!(type instanceof GraphQLList)) return json
     const item: unknown = type.ofType
-    // A list of lists has no name of its own.
+    // A list of lists has no name for the type of its entries.
     if (item instanceof GraphQLList || item instanceof GraphQLNonNull) return json
     return this.#entriesOutput(`${String(item)}List`, value)
   }
@@ -196,7 +198,7 @@ export class OpenApiTypes {
           },
           value: {
             type,
-            description: 'What stands there.',
+            description: 'The value in the map.',
             ...fromSource({ form: 'entryValue', shape }),
           },
         },
@@ -228,4 +230,34 @@ const scalars: Readonly<Record<SchemaScalar, GraphQLScalarType>> = {
 function scalarOutput(schema: OpenApiSchema): Output | undefined {
   const form = scalarFormOf(schema)
   return form === undefined ? undefined : scalar(scalars[form], form)
+}
+
+/** `@semanticNonNull`, as the tools of Apollo and Relay read it. */
+export const semanticNonNullDirective: GraphQLDirective = new GraphQLDirective({
+  name: 'semanticNonNull',
+  description: 'The field is null only if it has an error.',
+  locations: [DirectiveLocation.FIELD_DEFINITION],
+  args: {
+    levels: {
+      type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLInt))),
+      default: { value: [0] },
+    },
+  },
+})
+
+/**
+ * Whether the API promises that a property is never null: it is required and not nullable. The Go types of Kubernetes itself
+ * write an empty list, map or time as null, so that required properties of these types may be null.
+ */
+function isNeverNull(
+  parent: OpenApiSchema,
+  property: string,
+  { group, shape }: { readonly group: string; readonly shape: ValueShape },
+): boolean {
+  if (parent.required?.includes(property) !== true) return false
+  if (parent.properties?.[property]?.nullable === true) return false
+  if (!isBuiltInGroup(group)) return true
+  if (shape.form === 'list' || shape.form === 'entries') return false
+  if (shape.form === 'object') return true
+  return !['dateTime', 'json', 'stringMap', 'quantityMap'].includes(shape.scalar)
 }

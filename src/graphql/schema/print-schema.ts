@@ -11,11 +11,11 @@ import {
 } from 'graphql'
 import { isSemanticNonNull } from './field-source.ts'
 import { fetchableDirective, isFetchable } from './relay-fields.ts'
-import { semanticNonNullDirective } from './semantic-non-null.ts'
+import { semanticNonNullDirective } from './open-api-types.ts'
 
 /**
- * The schema as SDL, in the order of the names, so that two versions of it can be compared line by line. Fields that are null
- * only where there is an error carry `@semanticNonNull`.
+ * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only if they
+ * have an error carry `@semanticNonNull`.
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
   const document = parse(printSchema(lexicographicSortSchema(schema)), { noLocation: true })

@@ -1,18 +1,18 @@
 import type { Where } from '../../query/condition/where.ts'
 
-/** Which way one key of an order goes: exactly one member, the name of an index. */
+/** One key of an order: exactly one member, the name of an index, with its direction. */
 export type OrderKey = Readonly<Record<string, 'ASC' | 'DESC'>>
 
-/** What narrows and orders a list. As GraphQL coerces it: an argument that is not given is absent, one may be null. */
+/** The filters of a list, as GraphQL coerces them: an omitted argument is absent, any argument may be null. */
 interface FilterArguments {
   readonly namespace?: string | null
   readonly namespaces?: readonly string[] | null
-  /** kubectl's syntax, not yet parsed. */
+  /** In kubectl's syntax, not parsed. */
   readonly labelSelector?: string | null
   readonly where?: Where | null
 }
 
-/** Which part of a list: its beginning, or where `last` is given its end. */
+/** The part of a list: its beginning, or with `last` its end. */
 export interface PageArguments {
   readonly first?: number | null
   readonly after?: string | null
@@ -22,13 +22,13 @@ export interface PageArguments {
 
 /** The arguments of `owned`. */
 export interface OwnedArguments extends PageArguments {
-  /** Type names of kinds to look into besides. */
+  /** Type names of further kinds to look into. */
   readonly kinds?: readonly string[] | null
 }
 
 /** The arguments of `usedBy`. */
 export interface UsedByArguments extends PageArguments {
-  /** Type names of the kinds to look into instead of all. */
+  /** Type names of the only kinds to look into. */
   readonly kinds?: readonly string[] | null
 }
 
@@ -36,33 +36,33 @@ export interface UsedByArguments extends PageArguments {
 export interface FacetArguments {
   /** Names of indexes, or `labels["app"]`. */
   readonly by: readonly string[]
-  /** At most so many values of each. */
+  /** The number of values of each, at most. */
   readonly top?: number | null
 }
 
-/** The arguments of a to-many relation. `namespace(s)` are there only where a cluster-scoped kind leads to a namespaced one. */
+/** The arguments of a to-many relation. Only one from a cluster-scoped to a namespaced kind takes namespaces. */
 export interface RelationArguments extends FilterArguments, PageArguments {
   readonly orderBy?: readonly OrderKey[] | null
-  /** Only of `events`: also those that name the object as related. */
+  /** For `events` only: whether to include events that name the object as related. */
   readonly related?: boolean | null
 }
 
-/** What only root fields take to choose objects. */
+/** The filters of root fields. */
 interface RootFilterArguments extends FilterArguments {
   readonly cluster?: string | null
-  /** The `id`s of objects; `[]` holds for none. */
+  /** The `id`s of objects. `[]` matches none. */
   readonly ids?: readonly string[] | null
 }
 
 /** The arguments of a root list field. */
 export interface ListFieldArguments extends RootFilterArguments, RelationArguments {}
 
-/** The arguments of a root look-up field; `namespace` is there for namespaced kinds. */
+/** The arguments of a root look-up field. Those of namespaced kinds take `namespace`. */
 export interface LookupArguments {
   readonly cluster?: string | null
   readonly namespace?: string
   readonly name: string
-  /** Only of queries. */
+  /** For queries only. */
   readonly live?: boolean | null
 }
 
@@ -75,7 +75,7 @@ export interface ObjectByRefArguments {
   readonly name: string
 }
 
-/** What subscriptions take besides. */
+/** The further arguments of subscriptions. */
 interface StreamArguments {
   readonly resumeFrom?: string | null
   readonly coalesceMs?: number | null

@@ -1,16 +1,12 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import type {
   CanArguments,
   FacetArguments,
   GraphArguments,
   ListFieldArguments,
-  ListSubscriptionArguments,
-  LivePageArguments,
   LookupArguments,
-  LookupSubscriptionArguments,
   ObjectByRefArguments,
   ObjectCanArguments,
   OwnedArguments,
@@ -19,22 +15,22 @@ import type {
   UsedByArguments,
 } from './read-arguments.ts'
 
-/** One object on its way through the resolvers: the source of every type of a kind. Valid within one tick. */
+/** One object: the source of a kind's type. Valid within one tick. */
 export interface Row {
   readonly kind: Kind
   readonly cluster: string
   readonly object: KubernetesObject
 }
 
-/** One column of what `kubectl get` shows of an object. */
+/** One column of an object in `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string
   readonly type: string
   readonly format: string
   readonly priority: number
-  /** Of a date the time itself. */
+  /** For a date, the time. */
   readonly value: unknown
-  /** From when on kubectl counts until now. */
+  /** The time from which kubectl counts until now. */
   readonly since: string | null
 }
 
@@ -52,103 +48,64 @@ export interface EdgeSource<T = Row> {
   readonly node: T
 }
 
-/** A connection, computed part by part as the operation asks. Each part may be asked for more than once. */
+/** A connection. Each part is computed when a field asks for it, possibly more than once. */
 export interface ConnectionSource<T = Row> {
   rows(): readonly T[]
   edges(): readonly EdgeSource<T>[]
   pageInfo(): PageInfo
   totalCount(): number
-  /** Asked for only of connections of one kind, as the next two. */
+  /** This and the next two belong to connections of one kind only. */
   resourceVersion(): string
   resumeToken(): string
   facets(args: FacetArguments): readonly Facet[]
 }
 
-/** The objects of several kinds that one object owns. */
+/** A connection of objects of several kinds. */
 export interface OwnedConnectionSource extends ConnectionSource {
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds that were read, sorted. */
   kinds(): readonly string[]
-  /** Those of kinds that might hold more and were not: not loaded, or not allowed. Sorted. */
+  /** The type names of the kinds that may hold more, but are not loaded or not allowed, sorted. */
   notLookedAt(): readonly string[]
-  /** Why others could not be. */
+  /** Why kinds could not be read. */
   readonly failures: readonly Error[]
 }
 
-/** An object that makes use of another one. */
+/** An object that uses another one. */
 export interface UseSource {
   readonly object: ObjectRef
-  /** Where it names it: paths with the numbers of list items. */
+  /** The paths where it names the other one, with the numbers of list items. */
   paths(): readonly string[]
 }
 
-/** Those that make use of one object. */
+/** The objects that use one object. */
 export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds that were read, sorted. */
   kinds(): readonly string[]
 }
 
-/** How the objects of a list are spread over the values of an index. */
+/** The distribution of the objects of a list over the values of an index. */
 export interface Facet {
   readonly by: string
   /** Most frequent first. */
   readonly values: readonly { readonly value: string | number | boolean; readonly count: number }[]
-  /** All values, those beyond `top` included. */
+  /** The number of all values, including those beyond `top`. */
   readonly distinctCount: number
-  /** Objects without a value. */
+  /** The number of objects without a value. */
   readonly missingCount: number
 }
 
-/** Which object is meant, of whatever kind, whether or not it is there. */
+/** A reference to an object of any kind, whether or not the object exists. */
 export interface ObjectRef {
   readonly cluster: string
   readonly group: string
-  /** `null` where only the group is known. */
+  /** `null` if only the group is known. */
   readonly apiVersion: string | null
   readonly kind: string
   /** `null` for cluster-scoped objects. */
   readonly namespace: string | null
   readonly name: string
-  /** `null` where only the name is known. */
+  /** `null` if only the name is known. */
   readonly uid: string | null
-}
-
-/** One change of a frame. */
-export interface FrameChange {
-  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
-  /** Why it is removed: it is gone, it no longer matches, it may no longer be seen. `null` for what is not removed. */
-  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
-  /** The object's `id`. */
-  readonly objectId: string
-  /** `null` where the viewer may no longer see the object. */
-  readonly object: Row | null
-  /** The object before the change; `null` where it is not known. */
-  readonly previous: KubernetesObject | null
-  readonly finalStateKnown: boolean
-}
-
-/** What a subscription sends. */
-export interface Frame {
-  readonly reset: boolean
-  readonly synced: boolean
-  readonly changes: readonly FrameChange[]
-  readonly resumeToken: string
-  readonly resourceVersion: string
-}
-
-/** One step from a live page to the next. */
-export interface LivePageChange extends SentStep {
-  /** Of an INSERT or UPDATE. */
-  readonly object: Row | null
-}
-
-/** What a live page sends. */
-export interface LivePage {
-  readonly reset: boolean
-  readonly synced: boolean
-  readonly totalCount: number
-  readonly changes: readonly LivePageChange[]
-  readonly resumeToken: string
-  readonly resourceVersion: string
 }
 
 /** The state of one kind's cache. */
@@ -168,11 +125,11 @@ export interface ResourceState {
   readonly lastError: string | null
 }
 
-/** How what viewers may see is kept up with. */
+/** How the gateway follows permissions. */
 export interface PermissionState {
   /** See `AccessState`. */
   readonly state: 'FOLLOWING' | 'SETTLING' | 'EXPIRING'
-  /** How far each resource is followed that decides about permissions, `roles.rbac.authorization.k8s.io`. */
+  /** The resources that permissions depend on (`roles.rbac.authorization.k8s.io`), and how far each is followed. */
   readonly resources: readonly {
     readonly resource: string
     readonly resourceVersion: string | null
@@ -184,9 +141,9 @@ export interface ClusterState {
   readonly name: string
   readonly state: 'CONNECTED' | 'UNREACHABLE'
   readonly version: string | null
-  /** By what it is known; `null` where that is not known. */
+  /** The UID of `kube-system`; `null` if it is not known. */
   readonly uid: string | null
-  /** `null` where nobody has been asked about yet. */
+  /** `null` if the gateway has not reviewed access yet. */
   readonly permissions: PermissionState | null
   readonly resources: readonly ResourceState[]
 }
@@ -194,7 +151,7 @@ export interface ClusterState {
 /** One object of a graph. */
 export interface GraphNodeSource {
   readonly ref: ObjectRef
-  /** How many steps it is from a root. */
+  /** The number of steps from the nearest root. */
   readonly depth: number
 }
 
@@ -205,20 +162,20 @@ export interface GraphEdgeSource {
   readonly relation: string
 }
 
-/** What `graph` finds. */
+/** The result of `graph`. */
 export interface GraphSource {
   nodes(): readonly GraphNodeSource[]
   edges(): readonly GraphEdgeSource[]
   readonly truncated: boolean
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds that were read, sorted. */
   readonly kinds: readonly string[]
-  /** Relations that would have led to kinds that are not in memory, sorted. */
+  /** The relations to kinds that are not in memory, sorted. */
   readonly notFollowed: readonly string[]
-  /** Why others, which were named, could not be followed. */
+  /** Why named relations could not be followed. */
   readonly failures: readonly Error[]
 }
 
-/** One object that was found, and which of its values holds the text. */
+/** One result of `search`: the object, and its value with the text. */
 export interface SearchResultSource {
   readonly object: ObjectRef
   /** `name`, `labels["app"]`, or the name of an index. */
@@ -226,27 +183,27 @@ export interface SearchResultSource {
   readonly value: string
 }
 
-/** How many objects of one kind were found. */
+/** The number of results of one kind. */
 export interface SearchCount {
   /** The type name. */
   readonly kind: string
   readonly count: number
 }
 
-/** A page of what `search` finds. */
+/** A page of results of `search`. */
 export interface SearchSource {
   rows(): readonly SearchResultSource[]
   edges(): readonly { readonly cursor: string; readonly node: SearchResultSource }[]
   pageInfo(): PageInfo
   totalCount(): number
   counts(): readonly SearchCount[]
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds that were read, sorted. */
   kinds(): readonly string[]
-  /** Why others, which were named, could not be. */
+  /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
 
-/** What a Secret holds besides its metadata. */
+/** The content of a Secret besides its metadata. */
 export interface SecretContents {
   /** Base64, by key. */
   readonly data: Readonly<Record<string, string>> | null
@@ -308,14 +265,6 @@ export interface Permissions {
   canDo(row: Row, args: ObjectCanArguments): boolean | null
 }
 
-/** Where subscriptions come from. The iteration ends its listener when it is left. */
-export interface LiveSource {
-  subscribe(kind: Kind, args: ListSubscriptionArguments): AsyncIterable<Frame>
-  subscribeOne(kind: Kind, args: LookupSubscriptionArguments): AsyncIterable<Frame>
-  /** The first objects of a list in its order, as they change. */
-  subscribePage(kind: Kind, args: LivePageArguments): AsyncIterable<LivePage>
-}
-
 /**
  * The `contextValue` of an operation, as far as the schema's resolvers need it: all that they know of the gateway.
  * Everything is synchronous. Every method may throw; the error is that of the field which asked.
@@ -323,7 +272,6 @@ export interface LiveSource {
 export interface ResolverContext {
   readonly read: StoreReads
   readonly fleet: FleetState
-  readonly live: LiveSource
   readonly permissions: Permissions
   /** Takes an error of a field that has a value all the same: an entry of `errors` beside it. */
   readonly report: (error: GraphQLError) => void

@@ -6,7 +6,7 @@ const code = (texts: readonly string[]): string => texts.map((text) => `\`${text
 const by = (through: readonly string[] | undefined): string =>
   through === undefined || through.length === 0 ? '' : `, by ${through.join(', ')}`
 
-/** What makes an object one of those that a relation leads to: `that it names at …`. */
+/** The rule of a relation, as a clause: `that it names: …`. */
 function ruleOf(definition: RelationDefinition, many: boolean): string {
   switch (definition.form) {
     case 'reference':
@@ -16,13 +16,13 @@ function ruleOf(definition: RelationDefinition, many: boolean): string {
       return places.length === 0 ? 'that it names' : `that it names: ${code(places)}`
     }
     case 'uid':
-      return `that it means by UID: ${code(definition.paths)}`
+      return `that it refers to by UID: ${code(definition.paths)}`
     case 'reverse':
       return `whose relation \`${definition.of}\` leads here`
     case 'selects':
       return `that it selects by its labels: ${code([definition.path])}`
     case 'same':
-      return `that ${many ? 'say' : 'says'} the same: ${code(definition.as)} is ${code(definition.texts)}`
+      return `with a common text: its ${code(definition.as)} is ${code(definition.texts)} of this object`
     case 'owned':
       return `that it owns${by(definition.through)}`
     case 'owner':
@@ -30,15 +30,15 @@ function ruleOf(definition: RelationDefinition, many: boolean): string {
     case 'through':
       return `behind ${definition.steps.map((step) => `\`${step}\``).join(', then ')}`
     case 'events':
-      return 'that tell of it'
+      return 'about it'
   }
 }
 
-/** What a relation's field says of itself: what its SDL says, or else what its declaration means. */
+/** The description of a relation's field: the one in its SDL, or else one made from its declaration. */
 export function describeRelation({ definition, many, description }: RelationField): string {
   if (description !== undefined) return description
   const rule = ruleOf(definition, many)
   return many
     ? `Every ${definition.to} ${rule}.`
-    : `The ${definition.to} ${rule}; null where there is none.`
+    : `The ${definition.to} ${rule}; null if there is none.`
 }

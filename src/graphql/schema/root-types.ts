@@ -14,26 +14,18 @@ import {
   objectByRefArguments,
 } from './arguments.ts'
 import { fromSource } from './field-source.ts'
-import { graphField } from './graph-type.ts'
+import { graphField, searchField } from './exploration-types.ts'
 import type { Kind } from '../model/kind.ts'
-import type {
-  ListFieldArguments,
-  ListSubscriptionArguments,
-  LivePageArguments,
-  LookupArguments,
-  LookupSubscriptionArguments,
-  ObjectByRefArguments,
-} from './read-arguments.ts'
-import type { Frame, LivePage, ResolverContext, StoreReads } from './read-context.ts'
-import { permissionRootFields } from './viewer-type.ts'
+import type { ListFieldArguments, LookupArguments, ObjectByRefArguments } from './read-arguments.ts'
+import type { ResolverContext, StoreReads } from './read-context.ts'
+import { permissionRootFields } from './gateway-types.ts'
 import type { SchemaTypes } from './schema-types.ts'
-import { searchField } from './search-type.ts'
 
 type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 
 const ids = new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(GraphQLID)))
 
-/** `Query`: lists and look-ups of every kind, and the gateway's own fields; `further` ones, if any. */
+/** `Query`: lists and look-ups of every kind, the gateway's own fields, and `further` ones. */
 export function buildQueryType(
   kinds: readonly Kind[],
   types: SchemaTypes,
@@ -42,7 +34,7 @@ export function buildQueryType(
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Query',
     description:
-      'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the rest of the answer stands.',
+      'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
     fields(): RootFields {
       const fields: RootFields = {
         ...permissionRootFields(),
@@ -54,7 +46,7 @@ export function buildQueryType(
         },
         object: {
           type: types.kubernetesObject,
-          description: 'One object by its `id`; null where it is gone.',
+          description: 'One object by its `id`; null if it no longer exists.',
           args: {
             id: { type: new GraphQLNonNull(GraphQLID), description: 'The `id` of the object.' },
           },
@@ -63,7 +55,8 @@ export function buildQueryType(
         },
         objects: {
           type: new GraphQLList(types.kubernetesObject),
-          description: 'Objects by their `id`s, in the same order; null for those that are gone.',
+          description:
+            'Objects by their `id`s, in the same order; null for objects that no longer exist.',
           args: { ids: { type: ids, description: 'The `id`s of the objects.' } },
           resolve: (_source, { ids: wanted }: ObjectsArguments, { read }) =>
             objectsOrErrors(read, wanted),
@@ -71,7 +64,8 @@ export function buildQueryType(
         },
         objectByRef: {
           type: types.kubernetesObject,
-          description: 'One object by what others call it; null where there is none.',
+          description:
+            'One object by API group, kind, namespace and name; null if it does not exist.',
           args: objectByRefArguments,
           resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
           ...fromSource({ form: 'objectByRef' }),
@@ -95,8 +89,8 @@ interface ObjectsArguments {
 }
 
 /**
- * GraphQL makes an Error in a list the error of its own place, and leaves the others whole. It takes one after the other, so that
- * errors that are too many end the list.
+ * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads the items
+ * one by one, so that too many errors end the list.
  */
 function* objectsOrErrors(
   read: StoreReads,
@@ -123,7 +117,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
     },
     [kind.lookupField]: {
       type: types.objectType(kind),
-      description: `One ${kind.resource.kind} of ${kind.apiVersion}; null where there is none.`,
+      description: `One ${kind.resource.kind} of ${kind.apiVersion}; null if it does not exist.`,
       args: lookupArguments(kind),
       deprecationReason: kind.deprecation,
       resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
@@ -132,7 +126,7 @@ function queryFields(kind: Kind, types: SchemaTypes): RootFields {
   }
 }
 
-/** `Subscription`: every list and look-up, live. */
+/** `Subscription`: every list and look-up, and live pages. Plans answer it: its fields have no resolvers. */
 export function buildSubscriptionType(
   kinds: readonly Kind[],
   types: SchemaTypes,
@@ -140,12 +134,12 @@ export function buildSubscriptionType(
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Subscription',
     description:
-      'What matches, then its changes: a snapshot in frames, of which the first one resets and the last one is synced.',
+      'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
     fields(): RootFields {
       const fields: RootFields = {}
       for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))
       for (const kind of kinds) {
-        // A kind may have the name.
+        // A field of a kind keeps the name.
         fields[`${kind.listField}Page`] ??= livePageField(kind, types)
       }
       return rootFieldsOf('Subscription', fields, types)
@@ -153,17 +147,12 @@ export function buildSubscriptionType(
   })
 }
 
-/** Each event of the stream is the value of the field. */
-const asFrame = (frame: unknown): Frame => frame as Frame
-
 function livePageField(kind: Kind, types: SchemaTypes): RootFields[string] {
   return {
     type: types.livePageType(kind),
-    description: `The first ${kind.resource.resource} in an order, and how that changes: see docs/subscriptions.md.`,
+    description: `The first ${kind.resource.resource} in an order, then their changes: see docs/subscriptions.md.`,
     args: livePageArguments(kind, types),
     deprecationReason: kind.deprecation,
-    subscribe: (_source, args: LivePageArguments, { live }) => live.subscribePage(kind, args),
-    resolve: (page: unknown): LivePage => page as LivePage,
     ...fromSource({ form: 'livePages', kind }),
   }
 }
@@ -175,8 +164,6 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       description: `The ${kind.resource.resource} that match, then their changes.`,
       args: listSubscriptionArguments(kind, types),
       deprecationReason: kind.deprecation,
-      subscribe: (_source, args: ListSubscriptionArguments, { live }) => live.subscribe(kind, args),
-      resolve: asFrame,
       ...fromSource({ form: 'listFrames', kind }),
     },
     [kind.lookupField]: {
@@ -184,9 +171,6 @@ function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
       description: `One ${kind.resource.kind}, then its changes.`,
       args: lookupSubscriptionArguments(kind),
       deprecationReason: kind.deprecation,
-      subscribe: (_source, args: LookupSubscriptionArguments, { live }) =>
-        live.subscribeOne(kind, args),
-      resolve: asFrame,
       ...fromSource({ form: 'lookupFrames', kind }),
     },
   }

@@ -8,7 +8,7 @@ import type { HasField } from '../model/schema-profile.ts'
 import type { KindOf } from './object-ref.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** The types of one schema that others refer to. Each is made once; fields refer to them lazily. */
+/** The shared types of one schema. Each is built once; fields refer to them lazily. */
 export interface SchemaTypes {
   readonly kubernetesObject: GraphQLInterfaceType
   readonly objectRef: GraphQLObjectType
@@ -22,20 +22,19 @@ export interface SchemaTypes {
   readonly pageInfo: GraphQLObjectType
   readonly changeType: GraphQLEnumType
   readonly removal: GraphQLEnumType
-  /** The kind of core Events; absent where the cluster serves none. */
+  /** The kind of core Events; absent if the cluster serves none. */
   readonly event: Kind | undefined
-  /** Whether Secrets have what they hold, read live. */
+  /** Whether Secrets have `data` and `type`, read from the API server. */
   readonly secretData: boolean
-  /** Whether a field is a part of the schema. */
   readonly hasField: HasField
-  /** A kind by its type name; throws where the model has none. */
+  /** A kind by its type name. Throws `TypeError` if the model has none. */
   kind(typeName: string): Kind
   /** A kind by API group and kind. */
   readonly kindOf: KindOf
   objectType(kind: Kind): GraphQLObjectType
   connectionType(kind: Kind): GraphQLObjectType
   whereType(kind: Kind): GraphQLInputObjectType
-  /** Conditions on the objects of a kind that a relation to many, or to one, leads to. */
+  /** Conditions on the objects that a relation to many, or to one, leads to. */
   whereManyType(kind: Kind): GraphQLInputObjectType
   whereOneType(kind: Kind): GraphQLInputObjectType
   orderType(kind: Kind): GraphQLInputObjectType

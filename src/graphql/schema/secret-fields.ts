@@ -1,6 +1,6 @@
 import { type GraphQLFieldConfigMap, GraphQLString } from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import { GraphQLStringMap } from '../scalars/string-map.ts'
+import { GraphQLStringMap } from './scalars.ts'
 import { fromSource } from './field-source.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 

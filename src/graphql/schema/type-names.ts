@@ -5,14 +5,14 @@ import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../na
 import { unreservedTypeName } from '../naming/reserved-names.ts'
 import type { Definitions } from '../model/definitions.ts'
 
-/** Hands out the names of nested types, each once. */
+/** Assigns the names of nested types, each once. */
 export class TypeNames {
   readonly #definitions: Definitions
   readonly #aliases: GroupAliases
   readonly #taken: Set<string>
   readonly #ofDefinitions = new Map<string, string>()
 
-  /** `kinds` are the type names of all kinds: they win over nested types. */
+  /** `kinds` are the type names of all kinds, which win over nested types. */
   constructor(definitions: Definitions, aliases: GroupAliases, kinds: Iterable<string>) {
     this.#definitions = definitions
     this.#aliases = aliases
@@ -20,8 +20,8 @@ export class TypeNames {
   }
 
   /**
-   * The name for a definition that a kind of `group` refers to; the same one each time. Definitions of Kubernetes itself
-   * have one name for all groups, others one per group.
+   * The name of a definition that a kind of `group` refers to. A definition of Kubernetes itself has one name for all groups,
+   * any other has one for each group.
    */
   nameOfDefinition(definition: string, group: string): string {
     const { builtIn } = splitDefinitionName(definition)
@@ -36,12 +36,12 @@ export class TypeNames {
     return name
   }
 
-  /** The name for a schema without a name of its own. */
+  /** A name for a schema without a name, after its place. */
   claimByPath(parent: string, property: string): string {
     return this.#claim(nestedTypeNameByPath(parent, property))
   }
 
-  /** The name for a type that the gateway makes up: `CounterEntry`. */
+  /** A name for a type of the gateway: `CounterEntry`. */
   claimOwn(name: string): string {
     return this.#claim(name)
   }
@@ -53,7 +53,7 @@ export class TypeNames {
     return `${prefix}${graphqlNameOf(capitalised(name))}`
   }
 
-  /** Of one group's versions the highest that has the name keeps it bare; the others carry theirs. */
+  /** The highest version of a group has the bare name; the names of lower versions end in the version. */
   #builtInName(definition: string): string {
     const { label, name, version } = splitDefinitionName(definition)
     const namesakes = this.#definitions.namesakes(name).map(splitDefinitionName)

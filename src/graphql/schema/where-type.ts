@@ -1,5 +1,6 @@
 import {
   GraphQLBoolean,
+  GraphQLEnumType,
   type GraphQLInputFieldConfigMap,
   GraphQLInputObjectType,
   GraphQLList,
@@ -7,20 +8,18 @@ import {
   type GraphQLScalarType,
   GraphQLString,
 } from 'graphql'
-import { type FilterOperator, operatorsOf } from '../../query/condition/filter-operator.ts'
+import { type FilterOperator, operatorsOf } from '../../query/condition/filter.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
-import { GraphQLDateTime } from '../scalars/date-time.ts'
-import { GraphQLInt64 } from '../scalars/int64.ts'
-import { GraphQLQuantity } from '../scalars/quantity.ts'
+import { GraphQLDateTime, GraphQLInt64, GraphQLQuantity } from './scalars.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
-import type { Kind } from '../model/kind.ts'
-import { relatedWhereFields } from './related-where-type.ts'
+import { filteringRelations, isFilteredByUse, type Kind, usedByField } from '../model/kind.ts'
+import { describeRelation } from './relation-description.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
-  eq: 'Equals the value. Null is refused: an object without a value is asked for by `exists`.',
-  in: 'Is one of the values; with none of them, no object.',
-  not: 'The conditions do not hold; so it is with an object that has no value.',
+  eq: 'Equals the value. Null is refused: `exists` finds objects without a value.',
+  in: 'Is one of the values. An empty list matches no object.',
+  not: 'The conditions do not hold. An object without a value matches.',
   exists: 'Whether the object has a value at all.',
   startsWith: 'Begins with the value.',
   endsWith: 'Ends with the value.',
@@ -56,7 +55,8 @@ function filterType(
 ): GraphQLInputObjectType {
   const filter: GraphQLInputObjectType = new GraphQLInputObjectType({
     name,
-    description: `Conditions on the values of an index, all of which must hold. Where an object has several values, one of them must meet a condition.`,
+    description:
+      'Conditions on the values of an index, all of which must hold. If an object has several values, one of them must meet each condition.',
     fields: () => operatorFields(type, value, () => filter),
   })
   return filter
@@ -72,13 +72,7 @@ const filters: Readonly<Record<IndexType, GraphQLInputObjectType>> = {
   boolean: filterType('BooleanFilter', 'boolean', GraphQLBoolean),
 }
 
-/** The input type of the filters of an index: one for each type of values, with every operator that they have. */
-function filterTypeOf(type: IndexType): GraphQLInputObjectType {
-  return filters[type]
-}
-
-/** `LabelFilter`: conditions on the value of one label. */
-const labelFilterType: GraphQLInputObjectType = new GraphQLInputObjectType({
+const labelFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
   name: 'LabelFilter',
   description:
     'Conditions on the value of one label, all of which must hold: `{ key: "app", eq: "web" }`.',
@@ -88,25 +82,25 @@ const labelFilterType: GraphQLInputObjectType = new GraphQLInputObjectType({
   }),
 })
 
-const labels = new GraphQLList(new GraphQLNonNull(labelFilterType))
+const labels = new GraphQLList(new GraphQLNonNull(labelFilter))
 
-/** What an index is made from, in words. */
-export function sourceOf({ name, paths }: IndexDefinition): string {
+/** The source of an index, for descriptions. */
+function sourceOf({ name, paths }: IndexDefinition): string {
   if (name === 'health') return 'the `status` of `health`'
-  return paths.length === 0 ? "a function of the gateway's own" : paths.join(', ')
+  return paths.length === 0 ? 'a function of the gateway' : paths.join(', ')
 }
 
 /** `PodWhere`: one field per index of the kind, one per relation, and `labels`, `and`, `or`, `not`. */
 export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: `${kind.typeName}Where`,
-    description: `Conditions on ${kind.resource.resource}, all of which must hold. Each is answered by indexes.`,
+    description: `Conditions on ${kind.resource.resource}, all of which must hold. Indexes answer them.`,
     fields(): GraphQLInputFieldConfigMap {
       const list = new GraphQLList(new GraphQLNonNull(where))
       const fields: GraphQLInputFieldConfigMap = {}
       for (const index of kind.indexes)
         fields[index.name] = {
-          type: filterTypeOf(index.type),
+          type: filters[index.type],
           description: `The index of ${sourceOf(index)}.`,
         }
       return {
@@ -123,4 +117,106 @@ export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObje
     },
   })
   return where
+}
+
+/** The fields of `where` on related objects: one for each relation. */
+function relatedWhereFields(kind: Kind, types: SchemaTypes): GraphQLInputFieldConfigMap {
+  const fields: GraphQLInputFieldConfigMap = {}
+  for (const relation of filteringRelations(kind)) {
+    const { definition, many } = relation
+    const { name } = definition
+    if (!types.hasField(kind.typeName, name)) continue
+    const to = types.kind(definition.to)
+    fields[name] = {
+      type: many ? types.whereManyType(to) : types.whereOneType(to),
+      description: describeRelation(relation),
+    }
+  }
+  if (isFilteredByUse(kind) && types.hasField(kind.typeName, usedByField)) {
+    const description = 'The objects that use it and have not ended.'
+    fields[usedByField] = { type: types.usedByWhereMany, description }
+  }
+  return fields
+}
+
+/** `UsedByWhereMany`: conditions on the objects that use an object. */
+export function buildUsedByWhereType(): GraphQLInputObjectType {
+  const where = new GraphQLInputObjectType({
+    name: 'UsedByWhere',
+    description: 'Which of the objects that use an object count: all of them with `{}`.',
+    fields: {
+      kinds: {
+        type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
+        description: 'Only objects of these types.',
+      },
+    },
+  })
+  return new GraphQLInputObjectType({
+    name: 'UsedByWhereMany',
+    description: 'Conditions on the objects that use an object, all of which must hold.',
+    fields: {
+      some: { type: where, description: 'At least one such object uses it.' },
+      none: { type: where, description: 'No such object uses it.' },
+    },
+  })
+}
+
+/** `PodWhereMany`: conditions on the pods that a relation leads to. */
+export function buildWhereManyType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
+  const { resource } = kind.resource
+  return new GraphQLInputObjectType({
+    name: `${kind.typeName}WhereMany`,
+    description: `Conditions on the ${resource} that a relation leads to and the viewer may see, all of which must hold.`,
+    fields: () => ({
+      some: { type: types.whereType(kind), description: 'At least one meets this.' },
+      none: {
+        type: types.whereType(kind),
+        description: 'None meets this; with `{}`, there is none at all.',
+      },
+      every: {
+        type: types.whereType(kind),
+        description: 'Each one meets this; true if there is none at all.',
+      },
+    }),
+  })
+}
+
+/** `NodeWhereOne`: conditions on the node that a relation leads to. */
+export function buildWhereOneType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: `${kind.typeName}WhereOne`,
+    description: `Conditions on the ${kind.resource.kind} that a relation leads to, all of which must hold.`,
+    fields: () => ({
+      is: { type: types.whereType(kind), description: 'It exists and meets this.' },
+      isNot: {
+        type: types.whereType(kind),
+        description: 'It does not exist or does not meet this; with `{}`, it does not exist.',
+      },
+    }),
+  })
+}
+
+const direction = new GraphQLEnumType({
+  name: 'SortDirection',
+  description: 'The direction of an order. Objects without a value come last in both.',
+  values: {
+    ASC: { description: 'The smallest first.' },
+    DESC: { description: 'The largest first.' },
+  },
+})
+
+/** `PodOrder`: one key of an order, which is an index of the kind. */
+export function buildOrderType(kind: Kind): GraphQLInputObjectType {
+  return new GraphQLInputObjectType({
+    name: `${kind.typeName}Order`,
+    description: `One key of an order of ${kind.resource.resource}. Equal objects are ordered by namespace and name.`,
+    isOneOf: true,
+    fields: (): GraphQLInputFieldConfigMap =>
+      Object.fromEntries(
+        kind.indexes.map((index) => [
+          index.name,
+          { type: direction, description: `By ${sourceOf(index)}.` },
+        ]),
+      ),
+  })
 }

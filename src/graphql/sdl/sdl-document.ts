@@ -22,8 +22,8 @@ import {
   type RelationDirectiveArguments,
   relationDirectives,
   sdlDirectives,
+  sdlEnums,
 } from './sdl-directives.ts'
-import { sdlEnums } from './sdl-enums.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
 
@@ -33,7 +33,7 @@ export interface IndexDeclaration {
   readonly arguments: IndexArguments
 }
 
-/** A directive of a field, with its arguments. */
+/** The directive of a relation, with its arguments. */
 type RelationForm = {
   readonly [D in RelationDirective]: {
     readonly directive: D
@@ -45,24 +45,12 @@ type RelationForm = {
 export interface RelationDeclaration {
   readonly place: SdlPlace
   readonly name: string
-  /** The type that is written, without brackets and exclamation marks. */
+  /** The written type, without brackets and exclamation marks. */
   readonly type: string
   /** Whether the type is in brackets. */
   readonly isList: boolean
   readonly description?: string
   readonly form: RelationForm
-}
-
-/** One `extend type`. */
-export interface TypeExtension {
-  readonly place: SdlPlace
-  readonly typeName: string
-  /** Whether a type that is not served is passed over. */
-  readonly optional: boolean
-  readonly indexes: readonly IndexDeclaration[]
-  readonly relations: readonly RelationDeclaration[]
-  /** Its `@ended`, if it has one. */
-  readonly ended?: EndedDeclaration
 }
 
 /** An `@ended` as it is written. */
@@ -71,24 +59,37 @@ export interface EndedDeclaration {
   readonly arguments: EndedArguments
 }
 
-/** What one source says, as far as it can be read. */
+/** One `extend type` or `extend interface`. */
+export interface TypeExtension {
+  readonly place: SdlPlace
+  readonly typeName: string
+  /** Whether a type that is not served is passed over. */
+  readonly optional: boolean
+  readonly indexes: readonly IndexDeclaration[]
+  readonly relations: readonly RelationDeclaration[]
+  readonly ended?: EndedDeclaration
+}
+
+/** The declarations of one source, and the problems of the parts that cannot be read. */
 export interface SdlDocument {
   readonly extensions: readonly TypeExtension[]
   readonly problems: readonly SdlError[]
 }
 
-/** Reads one SDL source. Throws nothing: what cannot be read is among the problems. */
+/** Reads one SDL source. It never throws: `problems` has what cannot be read. */
 export function parseSdl(source: SdlSource): SdlDocument {
   const reader = new DocumentReader(source)
   return { extensions: reader.read(), problems: reader.problems }
 }
 
-/** White space and comments, which GraphQL does not take for a document. */
+/** White space and comments. GraphQL refuses a document of these alone. */
 const nothing = /^(?:\s|#[^\n]*(?:\n|$))*$/
 
 interface LocatedNode {
   readonly loc?: { readonly startToken: { readonly line: number } } | undefined
 }
+
+type ExtensionNode = ObjectTypeExtensionNode | InterfaceTypeExtensionNode
 
 class DocumentReader {
   readonly problems: SdlError[] = []
@@ -117,112 +118,89 @@ class DocumentReader {
     const isOfEveryKind =
       node.kind === Kind.INTERFACE_TYPE_EXTENSION && node.name.value === 'KubernetesObject'
     if (node.kind !== Kind.OBJECT_TYPE_EXTENSION && !isOfEveryKind) {
-      this.#unsupported(
+      return this.#unsupported(
         node,
         `${node.kind} declares neither an index nor a relation`,
         'write `extend type Pod @index(…) { … }`, or `extend interface KubernetesObject { … }` for every kind',
       )
-      return undefined
     }
     return {
       place: this.#placeOf(node),
       typeName: node.name.value,
       optional: this.#source.optional === true,
-      indexes: this.#indexes(node),
-      ...(node.kind === Kind.OBJECT_TYPE_EXTENSION ? this.#ended(node) : {}),
+      ...this.#onType(node),
       relations: (node.fields ?? []).flatMap((field) => this.#relation(field, node) ?? []),
     }
   }
 
-  #indexes(
-    node: ObjectTypeExtensionNode | InterfaceTypeExtensionNode,
-  ): readonly IndexDeclaration[] {
-    return (node.directives ?? []).flatMap((directive) => {
+  /** The directives of the type itself. */
+  #onType(node: ExtensionNode): Pick<TypeExtension, 'indexes' | 'ended'> {
+    const indexes: IndexDeclaration[] = []
+    let ended: EndedDeclaration | undefined
+    for (const directive of node.directives ?? []) {
+      const { value: name } = directive.name
       if (node.kind === Kind.INTERFACE_TYPE_EXTENSION) {
-        const message = `@${directive.name.value} does not stand on every kind`
-        this.#unsupported(directive, message, 'write it on the types that it is meant for')
-        return []
+        const hint = 'write it on the types that it is meant for'
+        this.#unsupported(directive, `@${name} does not stand on every kind`, hint)
+        continue
       }
-      if (directive.name.value === endedDirective.name) return []
-      if (directive.name.value !== indexDirective.name) {
-        const name = `@${directive.name.value}`
-        this.#unsupported(
-          directive,
-          `${name} does not stand on a type`,
-          'a type takes @index and @ended',
-        )
-        return []
+      const definition = [indexDirective, endedDirective].find((one) => one.name === name)
+      if (definition === undefined) {
+        const hint = 'a type takes @index and @ended'
+        this.#unsupported(directive, `@${name} does not stand on a type`, hint)
+        continue
       }
-      const found = this.#arguments(indexDirective, directive, node.name.value)
-      return found === undefined
-        ? []
-        : [{ place: this.#placeOf(directive), arguments: found as unknown as IndexArguments }]
-    })
-  }
-
-  #ended({
-    name: { value: typeName },
-    directives = [],
-  }: ObjectTypeExtensionNode | InterfaceTypeExtensionNode): Pick<TypeExtension, 'ended'> {
-    const directive = directives.find(({ name }) => name.value === endedDirective.name)
-    const found = directive && this.#arguments(endedDirective, directive, typeName)
-    if (directive === undefined || found === undefined) return {}
-    const given = found as unknown as EndedArguments
-    return { ended: { place: this.#placeOf(directive), arguments: given } }
+      const found = this.#arguments(definition, directive, node.name.value) as unknown
+      if (found === undefined) continue
+      const place = this.#placeOf(directive)
+      if (definition === indexDirective) indexes.push({ place, arguments: found as IndexArguments })
+      else ended ??= { place, arguments: found as EndedArguments }
+    }
+    return { indexes, ...(ended === undefined ? {} : { ended }) }
   }
 
   #relation(
     field: FieldDefinitionNode,
-    { name: { value: typeName } }: ObjectTypeExtensionNode | InterfaceTypeExtensionNode,
+    { name: { value: typeName } }: ExtensionNode,
   ): RelationDeclaration | undefined {
     const about = `${typeName}.${field.name.value}`
     if (field.name.value.startsWith('__')) {
       const message = `${about}: names that begin with __ are those of GraphQL itself`
-      this.#unsupported(field, message, 'choose another name')
-      return undefined
+      return this.#unsupported(field, message, 'choose another name')
     }
+    const hint = `give it one of ${Object.keys(relationDirectives)
+      .map((name) => `@${name}`)
+      .join(', ')}`
     const unknown = field.directives?.find(({ name }) => !isRelationDirective(name.value))
-    const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
-    const directives = Object.keys(relationDirectives).map((name) => `@${name}`)
-    const isPair = directive?.name.value === 'reference' && second?.name.value === 'named'
     if (unknown !== undefined) {
       const message = `${about}: no directive @${unknown.name.value} makes it a relation`
-      this.#unsupported(unknown, message, `give it one of ${directives.join(', ')}`)
-      return undefined
+      return this.#unsupported(unknown, message, hint)
     }
+    // `@named` may stand beside `@reference`, in either order.
+    const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
+    const isPair =
+      directive?.name.value === 'reference' && second?.name.value === 'named' && third === undefined
     if (
       directive === undefined ||
-      (second !== undefined && !isPair) ||
-      third !== undefined ||
-      !isRelationDirective(directive.name.value)
+      !isRelationDirective(directive.name.value) ||
+      (second !== undefined && !isPair)
     ) {
-      const hint = `give it one of ${directives.join(', ')}`
-      this.#unsupported(
-        field,
-        `${about} needs exactly one directive that makes it a relation`,
-        hint,
-      )
-      return undefined
+      const message = `${about} needs exactly one directive that makes it a relation`
+      return this.#unsupported(field, message, hint)
     }
     if ((field.arguments ?? []).length > 0) {
-      const hint = 'leave them out: the gateway gives every relation its arguments'
-      this.#unsupported(field, `${about} declares arguments`, hint)
-      return undefined
+      const way = 'leave them out: the gateway gives every relation its arguments'
+      return this.#unsupported(field, `${about} declares arguments`, way)
     }
     const name = directive.name.value
     const found = this.#arguments(relationDirectives[name], directive, about)
-    if (found === undefined) return undefined
-    let names: Readonly<Record<string, unknown>> | undefined
-    if (second !== undefined) {
-      names = this.#arguments(relationDirectives.named, second, about)
-      if (names === undefined) return undefined
-    }
+    const names = second && this.#arguments(relationDirectives.named, second, about)
+    if (found === undefined || (second !== undefined && names === undefined)) return undefined
     const { category } = found
     if (category !== undefined && category !== null && typeName !== 'KubernetesObject') {
-      const message = `${about}: category tells of every kind which are meant`
-      const hint = 'leave it out, or write the field on `extend interface KubernetesObject`'
-      this.#unsupported(directive, message, hint)
-      return undefined
+      const message = `${about}: only a field of every kind takes a category`
+      const way = 'leave it out, or write the field on `extend interface KubernetesObject`'
+      return this.#unsupported(directive, message, way)
     }
     return {
       place: this.#placeOf(field),
@@ -245,20 +223,18 @@ class DocumentReader {
     const unknown = node.arguments?.find(({ name }) => !known.includes(name.value))
     if (unknown !== undefined) {
       const message = `${about}: @${definition.name} has no argument ${unknown.name.value}`
-      this.#unsupported(unknown, message, `it takes ${known.join(', ')}`)
-      return undefined
+      return this.#unsupported(unknown, message, `it takes ${known.join(', ')}`)
     }
     try {
       return getArgumentValues(definition, node)
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error
       const hint = `correct the arguments of @${definition.name}`
-      this.#unsupported(node, `${about}: ${error.message}`, hint)
-      return undefined
+      return this.#unsupported(node, `${about}: ${error.message}`, hint)
     }
   }
 
-  #unsupported(node: LocatedNode, message: string, hint: string): void {
+  #unsupported(node: LocatedNode, message: string, hint: string): undefined {
     this.problems.push(new SdlError('unsupported', this.#placeOf(node), message, hint))
   }
 
@@ -267,12 +243,11 @@ class DocumentReader {
   }
 }
 
-/** `@named` may stand beside `@reference`, in whichever order: then both say whom the object means. */
 function referenceFirst(a: ConstDirectiveNode, b: ConstDirectiveNode): number {
   return Number(b.name.value === 'reference') - Number(a.name.value === 'reference')
 }
 
-/** Editors want the directives to be defined; that they are is no news here. */
+/** The definition of one of the SDL's own directives or enumerations, which files may repeat for editors. */
 function isDirectiveVocabulary(node: DefinitionNode): boolean {
   if (node.kind === Kind.DIRECTIVE_DEFINITION)
     return sdlDirectives.some(({ name }) => name === node.name.value)

@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { parsePath, PathError } from '../../query/index/path.ts'
 
 /** A place in an SDL file; the first line is 1. */
 export interface SdlPlace {
@@ -6,11 +7,11 @@ export interface SdlPlace {
   readonly line: number
 }
 
-/** What is wrong with SDL. */
+/** The kinds of problems of SDL. */
 export type SdlProblem =
-  /** It cannot be parsed. */
+  /** GraphQL cannot parse it. */
   | 'syntax'
-  /** Something that is not an index or a relation: a `type`, an unknown directive, an argument of the wrong type. */
+  /** Neither an index nor a relation: a `type`, an unknown directive, an argument of the wrong type. */
   | 'unsupported'
   | 'unknown-type'
   | 'unknown-relation'
@@ -20,18 +21,18 @@ export type SdlProblem =
   | 'bad-path'
   /** The API has nothing at the path. */
   | 'unknown-field'
-  /** The API itself has a field of the relation's name; it wins. */
+  /** The API itself has a field of the relation's name, and wins. */
   | 'native-field'
-  /** A relation that goes through itself. */
+  /** A relation leads through itself. */
   | 'circle'
-  /** The directive and the field's type do not go together. */
+  /** The directive does not allow the field's type. */
   | 'field-type'
 
-/** The way out of `unknown-field`. */
+/** The hint of `unknown-field`. */
 export const unknownFieldHint =
   'correct the path; `informerql schema` prints the fields of the type'
 
-/** A problem in the SDL of indexes and relations. The message names the file and line, the hint the way out. */
+/** A problem in the SDL of indexes and relations. The message names the file and line. */
 export class SdlError extends CodedError {
   readonly problem: SdlProblem
   readonly file: string
@@ -42,5 +43,17 @@ export class SdlError extends CodedError {
     this.problem = problem
     this.file = file
     this.line = line
+  }
+}
+
+/** The problem of a path that cannot be parsed; `undefined` if it can. `about` names the declaration. */
+export function pathProblem(path: string, place: SdlPlace, about: string): SdlError | undefined {
+  try {
+    parsePath(path)
+    return undefined
+  } catch (error) {
+    if (!(error instanceof PathError)) throw error
+    const message = `${about}: ${error.message}`
+    return new SdlError('bad-path', place, message, error.hint ?? 'correct the path')
   }
 }

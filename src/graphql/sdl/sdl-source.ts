@@ -1,18 +1,18 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-/** One SDL file, or a string that stands for one. */
+/** One SDL file, or a string in place of a file. */
 export interface SdlSource {
-  /** What errors call it: a path as the user knows it. */
+  /** The path that errors name. */
   readonly file: string
   readonly text: string
-  /** Types that the cluster does not serve are passed over; else they are errors. */
+  /** Whether types that the cluster does not serve are passed over. By default they are errors. */
   readonly optional?: boolean
 }
 
 const packageSchemaDirectory = new URL('../../../schema/', import.meta.url)
 
-/** The SDL that comes with the package: `schema/*.graphql`, in the order of the file names. */
+/** The package's own SDL: `schema/*.graphql`, in the order of the file names. */
 export async function readPackageSdl(): Promise<readonly SdlSource[]> {
   const directory = fileURLToPath(packageSchemaDirectory)
   const names = (await readdir(directory)).filter((name) => name.endsWith('.graphql'))

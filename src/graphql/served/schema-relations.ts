@@ -1,6 +1,12 @@
-import type { WantedIndexes } from '../../cache/lease.ts'
-import { type Condition, everything, hasValue, noneOf } from '../../query/condition/condition.ts'
-import { endedIndexName, endedValue } from '../../query/index/ended-index.ts'
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
+import {
+  type Condition,
+  everything,
+  hasValue,
+  noneOf,
+  type RelatedBy,
+} from '../../query/condition/condition.ts'
+import { endedIndexName, endedValue } from '../../query/index/index-definition.ts'
 import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
@@ -11,10 +17,14 @@ import {
   relationName,
 } from '../../query/relation/relation-definition.ts'
 import { compileRelations } from '../../query/relation/relations.ts'
-import type { RelatedBy } from '../../query/condition/related-by.ts'
-import { filteringRelations, isFilteredByUse } from '../model/related-fields.ts'
-import { type Kind, type RelationField, relationFieldsOf } from '../model/kind.ts'
-import { usedByField } from '../model/uses.ts'
+import {
+  filteringRelations,
+  isFilteredByUse,
+  type Kind,
+  type RelationField,
+  relationFieldsOf,
+  usedByField,
+} from '../model/kind.ts'
 
 /** A relation of the schema, ready to be followed. */
 export interface SchemaRelation {

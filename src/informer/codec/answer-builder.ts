@@ -1,14 +1,20 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { AnswerTooLongError, checkRoom, withinRoom } from './answer-room.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import {
+  AnswerTooLongError,
+  checkRoom,
+  type ObjectSelection,
+  type SelectedField,
+  type SelectedValue,
+  withinRoom,
+} from './projection.ts'
 import { writeJson } from './leaf-writer.ts'
 import { projectParsed, projectParsedAt } from './parsed-projection.ts'
-import type { ObjectSelection, SelectedField, SelectedValue } from './projection.ts'
 import { type Hole, noNode, TemplateAnswer } from './template-answer.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
 /**
- * Writes the selection of the template's own object. `undefined` where the slow way must do for that one, and where the
- * answer would be too large: then the rows of the template have to be decoded.
+ * Writes the selection of the template's own object, with its holes. `undefined` if the selection cannot be written
+ * this way or the answer would be too large: then the template's rows are decoded.
  */
 export function answerOf(
   template: Template,
@@ -26,7 +32,7 @@ export function answerOf(
   return text === undefined ? undefined : new TemplateAnswer(text, holes)
 }
 
-/** An answer of more holes, or of more texts of containers, saves too little: its rows are decoded. So are those of a longer one. */
+/** With more holes, container texts or bytes than this, an answer saves too little: rows are decoded. */
 const maxHoles = 1 << 14
 const maxContainers = 16
 const maxAnswerUnits = 1 << 20
@@ -36,9 +42,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 const anyJson: SelectedValue = { form: 'leaf', write: writeJson }
 const anyField: SelectedField = { key: '', path: [], value: anyJson }
 
-/** Walks over a selection and the nodes of a template in step. */
+/** Walks over a selection and the nodes of a template in parallel. */
 class AnswerBuilder {
-  /** `undefined` once a part of it could not be written. */
+  /** `undefined` after a part could not be written. */
   text: string | undefined = ''
   readonly holes: Mutable<Hole>[] = []
   readonly #template: Template
@@ -48,11 +54,11 @@ class AnswerBuilder {
     this.#template = template
   }
 
-  /** The value of a node, which is `parsed`. */
+  /** Adds the value of a node; `parsed` is its parsed form. */
   addValue(value: SelectedValue, node: number, parsed: unknown): void {
     if (this.text === undefined) return
     const children = this.#childrenOf(node)
-    // A scalar, an empty container, or one that the template did not take apart.
+    // A scalar, an empty container, or a container that the template treats as one node.
     if (children.length === 0) this.#add(projectParsed(value, parsed))
     else if (value.form === 'object' && isJsonObject(parsed)) {
       this.#addMembers(value.selection, node, parsed)
@@ -97,7 +103,7 @@ class AnswerBuilder {
     }
   }
 
-  /** Made of the whole object; where it is to be made of a part of one, each row is decoded. */
+  /** A computed part of the whole object. If it needs only a part of the object, each row is decoded. */
   #addMade(
     { make }: SelectedValue & { readonly form: 'made' },
     node: number,
@@ -114,7 +120,7 @@ class AnswerBuilder {
     })
   }
 
-  /** What stands at the field's path from `from` on, seen from the node. */
+  /** Adds the value at the field's path from index `from` on, relative to the node. */
   #addAt(field: SelectedField, from: number, node: number, parsed: unknown): void {
     const property = field.path[from]
     if (property === undefined) {
@@ -176,5 +182,47 @@ class AnswerBuilder {
 
   #field(node: number, field: number): number {
     return this.#template.nodes[node * nodeWidth + field] ?? 0
+  }
+}
+
+/** The answers of one template; `null` if rows must be decoded. */
+type Answers = Map<ObjectSelection, TemplateAnswer | null>
+
+/** The size of an entry without its answer. */
+const entryBytes = 100
+
+/**
+ * Keeps the answers for the selections of one resource, per template. Answers are dropped with their templates. Of the
+ * others, two generations are kept: when the young one exceeds `maxBytes` it becomes the old one, and the entries of
+ * the previous old one that were not used since are dropped. So the cache takes at most twice `maxBytes`.
+ */
+export class AnswerCache {
+  readonly #maxBytes: number
+  #young = new WeakMap<Template, Answers>()
+  #old = new WeakMap<Template, Answers>()
+  #youngBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Returns `undefined` if the template's rows must be decoded. */
+  answer(template: Template, selection: ObjectSelection): TemplateAnswer | undefined {
+    const young = this.#young.get(template)?.get(selection)
+    return (young === undefined ? this.#renew(template, selection) : young) ?? undefined
+  }
+
+  #renew(template: Template, selection: ObjectSelection): TemplateAnswer | null {
+    const old = this.#old.get(template)?.get(selection)
+    const answer = old === undefined ? (answerOf(template, selection) ?? null) : old
+    this.#youngBytes += entryBytes + (answer?.bytes ?? 0)
+    if (this.#youngBytes > this.#maxBytes) {
+      this.#old = this.#young
+      this.#young = new WeakMap()
+      this.#youngBytes = entryBytes + (answer?.bytes ?? 0)
+    }
+    const answers: Answers = this.#young.get(template) ?? new Map()
+    this.#young.set(template, answers.set(selection, answer))
+    return answer
   }
 }

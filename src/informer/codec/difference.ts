@@ -2,20 +2,20 @@ import { endsScalar, skipValue, startsScalar } from './json-bytes.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 
-/** Numbers of one entry: a node of the template, and the range of what stands in its place. */
+/** Numbers per entry: a node of the template, and the range of the object's text in its place. */
 export const differenceWidth = 3
 
 /**
- * Where an object differs from a template: nodes of the template, ascending, none within another, each with the range
- * of the object's text that stands there. Found by walking over both texts in step: where they first differ, the
- * innermost value of the template that holds the place is taken as different as a whole, and the walk goes on after
- * it. Equal bytes from equal places are equal tokens, so nothing in between has to be looked at. Made to be used again.
+ * The differences between an object and a template: nodes of the template in ascending order, none inside another, each
+ * with the range of the object's text in its place. Found by walking over both texts in parallel. At the first
+ * different byte, the innermost value of the template at that place counts as different as a whole, and the walk
+ * continues after it. Equal bytes from equal positions are equal tokens, so nothing in between needs parsing. Reusable.
  */
 export class Difference {
   entries: Int32Array = new Int32Array(256 * differenceWidth)
   count = 0
 
-  /** False when the object and the template have nothing but their braces in common. */
+  /** Returns false if the object and the template share nothing but their braces. */
   find(template: Template, text: ObjectText): boolean {
     this.count = 0
     const { nodes } = template
@@ -41,7 +41,7 @@ export class Difference {
     }
   }
 
-  /** The innermost value that holds the place `at`, where the object goes on with `found`. */
+  /** The innermost value at the place `at`, where the object continues with `found`. */
   #nodeAt(
     { bytes, nodes }: Template,
     fromNode: number,
@@ -56,7 +56,7 @@ export class Difference {
       else high = middle - 1
     }
     let node = low
-    // `1` against `12`: the texts differ after the template's number, yet it is the number that differs.
+    // Between `1` and `12`, the texts differ after the template's number, but the number is what differs.
     const isBehind = node >= fromNode && nodes[node * nodeWidth + nodeField.end] === at
     if (isBehind && startsScalar(bytes[nodes[node * nodeWidth] ?? 0]) && !endsScalar(found)) {
       return node
@@ -67,7 +67,7 @@ export class Difference {
     return node
   }
 
-  /** Where the object's text has the start of a node; forgets the differences within that node. */
+  /** The start of a node in the object's text. Drops the differences inside that node. */
   #startOf(nodes: Uint16Array, node: number): number {
     const { entries } = this
     const width = differenceWidth
@@ -93,7 +93,7 @@ export class Difference {
   }
 }
 
-/** How many bytes are the same from the two places on. */
+/** How many bytes are equal from the two positions on. */
 function equalBytes(
   template: Template,
   templateAt: number,
@@ -105,8 +105,8 @@ function equalBytes(
   const b = text.view
   let equal = 0
   for (;;) {
-    // Eight bytes at once, as doubles: the only two that are equal and not the same are the zeros, and a template's
-    // text has no byte 0. Those that are never equal (NaN) are looked at byte by byte.
+    // Compares eight bytes at once as doubles. The only equal doubles with different bytes are the two zeros, and a
+    // template's text has no byte 0. Bytes that form NaN, which never equals itself, are compared one by one.
     while (
       equal + 8 <= length &&
       a.getFloat64(templateAt + equal, true) === b.getFloat64(textAt + equal, true)

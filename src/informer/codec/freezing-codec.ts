@@ -1,8 +1,8 @@
 import type { HeldObject, ObjectCodec } from './object-codec.ts'
 
 /**
- * A codec whose objects are frozen to their leaves: code that modifies one gets a TypeError where it does so, instead of
- * changing the object's siblings unseen (client-go's mutation detector tells afterwards, and not who it was).
+ * A codec whose objects are deeply frozen. Code that modifies an object gets a TypeError at that point, instead of
+ * silently changing the object's siblings. (client-go's mutation detector reports a change later, without its origin.)
  */
 export function freezingCodec(codec: ObjectCodec): ObjectCodec {
   return {
@@ -21,12 +21,12 @@ export function freezingCodec(codec: ObjectCodec): ObjectCodec {
   }
 }
 
-/** Without recursion: an object may be nested deeper than the stack is. */
+/** Not recursive: objects may be nested deeper than the stack allows. */
 function deepFreeze<T>(value: T): T {
   const due: unknown[] = [value]
   while (due.length > 0) {
     const one = due.pop()
-    // What is frozen already is shared with a sibling, and was frozen to its leaves then.
+    // A frozen value is shared with a sibling, and was deeply frozen with it.
     if (typeof one !== 'object' || one === null || Object.isFrozen(one)) continue
     Object.freeze(one)
     for (const child of Object.values(one)) due.push(child)

@@ -1,14 +1,12 @@
-import { jsonChar } from './json-char.ts'
-
-/** Up to here a loop over the bytes is faster than a call of the native search. */
+/** Up to this length a loop over the bytes is faster than the native search. */
 const shortStringBytes = 48
 
-/** Whether the byte is white space to JSON. */
+/** Whether the byte is JSON white space. */
 export function isSpace(value: number | undefined): boolean {
   return value === 0x20 || value === 0x0a || value === 0x0d || value === 0x09
 }
 
-/** The index after the string that begins (with its quote) at `start`, or -1 when it does not end before `end`. */
+/** The index after the string whose opening quote is at `start`, or -1 if it does not end before `end`. */
 export function skipString(bytes: Buffer, start: number, end: number): number {
   let index = start + 1
   const near = Math.min(end, index + shortStringBytes)
@@ -30,8 +28,8 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
 }
 
 /**
- * The index after the value that begins at `start`, or -1 when it does not end before `end`. Strings and brackets are
- * balanced and nothing more is checked: what is not JSON stays for a parser to refuse.
+ * The index after the value that starts at `start`, or -1 if it does not end before `end`. Only balances strings and
+ * brackets; a parser refuses invalid JSON later.
  */
 export function skipValue(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start]
@@ -62,12 +60,12 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
   return -1
 }
 
-/** Whether a value that begins with this byte is a number, `true`, `false` or `null`. */
+/** Whether a value that starts with this byte is a number, `true`, `false` or `null`. */
 export function startsScalar(value: number | undefined): boolean {
   return value !== jsonChar.quote && value !== jsonChar.openBrace && value !== jsonChar.openBracket
 }
 
-/** Whether a number, `true`, `false` or `null` is over before this byte. */
+/** Whether a number, `true`, `false` or `null` ends before this byte. */
 export function endsScalar(value: number | undefined): boolean {
   return (
     value === jsonChar.comma ||
@@ -78,12 +76,12 @@ export function endsScalar(value: number | undefined): boolean {
   )
 }
 
-/** Fewer digits than this always fit a double exactly. */
+/** Integers with fewer digits always fit a double exactly. */
 const longIntegerDigits = 16
 
 /**
- * Whether the range may hold an integer whose digits a double would lose. Says so of digits within a string as well,
- * which costs its reader time and nothing else. Looks at every sixteenth byte only.
+ * Whether the range may hold an integer with more digits than a double keeps. Digits in a string also count, which
+ * costs time but is correct. Reads only every sixteenth byte.
  */
 export function mayHoldLongInteger(bytes: Buffer, start: number, end: number): boolean {
   for (let probe = start + longIntegerDigits - 1; probe < end; probe += longIntegerDigits) {
@@ -102,8 +100,8 @@ function isDigit(value: number | undefined): boolean {
 }
 
 /**
- * A copy without the white space between the tokens. White space between two scalars stays: it is an error, and must
- * not become one number.
+ * A copy without white space between tokens. White space between two scalars stays, so that this error does not become
+ * one number.
  */
 export function withoutSpace(text: Uint8Array): Buffer {
   const bytes = Buffer.from(text)
@@ -130,3 +128,20 @@ export function withoutSpace(text: Uint8Array): Buffer {
 function isInScalar(value: number | undefined): boolean {
   return !endsScalar(value) && startsScalar(value) && value !== jsonChar.colon
 }
+
+/** The characters of JSON: both UTF-16 code units and UTF-8 bytes. */
+export const jsonChar = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  /** The first byte of `null`, and of no other value. */
+  n: 0x6e,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const

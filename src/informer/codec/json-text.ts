@@ -1,6 +1,6 @@
-import { jsonChar } from './json-char.ts'
+import { jsonChar } from './json-bytes.ts'
 
-/** The index after the value that begins at `start`. The text is known to be JSON: nothing is checked. */
+/** The index after the value that starts at `start`. The text must be valid JSON: nothing is checked. */
 export function valueEnd(text: string, start: number): number {
   const first = text.charCodeAt(start)
   if (first === jsonChar.quote) return stringEnd(text, start)
@@ -41,7 +41,7 @@ function nestedEnd(text: string, start: number): number {
   return index
 }
 
-/** Up to the comma, bracket or white space after a number, `true`, `false` or `null`. */
+/** Whether this character ends a number, `true`, `false` or `null`. */
 function endsScalar(char: number): boolean {
   return (
     char === jsonChar.comma ||

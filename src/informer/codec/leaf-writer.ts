@@ -1,22 +1,22 @@
-import { parseExact } from '../../lib/exact-json.ts'
-import { jsonChar } from './json-char.ts'
+import { parseExact } from '../../lib/json.ts'
+import { jsonChar } from './json-bytes.ts'
 import type { LeafWriter } from './projection.ts'
 
-/** Integers and their texts one to one: neither a fraction nor an exponent, and fewer digits than a double loses. */
+/** Integers that have exactly one text: no fraction, no exponent, and fewer digits than a double loses. */
 const plainInteger = /^(?:0|-?[1-9]\d{0,14})$/
-/** A number whose digits may be more than a double keeps, where it begins. */
+/** A number, at its start, with possibly more digits than a double keeps. */
 const manyDigits = /(?:^|[:,[])\s*-?\d{16}/
 const leastInt = -(2 ** 31)
 const mostInt = 2 ** 31 - 1
 
-/** What the codec makes of a JSON text that it holds: integers beyond 2^53 keep their digits. */
+/** Parses a JSON text as the codec does: integers beyond 2^53 keep their digits. */
 export function parseHeld(json: string): unknown {
   return manyDigits.test(json) ? parseExact(json) : JSON.parse(json)
 }
 
 /**
- * Any value, as `JSON.stringify` writes it once the codec has read it. In texts of containers this writer is known by
- * its identity: what it writes of one is made of what it writes of the parts.
+ * Writes any value as `JSON.stringify` writes what the codec has read. The codec recognises this writer by identity: it
+ * composes the text of a container from the texts of its parts.
  */
 export const writeJson: LeafWriter = (json) => {
   if (json === undefined) return 'null'
@@ -28,7 +28,6 @@ export const writeJson: LeafWriter = (json) => {
   return isNumberStart(first) ? numberText(json) : json
 }
 
-/** A string. */
 export const writeString: LeafWriter = (json) => {
   if (json === undefined) return 'null'
   if (json.charCodeAt(0) === jsonChar.quote) return stringText(json)
@@ -49,21 +48,21 @@ export const writeInt: LeafWriter = (json) => {
   return value === 0 ? '0' : String(value)
 }
 
-/** An integer of any length, with the digits of the server. */
+/** An integer of any length, with the server's digits. */
 export const writeInt64: LeafWriter = (json) => {
   if (json === undefined || json === 'null') return 'null'
   if (!isNumberStart(json.charCodeAt(0))) return undefined
   return Number.isInteger(Number(json)) || /^-?\d+$/.test(json) ? numberText(json) : undefined
 }
 
-/** A number; integers that no double holds keep the digits of the server. */
+/** A number. Integers that no double holds keep the server's digits. */
 export const writeFloat: LeafWriter = (json) => {
   if (json === undefined || json === 'null') return 'null'
   if (!isNumberStart(json.charCodeAt(0))) return undefined
   return Number.isFinite(Number(json)) || /^-?\d+$/.test(json) ? numberText(json) : undefined
 }
 
-/** What JSON does not escape, `JSON.stringify` does not escape either; so only escapes can be written in another way. */
+/** `JSON.stringify` escapes no more than JSON requires, so only texts with escapes may differ. */
 function stringText(json: string): string {
   return json.includes('\\') ? JSON.stringify(JSON.parse(json)) : json
 }

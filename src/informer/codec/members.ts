@@ -1,10 +1,9 @@
-import { skipString } from './json-bytes.ts'
-import { jsonChar } from './json-char.ts'
+import { jsonChar, skipString } from './json-bytes.ts'
 
 /**
- * Walks over the members of one object in a JSON text without white space. After `open`, each `next` that returns true
- * stands at a member whose value begins at `value`; the caller finds that value's end and hands it to `leave`. Made to
- * be used again.
+ * Iterates over the members of one object in a JSON text without white space. After `open`, each `next` that returns
+ * true stops at a member whose value starts at `value`; the caller finds the end of the value and passes it to `leave`.
+ * Reusable.
  */
 export class Members {
   /** The range of the key, without its quotes. */
@@ -13,11 +12,11 @@ export class Members {
   /** The index of the key's opening quote. */
   member = 0
   value = 0
-  /** The index after the value, once it is known. */
+  /** The index after the value, once known. */
   valueEnd = 0
   /** The index of the comma before this member, or -1. */
   comma = -1
-  /** The index after the closing brace, once `next` has returned false; -1 where the text is not as expected. */
+  /** The index after the closing brace, once `next` has returned false; -1 if the text has an unexpected form. */
   end = -1
   #bytes: Buffer = Buffer.alloc(0)
   #limit = 0
@@ -34,7 +33,10 @@ export class Members {
     return bytes[start] === jsonChar.openBrace
   }
 
-  /** False at the end of the object, and (`end` is then -1) at white space, an escape in a key, or what is not JSON. */
+  /**
+   * Returns false at the end of the object. Also returns false, with `end` -1, at white space, an escape in a key, or
+   * invalid JSON.
+   */
   next(): boolean {
     const bytes = this.#bytes
     let index = this.#index
@@ -63,19 +65,17 @@ export class Members {
     return this.value < this.#limit
   }
 
-  /** The value ends before `valueEnd`. False when that is -1: the value has no end. */
+  /** Sets the end of the value. Returns false if it is -1: the value has no end. */
   leave(valueEnd: number): boolean {
     this.#index = this.valueEnd = valueEnd
     return valueEnd >= 0
   }
 
-  /** Whether the key is this one. */
   is(key: Uint8Array): boolean {
     return this.keyEnd - this.keyStart === key.length && matches(this.#bytes, this.keyStart, key)
   }
 }
 
-/** Whether these bytes stand at `start`. */
 export function matches(bytes: Buffer, start: number, expected: Uint8Array): boolean {
   for (let index = 0; index < expected.length; index++) {
     if (bytes[start + index] !== expected[index]) return false

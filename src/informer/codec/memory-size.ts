@@ -3,15 +3,15 @@ const pointerBytes = 8
 const headerBytes = 32
 const beyondLatin1 = /[\u0100-\uffff]/
 
-/** About what a string takes in memory. */
+/** The approximate size of a string in memory. */
 export function stringBytes(text: string): number {
   return headerBytes + text.length * (beyondLatin1.test(text) ? 2 : 1)
 }
 
-/** About what a parsed JSON value takes in memory; stops counting once that is more than `limit`. */
+/** The approximate size of a parsed JSON value in memory. Stops counting above `limit`. */
 export function valueBytes(value: unknown, limit: number = Infinity): number {
   let bytes = 0
-  // Without recursion: an object may be nested deeper than the stack is.
+  // Not recursive: objects may be nested deeper than the stack allows.
   const due: unknown[] = [value]
   while (due.length > 0 && bytes <= limit) {
     const one = due.pop()

@@ -2,16 +2,16 @@ import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** `pods`, `pods default/web-1`: what an error is about. */
+/** What an error is about: `pods`, or `pods default/web-1`. */
 function subject(resource: ApiResource, key: string | undefined): string {
   const name = groupResourceOf(resource)
   return key === undefined ? name : `${name} ${key}`
 }
 
-/** The `apiVersion` or `kind` of an object is not that of its resource. `key` is `namespace/name` where it is known. */
+/** The `apiVersion` or `kind` of an object is not that of its resource. `key` is `namespace/name`, if known. */
 export class WrongKindError extends CodedError {
   readonly key: string | undefined
-  /** Whether the two kinds differ in upper and lower case alone: the resource is written wrong, not the object. */
+  /** Whether the kinds differ only in case: then the resource is misspelt, not the object. */
   readonly isCase: boolean
 
   constructor(
@@ -33,7 +33,7 @@ export class WrongKindError extends CodedError {
 }
 
 /**
- * An object without `metadata` or `metadata.name`, or with a namespace that is not a string; a bookmark without a resource
+ * An object lacks `metadata` or `metadata.name`, or its namespace is not a string; or a bookmark lacks its resource
  * version.
  */
 export class MissingMetadataError extends CodedError {
@@ -49,14 +49,14 @@ export class MissingMetadataError extends CodedError {
   }
 }
 
-/** A text that is not the JSON of one object. `key` is `namespace/name` where it is known. */
+/** A text is not the JSON of one object. `key` is `namespace/name`, if known. */
 export class MalformedObjectError extends CodedError {
   readonly key: string | undefined
 
   constructor(resource: ApiResource, key: string | undefined, value: unknown, cause: unknown) {
     super('MALFORMED_OBJECT', `${subject(resource, key)}: not one JSON object`, {
       value,
-      hint: 'the response was damaged on its way, or a transform made what JSON cannot say',
+      hint: 'the response was damaged, or a transform returned a value that JSON cannot express',
       cause,
     })
     this.key = key

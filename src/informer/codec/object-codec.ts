@@ -1,86 +1,84 @@
-import type { ApiResource } from '../../kubernetes/api-resource.ts'
-import { apiVersionOf } from '../../kubernetes/api-resource.ts'
-import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
-import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
-import { AnswerCache } from './answer-cache.ts'
+import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import {
+  type KubernetesObject,
+  lastAppliedAnnotation,
+  objectKey,
+  type ObjectMeta,
+} from '../../kubernetes/object.ts'
+import { AnswerCache } from './answer-builder.ts'
 import { Difference } from './difference.ts'
-import { parseExact } from '../../lib/exact-json.ts'
+import { parseExact } from '../../lib/json.ts'
 import { stringBytes, valueBytes } from './memory-size.ts'
 import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
 import { ObjectText } from './object-text.ts'
-import { withinRoom } from './answer-room.ts'
+import { type ObjectSelection, type SelectedValue, withinRoom } from './projection.ts'
 import { projectParsed } from './parsed-projection.ts'
-import type { ObjectSelection, SelectedValue } from './projection.ts'
-import { readRow, Row, RowWriter } from './row.ts'
+import { holdWhole, readRow, readWholeText, Row, RowWriter, WholeText } from './row.ts'
 import { TemplateSet } from './template-set.ts'
 import { projectText } from './text-projection.ts'
-import { holdWhole, readWholeText, WholeText } from './whole.ts'
 import { MalformedObjectError, MissingMetadataError, WrongKindError } from './object-codec-error.ts'
 
 declare const opaque: unique symbol
 
-/** An object as it is held in memory. Only the codec that made it can read it. */
+/** An object as it is held in memory. Only its codec can read it. */
 export interface HeldObject {
   readonly [opaque]: true
 }
 
-/** What something says of its kind; what is absent is not said. */
+/** The type that an object claims; absent members claim nothing. */
 interface TypeClaim {
   readonly apiVersion?: unknown
   readonly kind?: unknown
   readonly metadata?: ObjectMeta
 }
 
-/** An object in both its forms. */
+/** An object in both forms. */
 interface EncodedObject {
   readonly held: HeldObject
   readonly object: KubernetesObject
 }
 
 /**
- * Decides alone how the objects of one resource are held in memory, and what of them is not:
- * `metadata.managedFields` and the annotation `kubectl.kubernetes.io/last-applied-configuration` are cut off the bytes
- * before they are parsed. An object is otherwise what `JSON.parse` makes of its text, with `apiVersion` and `kind`
- * first, and integers that a double cannot hold are `JSON.rawJSON` of their digits.
+ * Decides how the objects of one resource are held in memory. It cuts `metadata.managedFields` and the annotation
+ * `kubectl.kubernetes.io/last-applied-configuration` off the bytes before parsing. Otherwise an object is what
+ * `JSON.parse` returns, with `apiVersion` and `kind` first; integers that a double cannot hold are `JSON.rawJSON` of
+ * their digits.
  *
- * Objects share structure: with their siblings, and with what is held. They are deeply read-only.
+ * Objects share structure with their siblings and with what is held. They are deeply read-only.
  */
 export interface ObjectCodec {
   /**
-   * Takes the UTF-8 JSON of one object, as an item of a LIST (without `apiVersion` and `kind`, where the kind is
-   * built in) or from a watch event (with them). The bytes may change after the call.
-   * Throws {@link WrongKindError}, {@link MissingMetadataError} and {@link MalformedObjectError}.
+   * Takes the UTF-8 JSON of one object: an item of a LIST (of built-in kinds, without `apiVersion` and `kind`) or the
+   * object of a watch event (with both). The bytes may change after the call. Throws {@link WrongKindError}, {@link
+   * MissingMetadataError} and {@link MalformedObjectError}.
    */
   encode(text: Uint8Array): EncodedObject
   decode(held: HeldObject): KubernetesObject
-  /** Throws {@link WrongKindError} where something says that it is of another kind than the objects here. */
+  /** Throws {@link WrongKindError} if the object claims another kind. */
   checkType(object: TypeClaim): void
   /**
-   * Holds an object that was changed after `encode`, by a user's transform. What has no form in JSON is lost, and
-   * `apiVersion` and `kind` are always the resource's. Throws {@link MissingMetadataError} and
-   * {@link MalformedObjectError}.
+   * Holds an object that a user's transform has changed after `encode`. Values without a JSON form are lost;
+   * `apiVersion` and `kind` are always the resource's. Throws {@link MissingMetadataError} and {@link
+   * MalformedObjectError}.
    */
   hold(object: KubernetesObject): HeldObject
-  /**
-   * About how many bytes of memory an object takes as it is held, without what it shares with others: always the same
-   * number for the same held object.
-   */
+  /** The approximate memory of a held object, without what it shares with others. Constant for each held object. */
   bytesOf(held: HeldObject): number
-  /** About how many bytes of memory the held objects share, those included that wait to be collected. */
+  /** The approximate memory that held objects share, including what waits to be collected. */
   readonly sharedBytes: number
   /**
-   * Makes the function from a held object to the JSON text of what is selected of it: what `JSON.stringify` would make
-   * of the members picked from the decoded object, most often without decoding. It answers `undefined` where a writer of
-   * the selection does, or where a value is not of the selected form: then the object is to be decoded, and whoever asks
-   * finds out what is wrong. What is prepared for a selection is kept per selection object, within a bound.
+   * Compiles a selection into a function from a held object to JSON text, as `JSON.stringify` would write the selected
+   * members of the decoded object, mostly without decoding. The function returns `undefined` if a writer does, or if a
+   * value has another form than selected: then the caller decodes the object and finds the error. Answers are cached
+   * per selection object, within a bound.
    */
   projection(selection: ObjectSelection): Projection
 }
 
-/** Throws `AnswerTooLongError` where the text would have more than `maxUnits` UTF-16 units, before all of it is written. */
+/** Throws `AnswerTooLongError` before the text exceeds `maxUnits` UTF-16 units. */
 export type Projection = (held: HeldObject, maxUnits?: number) => string | undefined
 
-/** `metadataOnly`: of each object everything but its `metadata` is cut, and a `PartialObjectMetadata` is accepted. */
+/** `metadataOnly`: keeps only `metadata` of each object, and accepts `PartialObjectMetadata`. */
 export function createObjectCodec(options: {
   readonly resource: ApiResource
   readonly metadataOnly?: boolean
@@ -88,20 +86,21 @@ export function createObjectCodec(options: {
   return new TemplateCodec(options.resource, options.metadataOnly ?? false)
 }
 
-/** A row beyond this part of its object's text saves too little to be worth it. */
+/** A row longer than this part of its object's text saves too little. */
 const maxRowPart = 3 / 4
 /**
- * Of prepared answers, as {@link AnswerCache} counts them: about two kilobytes for each selection and template. Where many selections
- * are live, each is asked for every template again and again, and making an answer takes ten times as long as filling it.
+ * The bound on cached answers, as {@link AnswerCache} counts them: about two kilobytes for each selection and template.
+ * With many live selections, each is used for every template again and again, and building an answer takes ten times as
+ * long as filling it.
  */
 const maxAnswerBytes = 64 << 20
 
-/** A row, or a whole text, without the text. */
+/** The memory of a row or a whole text, without its text. */
 const heldHeaderBytes = 48
 
 type Held = Row | WholeText | KubernetesObject
 
-/** Holds an object as a {@link Row} against a sibling's template where there is a fitting one, or else as a whole. */
+/** Holds an object as a {@link Row} against a sibling's template if one fits, or else as a whole. */
 class TemplateCodec implements ObjectCodec {
   readonly #resource: ApiResource
   readonly #metadataOnly: boolean
@@ -109,8 +108,8 @@ class TemplateCodec implements ObjectCodec {
   readonly #text: ObjectText
   readonly #difference = new Difference()
   readonly #writer = new RowWriter()
-  /** Apart from each other, since transformed objects do not look like those that came. */
-  readonly #cameTemplates = new TemplateSet()
+  /** Kept apart, because transformed objects do not look like received ones. */
+  readonly #receivedTemplates = new TemplateSet()
   readonly #changedTemplates = new TemplateSet()
   readonly #answers = new AnswerCache(maxAnswerBytes)
 
@@ -125,7 +124,7 @@ class TemplateCodec implements ObjectCodec {
     try {
       const loaded = this.#text.load(text) || this.#text.load(withoutSpace(text))
       return (
-        (loaded ? this.#encodeText(this.#cameTemplates) : undefined) ?? this.#encodeParsed(text)
+        (loaded ? this.#encodeText(this.#receivedTemplates) : undefined) ?? this.#encodeParsed(text)
       )
     } finally {
       this.#text.release()
@@ -159,7 +158,7 @@ class TemplateCodec implements ObjectCodec {
   }
 
   get sharedBytes(): number {
-    return this.#cameTemplates.bytes + this.#changedTemplates.bytes
+    return this.#receivedTemplates.bytes + this.#changedTemplates.bytes
   }
 
   projection(selection: ObjectSelection): Projection {
@@ -177,7 +176,7 @@ class TemplateCodec implements ObjectCodec {
     return (held, maxUnits = Number.POSITIVE_INFINITY) => withinRoom(maxUnits, () => project(held))
   }
 
-  /** Encodes what `#text` has. `undefined` where the bytes alone did not tell what is in it. */
+  /** Encodes the object in `#text`. `undefined` if its bytes alone were not enough. */
   #encodeText(templates: TemplateSet): EncodedObject | undefined {
     const text = this.#text
     const template = templates.find(text)
@@ -203,7 +202,7 @@ class TemplateCodec implements ObjectCodec {
     return this.#writer.write(template, this.#text, this.#difference, this.#text.end * maxRowPart)
   }
 
-  /** Does on the parsed object what could not be done on the bytes. */
+  /** Parses an object that could not be read from its bytes, and then encodes it. */
   #encodeParsed(text: Uint8Array): EncodedObject {
     const source = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('utf8')
     const parsed = this.#parse(() => parseExact(source))
@@ -227,7 +226,10 @@ class TemplateCodec implements ObjectCodec {
     }
   }
 
-  /** `undefined` where the engine cannot write it: parsing knows no depth, writing some thousand levels. */
+  /**
+   * `undefined` if the engine cannot write it: parsing has no depth limit, but writing fails after some thousand
+   * levels.
+   */
   #stringify(object: KubernetesObject): string | undefined {
     try {
       return JSON.stringify(object)
@@ -272,7 +274,7 @@ function encoded(held: Held, object: KubernetesObject): EncodedObject {
   return { held: held as unknown as HeldObject, object }
 }
 
-/** `undefined` where there is no name, or a namespace that is none. */
+/** `undefined` without a name, or with an invalid namespace. */
 function keyOf(metadata: ObjectMeta | undefined | null): string | undefined {
   const { name, namespace = '' }: { name?: unknown; namespace?: unknown } = metadata ?? {}
   if (typeof name !== 'string' || name === '' || typeof namespace !== 'string') return undefined

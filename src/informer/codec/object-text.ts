@@ -1,13 +1,10 @@
-import type { ApiResource } from '../../kubernetes/api-resource.ts'
-import { apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
-import { isSpace, skipValue } from './json-bytes.ts'
-import { jsonChar } from './json-char.ts'
-import { skipManagedFields } from './managed-fields.ts'
+import { isSpace, jsonChar, skipValue } from './json-bytes.ts'
 import { matches, Members } from './members.ts'
 import { groupByName, groupByOwner, groupWithin, noGroup } from './sibling-group.ts'
 
-/** A larger buffer is used for its one object only. */
+/** A larger buffer is released after its object. */
 const keptBufferBytes = 1 << 20
 const firstBufferBytes = 1 << 14
 
@@ -29,21 +26,21 @@ const partialObjectMetadata = {
 } as const
 
 /**
- * The JSON of one object in the form that the codec works on: `apiVersion` and `kind` first, nothing of what is never
- * kept (`metadata.managedFields`, the last-applied annotation; with `metadataOnly` everything but `metadata`). Cut out
- * of the bytes as they came, by one look at the metadata, without parsing. There is one per codec, used again for each
- * object.
+ * The JSON of one object in the form that the codec needs: `apiVersion` and `kind` first, and without what is never
+ * held (`metadata.managedFields` and the last-applied annotation; with `metadataOnly`, everything but `metadata`). It
+ * is cut from the received bytes in one pass over the metadata, without parsing. Each codec has one, and reuses it for
+ * every object.
  */
 export class ObjectText {
   bytes: Buffer = Buffer.alloc(firstBufferBytes)
   view: DataView = viewOf(this.bytes)
   /** The index after the object. */
   end = 0
-  /** The objects of all namespaces that are likely to look like this one. */
+  /** The group of objects of all namespaces that probably look like this one. */
   kin: number = noGroup
-  /** Those of them in its own namespace. */
+  /** The same group within the object's namespace. */
   siblings: number = noGroup
-  /** How many bytes at the beginning are the same for all objects of the resource. */
+  /** How many bytes at the beginning are equal for all objects of the resource. */
   readonly headBytes: number
   readonly #head: Buffer
   readonly #apiVersion: Buffer
@@ -52,9 +49,9 @@ export class ObjectText {
   readonly #root = new Members()
   readonly #metadata = new Members()
   readonly #annotations = new Members()
-  /** Pairs of indices: what is to be cut. */
+  /** Pairs of indices: the ranges to cut. */
   readonly #cuts: number[] = []
-  /** The ranges of `metadata.name` and `metadata.namespace` with their quotes, before anything is cut. */
+  /** The ranges of `metadata.name` and `metadata.namespace` with their quotes, before cutting. */
   #nameStart = 0
   #nameEnd = 0
   #namespaceStart = 0
@@ -75,11 +72,11 @@ export class ObjectText {
   }
 
   /**
-   * Takes an object as a server wrote it. False where that cannot be done on the bytes alone, or where something is
-   * wrong with the object: then it must be parsed as a whole, and nothing here is to be used.
+   * Takes an object as a server wrote it. Returns false if the bytes alone are not enough, or the object is invalid:
+   * then it must be parsed, and nothing here may be used.
    */
   load(text: Uint8Array): boolean {
-    // The head's comma makes way for the object's opening brace and then takes its place.
+    // The object's opening brace overwrites the comma at the end of the head, and then becomes that comma.
     const start = this.headBytes - 1
     this.#reserve(start + text.length)
     this.bytes.set(this.#head, 0)
@@ -95,7 +92,7 @@ export class ObjectText {
     return true
   }
 
-  /** Takes the text of an object that begins with the resource's `apiVersion` and `kind`; cuts nothing. */
+  /** Takes the text of an object that begins with the resource's `apiVersion` and `kind`. Cuts nothing. */
   loadWhole(text: string): void {
     this.#reserve(text.length * 3)
     this.end = this.bytes.write(text, 'utf8')
@@ -106,14 +103,14 @@ export class ObjectText {
     return this.bytes.toString('utf8', 0, this.end)
   }
 
-  /** The object's key, for an error; as far as it was read, also when `load` returned false. */
+  /** The object's key for an error, as far as it was read, even if `load` returned false. */
   key(): string | undefined {
     if (!this.#isNamed()) return undefined
     const name = this.#contentOf(this.#nameStart, this.#nameEnd)
     return objectKey({ name, namespace: this.#contentOf(this.#namespaceStart, this.#namespaceEnd) })
   }
 
-  /** Gives back what one large object needed. */
+  /** Releases the memory of a large object. */
   release(): void {
     if (this.bytes.length > keptBufferBytes) this.#allocate(firstBufferBytes)
   }
@@ -143,7 +140,7 @@ export class ObjectText {
       if (root.is(keys.metadata)) {
         if (!root.leave(this.#scanMetadata(root.value, cutting))) return false
         kept = found = true
-        // What follows may be long and holds nothing to cut.
+        // The rest may be long and has nothing to cut.
         if (!this.#metadataOnly || !cutting) break
       } else {
         if (!root.leave(skipValue(bytes, root.value, end))) return false
@@ -215,7 +212,7 @@ export class ObjectText {
     return annotations.end
   }
 
-  /** Whether the member, if it is `apiVersion` or `kind`, says what it may. */
+  /** Whether the member, if it is `apiVersion` or `kind`, has an allowed value. */
   #checkType(root: Members): boolean {
     const part = root.is(keys.kind) ? 'kind' : root.is(keys.apiVersion) ? 'apiVersion' : undefined
     if (part === undefined) return true
@@ -229,7 +226,7 @@ export class ObjectText {
     return true
   }
 
-  /** Whether what was said of the type is all of one type, and of one that is allowed here. */
+  /** Whether `apiVersion` and `kind` are of one type, and that type is allowed. */
   #isOneType(): boolean {
     if (!this.#saysPartialKind && !this.#saysPartialVersion) return true
     const partial = this.#saysPartialKind && this.#saysPartialVersion && !this.#saysOwnType
@@ -244,7 +241,7 @@ export class ObjectText {
     return this.bytes.toString('utf8', this.#shifted(start) + 1, this.#shifted(end) - 1)
   }
 
-  /** Where an index of the text as it came is now. */
+  /** The index after cutting of an index before cutting. */
   #shifted(index: number): number {
     let shifted = index
     for (let at = 0; at < this.#cuts.length; at += 2) {
@@ -254,7 +251,7 @@ export class ObjectText {
     return shifted
   }
 
-  /** Notes that the member goes, and one comma with it. `kept`: whether one before it stays. */
+  /** Cuts a member together with one comma. `kept`: whether an earlier member stays. */
   #cut(members: Members, kept: boolean): void {
     const valueEnd = members.valueEnd
     if (kept) this.#cuts.push(members.comma, valueEnd)
@@ -285,4 +282,29 @@ function viewOf(bytes: Buffer): DataView {
 function isValue(bytes: Buffer, members: Members, expected: Buffer): boolean {
   const { value, valueEnd } = members
   return valueEnd - value === expected.length && matches(bytes, value, expected)
+}
+
+/**
+ * The index after the value of `managedFields`, which makes up 40 % of all bytes. An array without an inner array ends
+ * at its first closing bracket, unless that bracket is inside a string. It is not inside a string if the text ends with
+ * it, or if `},"` or `,"` and a letter follow: that quote would have to close the string, and no letter can follow a
+ * string. All other values are skipped byte by byte.
+ */
+function skipManagedFields(bytes: Buffer, start: number, end: number): number {
+  if (bytes[start] !== jsonChar.openBracket) return skipValue(bytes, start, end)
+  const close = bytes.indexOf(jsonChar.closeBracket, start)
+  if (close < 0 || close >= end || bytes.lastIndexOf(jsonChar.openBracket, close) !== start) {
+    return skipValue(bytes, start, end)
+  }
+  let next = close + 1
+  while (next < end && bytes[next] === jsonChar.closeBrace) next++
+  if (next === end) return close + 1
+  const letter = bytes[next + 2] ?? 0
+  const isKey =
+    bytes[next] === jsonChar.comma && bytes[next + 1] === jsonChar.quote && isLowerCase(letter)
+  return isKey && next + 2 < end ? close + 1 : skipValue(bytes, start, end)
+}
+
+function isLowerCase(letter: number): boolean {
+  return letter >= 0x61 && letter <= 0x7a
 }

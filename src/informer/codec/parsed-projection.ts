@@ -1,16 +1,20 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { checkRoom } from './answer-room.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import {
+  checkRoom,
+  type ObjectSelection,
+  type SelectedEntryField,
+  type SelectedValue,
+} from './projection.ts'
 import { writeJson } from './leaf-writer.ts'
-import type { ObjectSelection, SelectedEntryField, SelectedValue } from './projection.ts'
 
-/** The text of a value that is there already parsed: `undefined` where the slow way must do. */
+/** Writes the text of a parsed value; `undefined` if the object must be decoded. */
 export function projectParsed(value: SelectedValue, parsed: unknown): string | undefined {
   switch (value.form) {
     case 'text':
       return value.text
     case 'leaf': {
       const json = jsonOf(parsed)
-      // What `JSON.stringify` has written needs not be read and written again.
+      // `JSON.stringify` has written it, so the writer need not read it again.
       const isWritten = value.write === writeJson && typeof parsed === 'object' && parsed !== null
       return isWritten ? json : value.write(json)
     }
@@ -32,7 +36,7 @@ export function projectParsed(value: SelectedValue, parsed: unknown): string | u
   }
 }
 
-/** The same for what stands at the properties of `path` from the one of this index on. */
+/** Writes the value at the properties of `path` from index `from` on. */
 export function projectParsedAt(
   value: SelectedValue,
   parsed: unknown,
@@ -47,12 +51,12 @@ export function projectParsedAt(
   return projectParsedAt(value, inner, path, from + 1)
 }
 
-/** What is written for null and for what is missing. */
+/** The text of null or a missing value. */
 export function absentText(value: { readonly required: boolean }): string | undefined {
   return value.required ? undefined : 'null'
 }
 
-/** The text of the parts between the brackets, with commas; `undefined` where one part has no text. */
+/** The texts of the parts between brackets, with commas; `undefined` if a part has no text. */
 export function joined<T>(
   open: string,
   close: string,
@@ -71,24 +75,23 @@ export function joined<T>(
 
 const plainName = /^\w*$/
 
-/** A member of a JSON object. */
 export function memberText(key: string, text: string): string {
   return plainName.test(key) ? `"${key}":${text}` : `${JSON.stringify(key)}:${text}`
 }
 
-/** The object or array that was asked for last: it may be selected many times over. */
+/** The last object or array, because it may be selected many times. */
 let last: { readonly parsed: object; readonly json: string | undefined } = {
   parsed: {},
   json: '{}',
 }
 
-/** The JSON text that a value may have been read from. */
+/** A JSON text from which the value can be read. */
 function jsonOf(parsed: unknown): string | undefined {
   if (typeof parsed === 'object' && parsed !== null) {
     if (last.parsed !== parsed) last = { parsed, json: JSON.stringify(parsed) }
     return last.json
   }
-  // `JSON.parse` makes infinities of numbers beyond the doubles.
+  // `JSON.parse` turns numbers beyond doubles into infinities.
   if (parsed === Infinity) return '1e999'
   if (parsed === -Infinity) return '-1e999'
   return JSON.stringify(parsed)

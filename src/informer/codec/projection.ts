@@ -1,51 +1,86 @@
-/** What is to be written of an object: a JSON object with these members, in this order. */
+/** The selected part of an object: a JSON object with these members, in this order. */
 export interface ObjectSelection {
   readonly fields: readonly SelectedField[]
 }
 
-/** A decoded object, of which a text is made. */
+/** A decoded object, for computed texts. */
 type MadeOf = Readonly<Record<string, unknown>>
 
 export interface SelectedField {
-  /** The response key: the name of the member that is written. */
+  /** The response key: the name of the written member. */
   readonly key: string
   /**
-   * The properties from the enclosing object to the value: usually one; several go through nested objects
-   * (`['metadata', 'uid']`), and where one of those is null or missing, so is the value. None: the enclosing object itself.
+   * The properties that lead from the enclosing object to the value. Usually one; several go through nested objects
+   * (`['metadata', 'uid']`), and the value is null if one of those is null or missing. Empty: the enclosing object
+   * itself.
    */
   readonly path: readonly string[]
   readonly value: SelectedValue
 }
 
 /**
- * How a value is checked and written. What is of another shape than expected (a string for an object, say) is for the
- * slow way, as is null or nothing where something is `required`; otherwise those two are written as `null`.
+ * How a value is checked and written. Null or a missing value is written as `null`, unless the value is `required`. A
+ * value of another form (a string for an object) cannot be projected, nor can null for a `required` one: the projection
+ * returns `undefined`.
  */
 export type SelectedValue =
-  /** A scalar; with `writeJson` any value as it is. */
+  /** A scalar; with `writeJson`, any value. */
   | { readonly form: 'leaf'; readonly write: LeafWriter }
   | { readonly form: 'object'; readonly selection: ObjectSelection; readonly required: boolean }
   | { readonly form: 'list'; readonly of: SelectedValue; readonly required: boolean }
-  /** A map as the list of its entries, in JavaScript's order of keys. */
+  /** A map as a list of its entries, in JavaScript's key order. */
   | {
       readonly form: 'entries'
       readonly fields: readonly SelectedEntryField[]
       readonly required: boolean
     }
-  /** The JSON text that a function makes of an object, which is decoded for it. It may depend on the object alone. */
+  /** A JSON text computed from the decoded object. It must depend on that object only. */
   | { readonly form: 'made'; readonly make: (object: MadeOf) => string | undefined }
-  /** The same JSON text for all objects, `__typename` for one. */
+  /** A constant JSON text, such as `__typename`. */
   | { readonly form: 'text'; readonly text: string }
 
-/** A member of what is written for an entry of a map: its key, or its value, or a constant. */
+/** A member of a map entry: its key, its value, or a constant. */
 export interface SelectedEntryField {
   readonly key: string
   readonly value: 'key' | SelectedValue
 }
 
 /**
- * From the JSON text of a value as it is held (`undefined`: there is none) to the JSON text that is written. The text
- * need not be as `JSON.stringify` would have it: servers write `\u003c` and `1.0`. `undefined`: the slow way must do.
- * Its answer may depend on the text alone.
+ * Turns the JSON text of a held value (`undefined`: missing) into the JSON text to write. The input may have other
+ * spellings than `JSON.stringify`: servers write `\u003c` and `1.0`. Returns `undefined` if the object must be decoded.
+ * Must depend on the text only.
  */
 export type LeafWriter = (json: string | undefined) => string | undefined
+
+/** The text of one object exceeds the length that the caller allows. */
+export class AnswerTooLongError extends Error {
+  /** The length when this was noticed, in UTF-16 units. */
+  readonly length: number
+
+  constructor(length: number) {
+    super(`what is selected of an object is longer than ${length} characters`)
+    this.length = length
+  }
+}
+
+/** How long the text may become that is being written. Texts are written one at a time. */
+let room = Number.POSITIVE_INFINITY
+
+/** Runs `write` with a limit of so many UTF-16 units for each text. */
+export function withinRoom<T>(units: number, write: () => T): T {
+  const before = room
+  room = units
+  try {
+    return write()
+  } finally {
+    room = before
+  }
+}
+
+/**
+ * Checks the length of a growing text. Throws {@link AnswerTooLongError}. A selection may name a large part of a large
+ * object a thousand times, so the check comes before everything is written.
+ */
+export function checkRoom(units: number): void {
+  if (units > room) throw new AnswerTooLongError(units)
+}

@@ -1,15 +1,15 @@
 import type { Json, KubernetesObject } from '../../kubernetes/object.ts'
 import { differenceWidth, type Difference } from './difference.ts'
-import { parseExact } from '../../lib/exact-json.ts'
-import { mayHoldLongInteger } from './json-bytes.ts'
-import { jsonChar } from './json-char.ts'
+import { parseExact } from '../../lib/json.ts'
+import { jsonChar, mayHoldLongInteger } from './json-bytes.ts'
 import type { ObjectText } from './object-text.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
+import { stringBytes, valueBytes } from './memory-size.ts'
 
-/** An object held as what is different in it from a template. */
+/** An object held as its differences from a template. */
 export class Row {
   readonly template: Template
-  /** A JSON array: a node of the template, the value that stands there, the next node, … in ascending order. */
+  /** A JSON array: a node of the template, the value in its place, the next node, … in ascending order. */
   readonly text: string
   /** Whether the text may hold integers that need `parseExact`. */
   readonly exact: boolean
@@ -21,11 +21,10 @@ export class Row {
   }
 }
 
-/** Writes rows; has the buffer for it. */
 export class RowWriter {
   #bytes: Buffer = Buffer.alloc(1 << 13)
 
-  /** `undefined` when the row would be longer than `maxBytes`. */
+  /** Returns `undefined` if the row would be longer than `maxBytes`. */
   write(
     template: Template,
     text: ObjectText,
@@ -75,14 +74,14 @@ function needsExact(bytes: Buffer, start: number, end: number): boolean {
   return bytes[start] !== jsonChar.quote && mayHoldLongInteger(bytes, start, end)
 }
 
-/** A loop is faster than the native copy up to some tens of bytes. */
+/** Up to some tens of bytes, a loop is faster than the native copy. */
 function copy(from: Buffer, start: number, end: number, to: Buffer, at: number): number {
   if (end - start > 64) from.copy(to, at, start, end)
   else for (let index = start; index < end; index++) to[at + index - start] = from[index] ?? 0
   return at + end - start
 }
 
-/** The object of a row: a copy of the containers around each difference, everything else shared with the template. */
+/** The object of a row: copies the containers around each difference and shares the rest with the template. */
 export function readRow(row: Row): KubernetesObject {
   const { template } = row
   if (row.text === '[]') return template.object
@@ -117,10 +116,10 @@ export function readRow(row: Row): KubernetesObject {
   return root as unknown as KubernetesObject
 }
 
-/** A copied object or array while its differences are put in. */
+/** A copied object or array that takes its differences. */
 type Container = Record<string | number, unknown>
 
-/** The copied containers from the object down to the last difference; used again by each call. */
+/** The copied containers from the object down to the last difference; reused by each call. */
 const copies: (Container | undefined)[] = []
 const copiedNodes: number[] = []
 const path: number[] = []
@@ -129,4 +128,30 @@ function shallowCopy(container: Container): Container {
   return Array.isArray(container)
     ? (container.slice() as unknown as Container)
     : Object.assign({}, container)
+}
+
+/** An object held as its JSON text, which is smaller but must be parsed. */
+export class WholeText {
+  readonly text: string
+  /** Whether the text may hold integers that need `parseExact`. */
+  readonly exact: boolean
+
+  constructor(text: string, exact: boolean) {
+    this.text = text
+    this.exact = exact
+  }
+}
+
+export function readWholeText({ text, exact }: WholeText): KubernetesObject {
+  return (exact ? parseExact(text) : JSON.parse(text)) as KubernetesObject
+}
+
+/** Returns the object itself if it takes no more memory than its text (few values, long strings), or else the text. */
+export function holdWhole(
+  object: KubernetesObject,
+  text: string,
+  exact: boolean,
+): KubernetesObject | WholeText {
+  const textBytes = stringBytes(text)
+  return valueBytes(object, textBytes) <= textBytes ? object : new WholeText(text, exact)
 }

@@ -1,8 +1,6 @@
-import { skipString, skipValue } from './json-bytes.ts'
-import { jsonChar } from './json-char.ts'
+import { jsonChar, skipString, skipValue } from './json-bytes.ts'
 import { matches, Members } from './members.ts'
 
-/** No group at all. */
 export const noGroup = 0
 
 const kindKey = Buffer.from('kind')
@@ -11,10 +9,10 @@ const generatedNames = [Buffer.from('"ReplicaSet"'), Buffer.from('"Job"')]
 const owner = new Members()
 
 /**
- * The objects of all namespaces that are likely to look alike, as a number: those whose first owner has one kind and
- * name. Of a ReplicaSet's or a Job's name its generated end is left out, so that all revisions of a Deployment and all
- * runs of a CronJob are one group. Two groups may rarely get one number: they share a template then, at a loss of
- * space and of nothing else.
+ * A number for the objects of all namespaces that probably look alike: those whose first owner has the same kind and
+ * name. The generated end of a ReplicaSet's or a Job's name is ignored, so that all revisions of a Deployment and all
+ * runs of a CronJob are one group. Two groups may rarely have the same number; then they share a template, which only
+ * costs space.
  *
  * `owners` is the index of the value of `ownerReferences`.
  */
@@ -40,12 +38,12 @@ export function groupByOwner(bytes: Buffer, end: number, owners: number): number
   return noGroup
 }
 
-/** The objects of all namespaces that have one name, such as the ConfigMap that is put into each namespace. */
+/** The objects of all namespaces with one name, such as a ConfigMap that every namespace has. */
 export function groupByName(bytes: Buffer, start: number, end: number): number {
   return groupWithin(offsetBasis, bytes, start, end)
 }
 
-/** Those of a group that also have this text in common: FNV-1a, 32 bits. */
+/** The part of a group that also has this text in common: FNV-1a, 32 bits. */
 export function groupWithin(group: number, bytes: Buffer, start: number, end: number): number {
   let hash = group
   for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), prime)

@@ -1,13 +1,12 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { checkRoom } from './answer-room.ts'
-import { jsonChar } from './json-char.ts'
+import { checkRoom, type LeafWriter, type SelectedField } from './projection.ts'
+import { jsonChar } from './json-bytes.ts'
 import { valueEnd } from './json-text.ts'
-import type { LeafWriter, SelectedField } from './projection.ts'
 import { readRow, type Row } from './row.ts'
 import { projectTextAt } from './text-projection.ts'
 
 const noHole = -1
-/** The node of a hole that depends on all that is within a container, not on one node. */
+/** The node of a hole that depends on a whole container. */
 export const noNode = -1
 
 /** A range of the answer that depends on one node of the template. */
@@ -15,12 +14,12 @@ export interface Hole {
   readonly start: number
   readonly end: number
   readonly node: number
-  /** What is written there, of what stands in the node's place: `field.value` at `field.path` from `from` on. */
+  /** What the hole shows of the node's value: `field.value` at `field.path` from index `from` on. */
   readonly field: SelectedField
   readonly from: number
-  /** With {@link noNode}: the answer that is the text of the container, for the writer of what is written of it. */
+  /** With {@link noNode}: the answer that forms the text of the container, and the writer that takes it. */
   readonly container?: ContainerText
-  /** With {@link noNode}: what makes the text, of the decoded object. */
+  /** With {@link noNode}: computes the text from the decoded object. */
   readonly make?: (object: Readonly<Record<string, unknown>>) => string | undefined
 }
 
@@ -29,45 +28,45 @@ interface ContainerText {
   readonly write: LeafWriter
 }
 
-/** Where the values of the holes of the row at hand begin, 0 for holes that stay as they are, and where they end. */
+/** For each hole of the current row, where its new value starts and ends; 0 for unchanged holes. */
 let valueStarts = new Int32Array(256)
 let valueEnds = new Int32Array(256)
 
 /**
- * How a selection is written without decoding. A row is its template with other values at some nodes; just so its
- * answer is the template's answer with other texts at some holes. So the selection is written once, of the template
- * itself, and it is remembered which range of that text was made of which node: a hole, at which a row that has a
- * difference at the node has another text.
+ * Writes a selection without decoding. A row is its template with other values at some nodes. In the same way, its
+ * answer is the template's answer with other texts in some holes. The selection is written once, for the template
+ * itself. A hole is a range of that text which was made from one node; a row that differs at the node has another text
+ * there.
  *
- * A hole is a whole value, and holes lie within each other as the selected values do: in that of `status` is that of
- * `conditions`, in it one of each element, and so down to the scalars. Differences never lie within each other, and so
- * none of the holes that a row fills is within another: its answer is pieces of the template's answer and filled holes
- * in turn. Where the difference is a scalar, its text in the row is what is written, but for its spelling; where it is
- * a container (an array that changed its length, an object with other keys), what is selected of it is picked out of
- * its text. Nothing is parsed but what `JSON.stringify` would spell otherwise.
+ * A hole is a whole value, and holes nest as the selected values do: `status` contains `conditions`, which contains one
+ * hole per element, down to scalars. Differences never nest, so the holes that a row fills do not nest either: its
+ * answer alternates pieces of the template's answer with filled holes. If the difference is a scalar, its text in the
+ * row is written, with its spelling normalised. If it is a container (an array of another length, an object with other
+ * keys), the selected parts are picked out of its text. Only values that `JSON.stringify` would spell differently are
+ * parsed.
  *
- * The differences come in the order of the object's text, the holes in that of the selection, and a node may be selected
- * more than once: so one pass over the row notes each value at its holes, and one over the holes writes.
+ * Differences are in the order of the object's text, holes in the order of the selection, and a node may be selected
+ * several times. So one pass over the row locates the value of each hole, and one pass over the holes writes.
  *
- * A writer may make something else of a container than its text (its length, say). Then no part of what it writes is
- * made of a part of the container: the container's text is put together first, as an answer of its own, and handed over.
+ * A writer may turn a container into something else than its text, such as its length. Then no part of its output stems
+ * from a part of the container: the container's text is written first, as an answer of its own, and passed to the
+ * writer.
  */
 export class TemplateAnswer {
-  /** About what it takes in memory. */
+  /** The approximate size in memory. */
   readonly bytes: number
   readonly #text: string
   readonly #holes: readonly Hole[]
-  /** Whether a part of it is made of the decoded object. */
+  /** Whether a part is computed from the decoded object. */
   readonly #isMade: boolean
   readonly #containers: readonly ContainerText[]
   /** The first hole of each node, or `noHole`. */
   readonly #holeOf: Int32Array
-  /** The next hole of the same node. */
   readonly #nextHole: Int32Array
-  /** Differences behind this node are in nothing that is selected. */
+  /** Differences behind this node are not selected. */
   readonly #lastNode: number
 
-  /** `holes` in the order of their starts, those around others before them. */
+  /** `holes` in the order of their starts; outer ones before inner ones. */
   constructor(text: string, holes: readonly Hole[]) {
     this.#text = text
     this.#holes = holes
@@ -87,11 +86,11 @@ export class TemplateAnswer {
     this.bytes = text.length + holes.length * holeBytes + nodeBytes + inner
   }
 
-  /** The answer for a row of this template; `undefined` where the slow way must do. */
+  /** The answer for a row of this template; `undefined` if the row must be decoded. */
   fill(row: Row): string | undefined {
     const { text } = row
     const object = this.#isMade ? (readRow(row) as Unstructured) : undefined
-    // First, since the notes of where the values are serve one answer at a time.
+    // Inner answers come first, because they reuse the positions of values.
     const containers = this.#containers.map(({ answer }) => answer.fill(row))
     if (!this.#noteValues(text) && containers.length === 0 && object === undefined)
       return this.#text
@@ -104,7 +103,7 @@ export class TemplateAnswer {
       let piece: string | undefined
       if (hole.container !== undefined) {
         const whole = containers[container++]
-        // Then the container itself, or one around it, is different as a whole.
+        // The container itself, or one around it, differs as a whole.
         if (hole.start < written) continue
         piece = whole === undefined ? undefined : hole.container.write(whole)
       } else if (hole.make !== undefined) {
@@ -119,7 +118,7 @@ export class TemplateAnswer {
     return answer + this.#text.slice(written)
   }
 
-  /** Whether any hole is to be filled. */
+  /** Locates the values of holes. Returns whether there are any. */
   #noteValues(text: string): boolean {
     reserve(this.#holes.length)
     const starts = valueStarts
@@ -150,7 +149,7 @@ export class TemplateAnswer {
   }
 }
 
-/** The object of a hole, its place in the arrays. */
+/** The memory of a hole: the object, and its entries in the arrays. */
 const holeBytes = 64
 
 function reserve(holes: number): void {

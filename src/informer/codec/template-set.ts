@@ -3,32 +3,32 @@ import type { ObjectText } from './object-text.ts'
 import { noGroup } from './sibling-group.ts'
 import { createTemplate, maxTemplateBytes, type Template, templateBytes } from './template.ts'
 
-/** So many objects of a group are seen before the group may have a template. */
+/** How many objects of a group come before it may have a template. */
 const firstObjects = 4
-/** A row is as it should be up to this part of its object's text. */
+/** A row fits its template up to this part of its object's text. */
 const fittingPart = 1 / 8
-/** What a template takes in memory: its text, its tree and its object, as a multiple of the text. */
+/** The memory of a template (text, tree and object), as a multiple of its text. */
 const templateCost = 3
-/** So many groups are remembered without looking which of them are still in use. */
+/** The first sweep for unused groups comes after so many groups. */
 const firstSweep = 4096
 
-/** What is known of one group of objects. */
+/** The state of one group of objects. */
 interface Group {
-  /** Held by its rows only, so that it goes when the last of them goes. */
+  /** Retained by its rows only, so that it is collected with the last of them. */
   template: WeakRef<Template> | undefined
   objects: number
-  /** By how much the rows written since the last template are larger than they should be. */
+  /** How many bytes the rows since the last template waste. */
   excessBytes: number
-  /** Doubles with each template, so that a group that nothing fits is left in peace. */
+  /** Doubles with each template, so that a group without a fitting one stops trying. */
   patience: number
 }
 
 /**
- * The templates of one resource: one for all objects, and one for each group that has paid for it. An object may be
- * held against the template of its siblings (same owner, same namespace), of its kin in other namespaces, or of all.
+ * The templates of one resource: one for all objects, and one for each group that is worth it. An object is held
+ * against the template of its siblings (same owner, same namespace), of its kin in other namespaces, or of all objects.
  *
- * A template is made when the rows written without it waste more bytes than it takes, and made anew when they do so
- * with it. The number of groups is bounded by that of the templates in use: those without are forgotten by each sweep.
+ * A template is created when the rows without it waste more bytes than it takes, and replaced when the rows with it do.
+ * The number of groups is bounded by the number of used templates: each sweep drops groups without one.
  */
 export class TemplateSet {
   readonly #groups = new Map<number, Group>()
@@ -38,7 +38,7 @@ export class TemplateSet {
   #bytes = 0
   readonly #collected = new FinalizationRegistry((bytes: number) => (this.#bytes -= bytes))
 
-  /** About what the templates take in memory that have been made and not yet been collected. */
+  /** The approximate memory of the templates that were created and not yet collected. */
   get bytes(): number {
     return this.#bytes
   }
@@ -49,8 +49,8 @@ export class TemplateSet {
   }
 
   /**
-   * Takes note that an object, held against what `find` gave, took `heldBytes`. Returns the object's own template if
-   * it was made one.
+   * Records that an object took `heldBytes` against the template from `find`. Returns a template if the object becomes
+   * one.
    */
   learn(text: ObjectText, object: KubernetesObject, heldBytes: number): Template | undefined {
     const excess = Math.max(0, heldBytes - text.end * fittingPart)
@@ -95,7 +95,7 @@ export class TemplateSet {
   }
 }
 
-/** Whether the group is to have a new template; if so, its count begins again. */
+/** Whether the group needs a new template. If so, resets its count. */
 function isDue(group: Group | undefined, text: ObjectText, excess: number): boolean {
   if (group === undefined) return false
   group.objects++

@@ -1,35 +1,34 @@
 import type { Json, JsonObject, KubernetesObject } from '../../kubernetes/object.ts'
 import { valueBytes } from './memory-size.ts'
-import { skipString, skipValue } from './json-bytes.ts'
-import { jsonChar } from './json-char.ts'
+import { jsonChar, skipString, skipValue } from './json-bytes.ts'
 
-/** Nested deeper than this, a value is one node: compared and recorded as a whole. */
+/** A value nested deeper than this is one node, compared and recorded as a whole. */
 const maxDepth = 64
 
-/** The numbers that stand for each node in {@link Template.nodes}. */
+/** The numbers for each node in {@link Template.nodes}. */
 export const nodeWidth = 4
 export const nodeField = { start: 0, end: 1, parent: 2, next: 3 } as const
 
 /**
- * One object that others are held as differences from: its text, its value, and the tree of its values as flat
- * numbers. Node 0 is the object, and the nodes follow in the order of the text (preorder).
+ * An object that others are held as differences from: its text, its value, and the tree of its values as a flat array.
+ * Node 0 is the object; the nodes are in the order of the text (preorder).
  */
 export interface Template {
   readonly bytes: Buffer
   readonly view: DataView
-  /** `nodeWidth` numbers a node: where its text starts and ends, its parent, the next node that is not within it. */
+  /** `nodeWidth` numbers per node: the start and end of its text, its parent, and the next node outside it. */
   readonly nodes: Uint16Array
-  /** The key or the index of each node in its parent. */
+  /** The key or index of each node in its parent. */
   readonly keys: readonly (string | number)[]
   readonly object: KubernetesObject
 }
 
-/** The texts of larger objects become no templates: their places do not fit 16 bits. */
+/** Larger objects do not become templates, because their offsets do not fit 16 bits. */
 export const maxTemplateBytes = 0xffff
 
 /**
- * Makes a template of the text and its parsed value. `undefined` when the text is not as a server writes it (white
- * space), or longer than {@link maxTemplateBytes}. Objects in which a key comes twice, or that have a `__proto__`, are not taken apart.
+ * Creates a template from a text and its parsed value. `undefined` if the text has white space, unlike those of
+ * servers, or is longer than {@link maxTemplateBytes}. Objects with a repeated key or a `__proto__` become one node.
  */
 export function createTemplate(
   text: Buffer,
@@ -46,7 +45,7 @@ export function createTemplate(
   return { bytes, view, nodes: new Uint16Array(tree.nodes), keys: tree.keys.slice(), object }
 }
 
-/** About what a template takes in memory. */
+/** The approximate size of a template in memory. */
 export function templateBytes({ bytes, nodes, keys, object }: Template): number {
   const structures = 512
   return structures + bytes.length + nodes.byteLength + keys.length * 8 + valueBytes(object)
@@ -61,7 +60,7 @@ class TreeBuilder {
     this.#bytes = bytes
   }
 
-  /** Adds the value that starts at `start` and all that is within it. The index after it, or -1. */
+  /** Adds the value at `start` with everything in it. Returns the index after it, or -1. */
   add(start: number, parent: number, key: string | number, value: Json, depth: number): number {
     const node = this.keys.length
     this.nodes.push(start, 0, parent, 0)
@@ -102,12 +101,12 @@ class TreeBuilder {
     return -1
   }
 
-  /** -1 as well when the keys in the text are not, one by one, those of the value. */
+  /** Also returns -1 if the keys in the text are not, in order, those of the value. */
   #addMembers(start: number, node: number, values: JsonObject, depth: number): number {
     const bytes = this.#bytes
     let index = start + 1
     if (bytes[index] === jsonChar.closeBrace) return index + 1
-    // These strings, unlike those read from the text, are the engine's own copies of the property names.
+    // Unlike strings read from the text, these are the engine's own copies of the property names.
     for (const key of Object.keys(values)) {
       if (bytes[index] !== jsonChar.quote) return -1
       const close = skipString(bytes, index, bytes.length)
@@ -124,12 +123,12 @@ class TreeBuilder {
   }
 }
 
-/** Whether the string between these indices, quotes included, is the key. */
+/** Whether the string between these indices, including quotes, is the key. */
 function isKey(bytes: Buffer, start: number, end: number, key: string): boolean {
   if (end - start - 2 === key.length) {
     let index = 0
     while (index < key.length && bytes[start + 1 + index] === key.charCodeAt(index)) index++
-    // Equal code units are equal characters in ASCII only.
+    // Equal code units mean equal characters in ASCII only.
     if (index === key.length && asciiWithoutEscapes.test(key)) return true
   }
   return keyAt(bytes, start, end) === key

@@ -1,4 +1,4 @@
-import { jsonChar } from './json-char.ts'
+import { jsonChar } from './json-bytes.ts'
 import { valueEnd } from './json-text.ts'
 import { parseHeld } from './leaf-writer.ts'
 import {
@@ -11,9 +11,8 @@ import {
 import type { SelectedField, SelectedValue } from './projection.ts'
 
 /**
- * The text of a value that is there as JSON text, from `start` to `end`, without parsing it: what is not selected is
- * skipped. Maps, texts with white space and objects with escapes in their keys are parsed after all. `undefined` where
- * the slow way must do.
+ * Writes the text of a value from its JSON text between `start` and `end`, skipping what is not selected. Maps, texts
+ * with white space and objects with escapes in keys are parsed. `undefined` if the object must be decoded.
  */
 export function projectText(
   value: SelectedValue,
@@ -48,7 +47,7 @@ export function projectText(
   return projectParsed(value, parseHeld(text.slice(start, end)))
 }
 
-/** The same for what stands at the properties of the field's path from the one of this index on. */
+/** Writes the value at the properties of the field's path from index `from` on. */
 export function projectTextAt(
   field: SelectedField,
   from: number,
@@ -67,7 +66,7 @@ export function projectTextAt(
     : projectMember(field, from, text, ranges, 0)
 }
 
-/** Where a value is; it is missing where both are 0. */
+/** The range of a value; both are 0 if it is missing. */
 type Range = readonly [start: number, end: number]
 
 const missing: Range = [0, 0]
@@ -86,8 +85,8 @@ function projectMember(
 }
 
 /**
- * Where the object that begins at `start` has the property that each field's path has at `from`. `undefined` where that
- * cannot be told without parsing. Of a key that comes twice the last one counts, as in `JSON.parse`.
+ * The range of each field's property at index `from` of its path, in the object that starts at `start`. `undefined` if
+ * that requires parsing. Of a repeated key the last one counts, as in `JSON.parse`.
  */
 function memberRanges(
   fields: readonly SelectedField[],
@@ -127,7 +126,7 @@ function plainKeyEnd(text: string, start: number): number {
   return -1
 }
 
-/** Where each element of the array is; `undefined` where there is white space. */
+/** The range of each element of the array; `undefined` if there is white space. */
 function elementRanges(text: string, start: number): Range[] | undefined {
   const ranges: Range[] = []
   let index = start + 1

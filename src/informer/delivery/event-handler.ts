@@ -4,26 +4,29 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { Change } from '../store/change.ts'
 import { type Listener, type ListenerOptions, ListenerOverflowError } from './listener.ts'
 
-/** What is known of a deletion. */
+/** How a deletion became known. */
 export interface Deletion {
-  /** False where the deletion was not seen but concluded from a list: the object is then the last known state. */
+  /** False if the deletion was concluded from a list: then the object is the last known state. */
   readonly finalStateKnown: boolean
 }
 
 /**
- * What a user wants to be told (client-go's `ResourceEventHandler`). Calls come one at a time, per object in the
- * server's order; a returned promise is awaited before the next one. Objects must not be modified.
+ * The callbacks of a user (client-go's `ResourceEventHandler`). Calls come one at a time, for each object in the
+ * server's order; a returned promise is awaited before the next call. Objects must not be modified.
  */
 export interface ResourceEventHandler<T extends KubernetesObject = KubernetesObject> {
   readonly onAdd?: (object: T, isInInitialList: boolean) => void | Promise<void>
   readonly onUpdate?: (previous: T, object: T) => void | Promise<void>
-  /** Is given the object itself also where its final state is unknown: there is no tombstone to look into. */
+  /** Receives the object itself even if its final state is unknown: there are no tombstones. */
   readonly onDelete?: (object: T, deletion: Deletion) => void | Promise<void>
-  /** Forget everything: what there is now follows as additions. Only with the overflow policy `reset`, which needs it. */
+  /**
+   * Forget everything: additions of all current objects follow. Required for the overflow policy `reset`, and only used
+   * with it.
+   */
   readonly onReset?: () => void | Promise<void>
 }
 
-/** A handler that threw. It loses that one item, nothing else. */
+/** A handler threw. It misses that one change; delivery continues. */
 export class HandlerError extends CodedError {
   readonly key: string
 
@@ -33,7 +36,7 @@ export class HandlerError extends CodedError {
   }
 }
 
-/** A handler with the policy `reset` that cannot be told to forget: it would keep what has been deleted meanwhile. */
+/** A handler with the policy `reset` lacks `onReset`, and would keep deleted objects. */
 export class MissingOnResetError extends CodedError {
   constructor() {
     super('MISSING_ON_RESET', 'a handler with the overflow policy "reset" has no onReset', {
@@ -43,7 +46,7 @@ export class MissingOnResetError extends CodedError {
   }
 }
 
-/** A handler that had not returned from its call when the informer had stopped and its deadline had passed. */
+/** A handler call was still running when the deadline after the informer's stop had passed. */
 export class HandlerStuckError extends CodedError {
   constructor(key: string | undefined, deadlineMs: number) {
     super('HANDLER_STUCK', `an event handler still runs ${deadlineMs} ms after the stop: ${key}`, {
@@ -53,20 +56,21 @@ export class HandlerStuckError extends CodedError {
   }
 }
 
-/** A handler that was removed, or whose informer was stopped, before it had been told of everything. */
+/** A handler was removed, or its informer stopped, before it received the whole snapshot. */
 export class HandlerRemovedError extends CodedError {
   constructor() {
     super('HANDLER_REMOVED', 'the handler was removed, or its informer stopped, before it synced')
   }
 }
 
-/** A handler that has been added to an informer. */
+/** The registration of a handler with an informer. */
 export interface HandlerRegistration extends AsyncDisposable {
   /**
-   * Resolves when {@link hasSynced}. Rejects with `DeadlineError`, the signal's reason, or {@link HandlerRemovedError}.
+   * Resolves when {@link hasSynced} becomes true. Rejects with `DeadlineError`, the signal's reason, or {@link
+   * HandlerRemovedError}.
    */
   waitForSync(options?: WaitOptions): Promise<void>
-  /** Whether the informer has synced and the handler has been told of everything that was there. */
+  /** Whether the informer has synced and the handler has received the whole snapshot. */
   hasSynced(): boolean
   /** Stops the calls. Idempotent. */
   remove(): void
@@ -74,7 +78,7 @@ export interface HandlerRegistration extends AsyncDisposable {
 
 const sliceMs = 8
 
-/** Delivers what a listener is given to a handler, in slices that leave the event loop free in between. */
+/** Delivers the changes of a listener to a handler, in slices that leave the event loop free in between. */
 export class HandlerRun implements HandlerRegistration {
   readonly #handler: ResourceEventHandler
   readonly #listener: Listener
@@ -92,16 +96,16 @@ export class HandlerRun implements HandlerRegistration {
     this.#handler = handler
     this.#listener = listener
     this.#onFailure = onFailure
-    // Nobody need wait for it.
+    // Without this, an unawaited promise would count as an unhandled rejection.
     this.#firstSync.promise.catch(() => {})
   }
 
-  /** The key of the object that the handler is being told of. */
+  /** The key of the object in the current call. */
   get current(): string | undefined {
     return this.#current
   }
 
-  /** Begins the delivery; `ended` is called when it is over. */
+  /** Starts the delivery. Calls `ended` when it is over. */
   start(ended: () => void): void {
     this.#done = this.#run()
       .catch((cause: unknown) => {
@@ -154,7 +158,7 @@ export class HandlerRun implements HandlerRegistration {
     }
   }
 
-  /** `undefined` for a reset. Only a handler that returns a promise costs one. */
+  /** `change` is `undefined` for a reset. Only handlers that return a promise pay for one. */
   #deliver(change: Change | undefined): Promise<void> | undefined {
     try {
       const result = change === undefined ? this.#handler.onReset?.() : this.#call(change)

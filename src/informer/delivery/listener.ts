@@ -6,34 +6,36 @@ import type { Change } from '../store/change.ts'
 import type { ListenerRoute } from './route.ts'
 
 /**
- * What happens when a listener has fallen so far behind that its buffer is full:
- * - `coalesce`: from then on only the latest state per object is kept; a deletion survives;
- * - `reset`: everything is dropped and the listener is given a new snapshot;
- * - `disconnect`: the listener is removed and its iteration throws {@link ListenerOverflowError}.
+ * What happens when the buffer of a slow listener is full:
+ * - `coalesce`: from then on only the latest state per object is kept; deletions are kept;
+ * - `reset`: everything is dropped, and the listener gets a new snapshot;
+ * - `disconnect`: the listener is removed, and its iteration throws {@link ListenerOverflowError}.
  */
 export type OverflowPolicy = 'coalesce' | 'reset' | 'disconnect'
 
 /** The buffer, overflow policy and resync period of one listener. */
 export interface ListenerOptions {
-  /** How many changes may wait before {@link overflow} applies; 0 with `coalesce` keeps one per object from the start. */
+  /**
+   * How many changes may wait before {@link overflow} applies. 0 with `coalesce` keeps one per object from the start.
+   */
   readonly bufferLimit?: number
   readonly overflow?: OverflowPolicy
   /**
-   * How often everything in the store is delivered again, from the store, as modifications whose two objects have the same
-   * resource version. 0: never. Below a second counts as a second. Who asks for it is also told what the server tells again
-   * though nothing has changed: a repeated event, or all the rest of a list that was due again.
+   * How often the store's objects are delivered again, as modifications whose two objects have the same resource
+   * version. 0: never. Less than a second counts as a second. Such listeners also receive what the server sends again
+   * unchanged: a repeated event, or the unchanged objects of a relist.
    */
   readonly resyncPeriodMs?: number
-  /** What it wants to hear of, where that is not everything. */
+  /** The objects to deliver; absent: all. */
   readonly route?: ListenerRoute
   /**
-   * Whether its reader looks at the store, too, and so may know of an object whose addition still waits. Then a deletion is
-   * delivered even where the addition waits; otherwise, coalescing, the two cancel each other.
+   * Whether the reader also reads the store, and so may know an object whose addition still waits. Then its deletion is
+   * delivered; otherwise coalescing cancels the two.
    */
   readonly readsStore?: boolean
 }
 
-/** Every default of {@link ListenerOptions}. */
+/** The defaults of {@link ListenerOptions}. */
 export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
   bufferLimit: 10_000,
   overflow: 'coalesce',
@@ -53,25 +55,25 @@ export const listenerChecks: OptionChecks<ListenerOptions & { readonly replay?: 
 
 const noKeys: ReadonlySet<string> = new Set()
 
-/** How many holes a coalesced buffer may have before it is closed up. */
+/** A coalesced buffer is compacted once it has so many holes. */
 const sparse = 1024
 
-/** What a listener is given at a time. */
+/** A batch of changes for a listener. */
 export interface ListenerBatch<T extends KubernetesObject = KubernetesObject> {
-  /** Forget what you hold: `changes` begins with a new snapshot. Only with the policy `reset`. */
+  /** Forget what you hold: `changes` starts a new snapshot. Only with the policy `reset`. */
   readonly reset: boolean
   readonly changes: readonly Change<T>[]
-  /** Whether the snapshot that the listener began with is complete after this batch. True once. */
+  /** Whether the listener's first snapshot is complete after this batch. True once. */
   readonly synced: boolean
   /**
-   * The resource version that this batch brings its reader to: who has applied every batch so far holds what the store
-   * held at it (of that which the listener's route leads to). Taken in the same tick as the changes, so it is never
-   * ahead of them, and a watch or a listener that begins there misses nothing.
+   * The resource version after this batch: a reader that has applied all batches holds what the store held at this
+   * version (within the listener's route). Taken in the same tick as the changes, so a watch or listener that starts
+   * here misses nothing.
    */
   readonly position: ResourceVersion
 }
 
-/** A listener with the policy `disconnect` that did not keep up. */
+/** A listener with the policy `disconnect` did not keep up. */
 export class ListenerOverflowError extends CodedError {
   constructor(bufferLimit: number) {
     super('LISTENER_OVERFLOW', `a listener was disconnected with ${bufferLimit} changes waiting`, {
@@ -81,18 +83,18 @@ export class ListenerOverflowError extends CodedError {
   }
 }
 
-/** What a listener needs to know of its informer. */
+/** What a listener needs of its informer. */
 export interface ListenerSource {
-  /** Everything on its route now: as additions, or for a resync as modifications that change nothing. */
+  /** All objects on its route: as additions, or for a resync as modifications without a difference. */
   snapshot(type: 'ADDED' | 'MODIFIED'): Change[]
-  /** The position of the store. The listener has been given everything up to it. */
+  /** The position of the store. The listener has received everything up to it. */
   position(): ResourceVersion
   remove(listener: Listener): void
 }
 
 /**
- * One consumer of an informer's changes: a bounded buffer that is read as batches. Its snapshot does not count
- * towards the bound. Made by the processor; ends with {@link close}.
+ * One consumer of an informer's changes: a bounded buffer, read as batches. The snapshot does not count towards the
+ * bound. The processor creates it; {@link close} ends it.
  */
 export class Listener<T extends KubernetesObject = KubernetesObject> implements AsyncIterable<
   ListenerBatch<T>
@@ -102,19 +104,19 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   readonly #overflow: OverflowPolicy
   readonly #readsStore: boolean
   #initial: readonly Change[] = []
-  /** The position of the snapshot: changes may have come since. */
+  /** The position of the snapshot. Changes may have come since. */
   #initialPosition = latestResourceVersion
   #initialComplete = false
   #synced = false
   #reset = false
-  /** The keys of what need not be in the resync that is due; `undefined` where none is due. */
+  /** The keys to leave out of the pending resync; `undefined` if none is pending. */
   #resyncExcept: ReadonlySet<string> | undefined
   /** Holes are additions that a deletion has cancelled. */
   #changes: (Change | undefined)[] = []
-  /** Where coalescing: the position in `#changes` of each object's entry. */
+  /** When coalescing: the position of each object's entry in `#changes`. */
   #positions: Map<string, number> | undefined
-  /** Whose deletion waits though nothing else was told of them. */
-  #untold: Set<string> | undefined
+  /** Objects whose deletion waits without an earlier delivery. */
+  #loneDeletions: Set<string> | undefined
   #wake: PromiseWithResolvers<void> | undefined
   #ended: { readonly error: Error | undefined } | undefined
 
@@ -125,17 +127,17 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#readsStore = options.readsStore ?? listenerDefaults.readsStore
   }
 
-  /** How many changes wait. */
+  /** The number of waiting changes. */
   get pending(): number {
     return this.#initial.length + this.#changes.length
   }
 
-  /** Whether its reader has dealt with all that it was given, and waits for more. */
+  /** Whether the reader has processed everything and waits for more. */
   get isDrained(): boolean {
     return this.#wake !== undefined
   }
 
-  /** Whether something has happened that its reader has not been given yet. */
+  /** Whether there is something that the reader has not received. */
   get hasWaiting(): boolean {
     return this.#changes.length > 0 || this.#initial.length > 0 || this.#reset
   }
@@ -144,7 +146,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return this.#ended !== undefined
   }
 
-  /** The processor's: the snapshot that the listener begins with is complete with these. */
+  /** For the processor: completes the first snapshot. */
   completeInitial(changes: readonly Change[]): void {
     this.#initial = changes
     this.#initialPosition = this.#source.position()
@@ -152,7 +154,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#notify()
   }
 
-  /** The processor's. */
+  /** For the processor. */
   push(changes: readonly Change[]): void {
     if (this.#ended !== undefined || this.#reset || changes.length === 0) return
     for (const change of changes) this.#add(change)
@@ -160,8 +162,8 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   }
 
   /**
-   * The processor's: everything is due again, but for some keys. It does not count towards the bound, and is due once at a
-   * time.
+   * For the processor: schedules a resync, except for some keys. It does not count towards the bound; at most one is
+   * pending.
    */
   resync(except: ReadonlySet<string> = noKeys): void {
     if (this.#ended !== undefined || !this.#synced) return
@@ -169,7 +171,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#notify()
   }
 
-  /** Ends the iteration; what waits is not delivered. */
+  /** Ends the iteration. Waiting changes are not delivered. */
   close(error?: Error): void {
     if (this.#ended !== undefined) return
     this.#ended = { error }
@@ -184,8 +186,8 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   }
 
   /**
-   * The same batches, each taken only after `pause` has resolved, which is called when there is something to take: so
-   * changes of one object meanwhile become one.
+   * The same batches, each taken after the promise of `pause` has resolved. `pause` is called when there is something
+   * to take, so changes of one object in the meantime merge.
    */
   async *gathered(
     pause: () => Promise<void> | undefined,
@@ -223,7 +225,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
           return
         case 'reset':
           this.#changes = []
-          this.#untold = undefined
+          this.#loneDeletions = undefined
           this.#reset = true
           return
         case 'coalesce':
@@ -252,10 +254,10 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
       positions.set(id, this.#changes.push(change) - 1)
       return
     }
-    // Of which only the deletion waited, and that is taken back: for its reader it is new.
-    const isNew = change.type === 'ADDED' && this.#untold?.delete(id) === true
+    // Only the deletion waited, and it is undone: the object is new for the reader.
+    const isNew = change.type === 'ADDED' && this.#loneDeletions?.delete(id) === true
     const both = isNew ? change : earlier.followedBy(change)
-    if (both === undefined && this.#readsStore) (this.#untold ??= new Set()).add(id)
+    if (both === undefined && this.#readsStore) (this.#loneDeletions ??= new Set()).add(id)
     const kept = both ?? (this.#readsStore ? change : undefined)
     this.#changes[position] = kept
     if (kept !== undefined) return
@@ -280,10 +282,10 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     const changes = this.#changes.filter((change) => change !== undefined)
     this.#changes = []
     this.#positions = undefined
-    this.#untold = undefined
+    this.#loneDeletions = undefined
     const except = this.#resyncExcept
     if (except !== undefined) {
-      // Behind what waited, in the same tick: so the consumer's view is the store's when it reads of the resync.
+      // After the waiting changes, in the same tick: so the reader's state equals the store's when the resync comes.
       this.#resyncExcept = undefined
       for (const change of this.#source.snapshot('MODIFIED')) {
         if (!except.has(change.key)) changes.push(change)

@@ -4,14 +4,13 @@ import type { Change } from '../store/change.ts'
 import { Listener, type ListenerOptions } from './listener.ts'
 import { type ListenerRoute, Router, type ValuesOfChange } from './route.ts'
 
-/** What a processor needs to know of the store. */
+/** What a processor needs of the store. */
 export interface ProcessorOptions {
   /**
-   * What is in the store now, all of it or what is on the route: as additions, or for a resync as modifications that
-   * change nothing.
+   * The store's objects, all of them or those on the route: as additions, or for a resync as modifications without a
+   * difference.
    */
   readonly snapshot: (type: 'ADDED' | 'MODIFIED', route: ListenerRoute | undefined) => Change[]
-  /** The position of the store. */
   readonly position: () => ResourceVersion
 }
 
@@ -20,12 +19,11 @@ interface Registration {
   readonly resync: NodeJS.Timeout | undefined
 }
 
-/** Hands every change of a store to the listeners that it concerns (client-go's `sharedProcessor`). */
+/** Delivers every change of a store to the listeners that it affects (client-go's `sharedProcessor`). */
 export class Processor {
   readonly #registrations = new Map<Listener, Registration>()
   readonly #unrouted = new Set<Listener>()
   readonly #router = new Router<Listener>()
-  /** Those who asked for a resync. */
   readonly #resynced = new Set<Listener>()
   readonly #options: ProcessorOptions
   #synced = false
@@ -38,14 +36,14 @@ export class Processor {
     return this.#registrations.size
   }
 
-  /** The indexes whose values {@link distribute} asks for. */
+  /** The indexes whose values {@link distribute} reads. */
   get routedIndexes(): readonly string[] {
     return this.#router.indexes
   }
 
   /**
-   * Adds a listener. In the same tick it is given everything on its route that the store holds, unless `replay` is
-   * false; whatever changes later follows.
+   * Adds a listener. In the same tick it receives all objects on its route, unless `replay` is false; later changes
+   * follow.
    */
   listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener {
     const { route, replay = true, resyncPeriodMs } = options
@@ -67,32 +65,32 @@ export class Processor {
     return listener
   }
 
-  /** The store's writer has applied these. */
+  /** Delivers changes that were applied to the store. */
   distribute(changes: readonly Change[], valuesOf: ValuesOfChange): void {
     for (const listener of this.#unrouted) listener.push(changes)
     if (this.#router.isEmpty) return
     for (const change of changes) {
-      for (const listener of this.#router.concernedBy(change, valuesOf)) listener.push([change])
+      for (const listener of this.#router.listenersFor(change, valuesOf)) listener.push([change])
     }
   }
 
-  /** The server has told again what the store has: a resync, of one object, for those who want such. */
+  /** Delivers an unchanged state that the server has sent again, to listeners with resyncs. */
   distributeRepeated(change: Change, valuesOf: ValuesOfChange): void {
     if (this.#resynced.size === 0) return
-    const routed = this.#router.isEmpty ? undefined : this.#router.concernedBy(change, valuesOf)
+    const routed = this.#router.isEmpty ? undefined : this.#router.listenersFor(change, valuesOf)
     for (const listener of this.#resynced) {
       if (this.#unrouted.has(listener) || routed?.has(listener) === true) listener.push([change])
     }
   }
 
-  /** The same, of everything that a whole list told again, which is all but its changes. */
+  /** Delivers a relist to listeners with resyncs: all objects but its changes. */
   distributeRelisted(changes: readonly Change[]): void {
     if (this.#resynced.size === 0) return
     const changed = new Set(changes.map(({ key }) => key))
     for (const listener of this.#resynced) listener.resync(changed)
   }
 
-  /** The first whole list has been applied. */
+  /** The first whole list was applied. */
   distributeInitial(): void {
     this.#synced = true
     let all: readonly Change[] | undefined
@@ -121,12 +119,12 @@ export class Processor {
   }
 }
 
-/** client-go's least resync period. */
+/** client-go's minimum resync period. */
 const minResyncPeriodMs = 1000
 
 function resyncTimer(listener: Listener, periodMs = 0): NodeJS.Timeout | undefined {
   if (periodMs <= 0 || periodMs > maxTimerMs) return undefined
   const timer = setInterval(() => listener.resync(), Math.max(minResyncPeriodMs, periodMs))
-  // An informer that runs keeps the process alive; its resyncs alone need not.
+  // A running informer keeps the process alive; its resync timers need not.
   return timer.unref()
 }

@@ -1,20 +1,22 @@
-import type { Change } from '../store/change.ts'
+import { Change, type ChangeType } from '../store/change.ts'
 import type { ObjectId, StoreView } from '../store/store-view.ts'
+import type { ObjectCodec } from '../codec/object-codec.ts'
+import type { IndexedStore } from '../store/indexed-store.ts'
 
 /**
- * What a listener wants to hear of: the objects under these keys (`namespace/name`, or `name`), or those that have one
- * of these values in an index. With an index, a listener is told of every change of an object that had or has one of
- * the values: one that comes to have it arrives as the MODIFIED that it is, and so does one that has it no more; what
- * happens to that one later is not told.
+ * The objects that a listener receives: those under these keys (`namespace/name`, or `name`), or those with one of
+ * these values in an index. With an index, the listener receives every change of an object that has one of the values
+ * before or after it. An object that gains or loses the value arrives as MODIFIED; later changes of an object that lost
+ * it do not arrive.
  */
 export type ListenerRoute =
   | { readonly keys: readonly string[] }
   | { readonly index: string; readonly values: readonly string[] }
 
-/** The values, before and after a change, of its object in an index. */
+/** The values of the changed object in an index, before and after the change. */
 export type ValuesOfChange<C = Change> = (change: C, index: string) => Iterable<string>
 
-/** The objects that a route leads to, each once. Throws `UnknownIndexError`. */
+/** The ids of the objects on a route, each once. Throws `UnknownIndexError`. */
 export function idsOnRoute(store: StoreView, route: ListenerRoute): ReadonlySet<ObjectId> {
   const ids = new Set<ObjectId>()
   if ('keys' in route) {
@@ -30,14 +32,14 @@ export function idsOnRoute(store: StoreView, route: ListenerRoute): ReadonlySet<
 }
 
 /**
- * Finds those whom a change concerns, at a cost in proportion to their number and not to that of all: a map from each
- * key, and from each value of each index, to those who named it.
+ * Finds the listeners for a change in time proportional to their number: a map from each key, and from each value of
+ * each index, to the listeners that named it.
  */
 export class Router<Listener> {
   readonly #byKey = new Map<string, Set<Listener>>()
   readonly #byIndex = new Map<string, Map<string, Set<Listener>>>()
 
-  /** The indexes that somebody is routed by. */
+  /** The indexes in routes. */
   get indexes(): readonly string[] {
     return this.#byIndex.size === 0 ? none : [...this.#byIndex.keys()]
   }
@@ -61,8 +63,8 @@ export class Router<Listener> {
     if (byValue.size === 0) this.#byIndex.delete(route.index)
   }
 
-  /** Those whom a change concerns, each once. */
-  concernedBy(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
+  /** The listeners for a change, each once. */
+  listenersFor(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
     const ofKey = this.#byKey.get(change.key)
     if (this.#byIndex.size === 0) return ofKey ?? new Set()
     const concerned = new Set(ofKey)
@@ -91,4 +93,26 @@ function leave<L>(listeners: Map<string, Set<L>>, names: readonly string[], list
     named?.delete(listener)
     if (named?.size === 0) listeners.delete(name)
   }
+}
+
+interface SnapshotOptions {
+  readonly codec: ObjectCodec
+  /** As additions, or as modifications without a difference. */
+  readonly type: Extract<ChangeType, 'ADDED' | 'MODIFIED'>
+  /** Only the objects on this route. */
+  readonly route: ListenerRoute | undefined
+}
+
+/** The objects of a store as changes. Throws `UnknownIndexError`. */
+export function snapshotOf(store: IndexedStore, { codec, type, route }: SnapshotOptions): Change[] {
+  const isInInitialList = type === 'ADDED'
+  const changes: Change[] = []
+  for (const id of route === undefined ? store.contents.ids.values() : idsOnRoute(store, route)) {
+    const held = store.held(id)
+    const key = store.keyOf(id)
+    const uid = store.uidOf(id)
+    const previous = isInInitialList ? {} : { previousHeld: held }
+    changes.push(new Change(codec, { type, key, uid, held, isInInitialList, ...previous }))
+  }
+  return changes
 }

@@ -1,5 +1,4 @@
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
-import type { ListClock } from './list-stages.ts'
 import type { StoreContents, StoreEntry } from '../store/store-contents.ts'
 
 /** One step of a resource's history, from the reflector to the store. */
@@ -9,32 +8,30 @@ export type Delta =
       readonly entry: StoreEntry
       readonly resourceVersion: ResourceVersion
     }
-  /** A state that the user's transform refused: the object must not stay in the store as it was before. */
+  /** The user's transform refused a new state. The store must not keep the state before it. */
   | {
       readonly type: 'REFUSED'
       readonly key: string
       readonly resourceVersion: ResourceVersion
     }
-  /** A whole list: atomic, however long it is. */
+  /** A whole list, applied in one step. */
   | {
       readonly type: 'REPLACED'
       readonly contents: StoreContents
       readonly resourceVersion: ResourceVersion
       readonly clock: ListClock
-      /** Whether objects may look otherwise in it than they did before, with the same resource version. */
+      /** Whether objects may look different with the same resource version. */
       readonly isReread: boolean
     }
-  /** A bookmark: moves the resource version and nothing else. */
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
 
-/** A whole list. */
 export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>
 
 const maxBatch = 1000
 
 /**
- * The deltas between a reflector and its store, in strict order of arrival across keys (client-go's `RealFIFO`).
- * Bounded: a producer that has filled it waits for {@link room}.
+ * The deltas between a reflector and its store, in order of arrival across keys (client-go's `RealFIFO`). Bounded: a
+ * producer that has filled it waits for {@link room}.
  */
 export class DeltaQueue {
   readonly #limit: number
@@ -70,8 +67,8 @@ export class DeltaQueue {
   }
 
   /**
-   * The deltas in batches of at most 1,000, each key at most once per batch, a REPLACED always alone. Ends when the
-   * signal is aborted; what is queued then is not delivered.
+   * The deltas in batches of at most 1,000. A batch has each key at most once; a REPLACED is always alone. Ends when
+   * the signal aborts; queued deltas are then dropped.
    */
   async *batches(signal: AbortSignal): AsyncGenerator<readonly Delta[], void, void> {
     const stop = () => {
@@ -124,5 +121,51 @@ export class DeltaQueue {
       this.#room = undefined
     }
     return batch
+  }
+}
+
+/** The time of one list by stage, in milliseconds. */
+export interface ListStages {
+  /** Until the responses began, for all pages together, including pauses that the server asked for. */
+  readonly firstByteMs: number
+  /** Until the last item was received and decoded. */
+  readonly receivingMs: number
+  /** Until the store and its indexes, or another consumer, had applied the list. */
+  readonly applyingMs: number
+}
+
+/** Measures one list, from its creation on. */
+export class ListClock {
+  readonly #startedMs = performance.now()
+  #firstByteMs = 0
+  #receivedMs = this.#startedMs
+
+  /** How long the list has taken so far. */
+  get ageMs(): number {
+    return performance.now() - this.#startedMs
+  }
+
+  /** Waits for a response to begin. Failed attempts count too. */
+  async untilFirstByte<T>(answer: Promise<T>): Promise<T> {
+    const sinceMs = performance.now()
+    try {
+      return await answer
+    } finally {
+      this.#firstByteMs += performance.now() - sinceMs
+    }
+  }
+
+  /** The last item was received. */
+  received(): void {
+    this.#receivedMs = performance.now()
+  }
+
+  /** The stages of a list that was just applied. */
+  stages(): ListStages {
+    return {
+      firstByteMs: this.#firstByteMs,
+      receivingMs: this.#receivedMs - this.#startedMs - this.#firstByteMs,
+      applyingMs: performance.now() - this.#receivedMs,
+    }
   }
 }

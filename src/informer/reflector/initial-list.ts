@@ -4,7 +4,6 @@ import {
   latestResourceVersion,
   type ResourceVersion,
 } from '../../kubernetes/resource-version.ts'
-import type { ListClock } from './list-stages.ts'
 import type {
   ListerWatcher,
   ListMetadata,
@@ -12,11 +11,14 @@ import type {
   ListResponse,
   Selection,
 } from './lister-watcher.ts'
-import { isRetriedInPlace } from './reflector-errors.ts'
+import { isRetriedInPlace, WatchListRefusedError } from './reflector-errors.ts'
 import type { ReflectorTarget } from './reflector-target.ts'
+import type { ListClock } from './delta-queue.ts'
 import type { StoreContents } from '../store/store-contents.ts'
+import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
+import type { WatchStream } from './watch-stream.ts'
 
-/** A whole list, not yet visible to anyone. */
+/** A whole list that is not visible to readers yet. */
 export interface ReceivedList {
   readonly contents: StoreContents
   readonly resourceVersion: ResourceVersion
@@ -27,26 +29,26 @@ export interface InitialListOptions {
   readonly source: ListerWatcher
   readonly target: ReflectorTarget
   readonly selection: Selection
-  /** A configured page size always holds; without one, pages are asked for where the server may serve them. */
+  /** A configured page size always applies. Without one, lists are paged where the server may answer in pages. */
   readonly pageSize: number | undefined
   readonly defaultPageSize: number
-  /** Told of a refusal after which the same request is to be sent again; resolves when it is time. */
+  /** Called with a refusal after which the request may be repeated. Resolves when it is time to do so. */
   readonly retry: (error: unknown, signal: AbortSignal) => Promise<void>
 }
 
 /**
- * Lists a resource as client-go's reflector and pager do: at `"0"` first, later at the last seen resource version,
+ * Lists a resource like client-go's reflector and pager: at `"0"` first, later at the last seen resource version, and
  * paged only where that does not bypass the server's cache.
  *
- * The replacement is staged. A list may take seconds and many pages, and may fail at any of them, while readers go on
- * asking. So its items fill a generation of the store that nobody reads, indices and all; only a list that arrived to
- * its last byte becomes a delta, which takes the place of the generation before in one step. A list that fails leaves
- * nothing behind: what it had staged is dropped with it. The price is that two generations exist for a while; they share
- * the templates that their objects are held against, so that the second takes much less than the first.
+ * The replacement is staged. A list may take seconds and many pages, and may fail at any of them, while readers
+ * continue. So its items fill a new, invisible generation of the store, indexes included. Only a complete list becomes
+ * a delta, which replaces the generation before in one step. A list that fails is dropped with what it has staged. The
+ * price is that two generations exist for a while. They share the templates of their objects, so the second takes much
+ * less than the first.
  */
 export class InitialList {
   readonly #options: InitialListOptions
-  /** The server answered a list at `"0"` in pages, so it has no cache to bypass. */
+  /** The server answered a list at `"0"` in pages, so there is no cache to bypass. */
   #pagingSticks = false
 
   constructor(options: InitialListOptions) {
@@ -54,8 +56,8 @@ export class InitialList {
   }
 
   /**
-   * Receives the list at a position. Where that is not to be had, lists once at the most recent state instead, after
-   * `onUnavailable`.
+   * Receives the list at a position. If the server cannot serve the position, calls `onUnavailable` and lists the most
+   * recent state once.
    */
   async receive(
     requested: ResourceVersion,
@@ -83,8 +85,8 @@ export class InitialList {
     const limit = pageSize ?? (fromCache && !this.#pagingSticks ? undefined : defaultPageSize)
     const contents = this.#options.target.stage()
     const page = limit === undefined ? {} : { limit }
-    // With a limit, a server takes a position for exactly that one unless told: it would list the past for as long as it
-    // has it, however often no watch can begin there.
+    // With a limit, servers take a position as exact by default: they would list an old state as long as they have it,
+    // even if no watch can start there.
     const match =
       limit !== undefined && fromCache ? ({ resourceVersionMatch: 'NotOlderThan' } as const) : {}
     const first = await this.#page(
@@ -106,7 +108,7 @@ export class InitialList {
         next = metadata.continue
       } catch (error) {
         if (!isExpired(error)) throw error
-        // The snapshot behind the pages is gone: one whole list instead.
+        // The snapshot behind the pages is gone: request one whole list.
         return await this.#whole(requested, clock, signal)
       }
     }
@@ -146,7 +148,7 @@ export class InitialList {
     return response.metadata()
   }
 
-  /** Where the server asks for a pause, one page of a long list is asked for again, not the list. */
+  /** If the server asks for a pause, repeats a page instead of the whole list. */
   async #request(options: ListOptions, signal: AbortSignal): Promise<ListResponse> {
     const { source, retry } = this.#options
     while (true) {
@@ -158,4 +160,84 @@ export class InitialList {
       }
     }
   }
+}
+
+interface StreamingListOptions {
+  /** For messages: `pods`. */
+  readonly resourceName: string
+  readonly target: ReflectorTarget
+  readonly clock: ListClock
+  readonly silenceMs: number
+  /** How long all initial events together may take, in milliseconds. */
+  readonly deadlineMs: number
+}
+
+/** The initial events of a watch: a whole list that is not visible to readers yet. */
+interface StreamedList {
+  readonly contents: StoreContents
+  readonly resourceVersion: ResourceVersion
+}
+
+/**
+ * Reads a watch that was opened with `sendInitialEvents` up to the bookmark that ends its initial events (KEP-3157).
+ * From then on the stream is a plain watch from the list's resource version.
+ *
+ * Servers before 1.27 do not know the parameter: they send the objects, then changes, and never the bookmark. Two
+ * deadlines detect them: silence if nothing changes, and the total time if something does. Both reject with a lasting
+ * {@link WatchListRefusedError}.
+ */
+export async function receiveInitialEvents(
+  stream: WatchStream,
+  options: StreamingListOptions,
+): Promise<StreamedList> {
+  const { clock, deadlineMs, resourceName, silenceMs } = options
+  const contents = options.target.stage()
+  let isFirst = true
+  while (true) {
+    const leftMs = Math.max(0, deadlineMs - stream.ageMs)
+    const limit =
+      silenceMs <= leftMs
+        ? { ms: silenceMs, late: () => refused(`was silent for ${silenceMs} ms`) }
+        : {
+            ms: leftMs,
+            late: () => refused(`has not ended its initial events in ${deadlineMs} ms`),
+          }
+    const next = stream.next(limit)
+    const frames = await (isFirst ? clock.untilFirstByte(next) : next)
+    isFirst = false
+    if (frames === undefined) {
+      throw new WatchListRefusedError(resourceName, 'ended before its initial events did', false)
+    }
+    for (const [position, frame] of frames.entries()) {
+      const end = collect(frame, contents, options)
+      if (end !== undefined) {
+        stream.unread(frames.slice(position + 1))
+        return { contents, resourceVersion: end }
+      }
+    }
+  }
+
+  function refused(problem: string): WatchListRefusedError {
+    return new WatchListRefusedError(resourceName, problem, true)
+  }
+}
+
+/** The resource version of the list, if the frame is the bookmark that ends it. */
+function collect(
+  frame: Uint8Array,
+  contents: StoreContents,
+  { resourceName, target }: StreamingListOptions,
+): ResourceVersion | undefined {
+  const { type, object } = readWatchFrame(frame)
+  if (type === 'ERROR') throw readErrorEvent(resourceName, object)
+  if (type === 'BOOKMARK') {
+    const bookmark = target.takeBookmark(object)
+    return bookmark?.endsInitialEvents === true ? bookmark.resourceVersion : undefined
+  }
+  const intake = target.take(object)
+  if (intake === undefined) return undefined
+  const { key, entry } = intake
+  if (type === 'DELETED' || entry === undefined) contents.remove(key)
+  else contents.put(entry)
+  return undefined
 }

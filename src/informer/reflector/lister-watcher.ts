@@ -1,14 +1,14 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 
-/** Query parameters that select what is listed and watched; the same for every request of one reflector. */
+/** The query parameters that select objects: the same for every request of a reflector. */
 export interface Selection {
   readonly namespace?: string
   readonly labelSelector?: string
   readonly fieldSelector?: string
 }
 
-/** The selection among other options; what is not selected by is absent. */
+/** Picks the selection from options. Absent members stay absent. */
 export function selectionOf({ namespace, labelSelector, fieldSelector }: Selection): Selection {
   return {
     ...(namespace === undefined ? {} : { namespace }),
@@ -17,16 +17,16 @@ export function selectionOf({ namespace, labelSelector, fieldSelector }: Selecti
   }
 }
 
-/** The query parameters of one LIST. An absent one is not sent. */
+/** The query parameters of a LIST. Absent ones are not sent. */
 export interface ListOptions extends Selection {
-  /** `''` is sent as no parameter at all: the most recent state. */
+  /** `''` sends no parameter: the most recent state. */
   readonly resourceVersion?: ResourceVersion
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan'
   readonly limit?: number
   readonly continue?: string
 }
 
-/** The query parameters of one WATCH. */
+/** The query parameters of a WATCH. */
 export interface WatchOptions extends Selection {
   readonly resourceVersion?: ResourceVersion
   readonly resourceVersionMatch?: 'NotOlderThan'
@@ -43,8 +43,8 @@ export interface ListMetadata {
 }
 
 /**
- * A list as it arrives. Each step is a batch of items, each the UTF-8 text of one JSON object. The bytes are valid
- * until the next step only: they may point into a buffer that is used again.
+ * A list while it arrives. Each step is a batch of items; each item is the UTF-8 text of one JSON object. The bytes are
+ * only valid until the next step, because their buffer may be reused.
  */
 export interface ListResponse extends AsyncIterable<readonly Uint8Array[]> {
   /** Complete once the iteration has ended; throws before that. */
@@ -52,36 +52,34 @@ export interface ListResponse extends AsyncIterable<readonly Uint8Array[]> {
 }
 
 /**
- * A source of objects: what a reflector needs to know of an API server (client-go's `ListerWatcher`). All methods
- * throw `ApiStatusError` when the server refuses and other errors when it cannot be reached, and end when the signal
- * is aborted. Leaving an iteration early closes the connection.
+ * A source of objects: what a reflector needs of an API server (client-go's `ListerWatcher`). All methods throw
+ * `ApiStatusError` if the server refuses, other errors if the server cannot be reached, and end when the signal aborts.
+ * Leaving an iteration early closes the connection.
  */
 export interface ListerWatcher {
-  /** Where it says so, an informer of another resource refuses it. */
+  /** If given, informers of other resources refuse the source. */
   readonly resource?: ApiResource
-  /** Whether it gives the metadata of objects alone; an informer that expects the other refuses it. */
+  /** Whether the source sends only the metadata of objects. An informer that expects otherwise refuses it. */
   readonly metadataOnly?: boolean
   list(options: ListOptions, signal: AbortSignal): Promise<ListResponse>
   /**
-   * Resolves when the response has begun. Each step is a batch of frames, each the UTF-8 text of one event
-   * `{"type":…,"object":…}` without its line feed, valid until the next step only. Ends where the server closes the
-   * stream cleanly; throws where the connection breaks.
+   * Resolves when the response begins. Each step is a batch of frames; each frame is the UTF-8 text of one event
+   * `{"type":…,"object":…}` without its line feed, valid until the next step. Ends when the server closes the stream
+   * cleanly; throws when the connection breaks.
    */
   watch(options: WatchOptions, signal: AbortSignal): Promise<AsyncIterable<readonly Uint8Array[]>>
   /**
-   * Whether the server streams lists as it should: only where it does is it asked for one. Where the method is missing, it is
-   * believed to, until it refuses.
+   * Whether the server is known to stream lists correctly: only then is it asked to. Absent: assumed until the server
+   * refuses.
    */
   streamsLists?(signal: AbortSignal): Promise<boolean>
-  /** Tells that the server refused a streaming list, or never ended one: none of its resources need be tried. */
+  /** Called when the server refused a streaming list, or never ended one, so that its other resources do not try. */
   streamingListRefused?(): void
-  /**
-   * Whether the server promises an order of resource versions. Where the method is missing, or rejects, it is believed to.
-   */
+  /** Whether the server promises an order of resource versions. Absent or rejecting: assumed. */
   ordersResourceVersions?(signal: AbortSignal): Promise<boolean>
   /**
-   * Resolves with `true` when the server, which could not be reached, answers again; with `false` when the signal is aborted. It
-   * ends a back-off early. Where the method is missing, the back-off is waited out.
+   * Resolves with `true` when the server, which could not be reached, answers again, and with `false` when the signal
+   * aborts. Ends a back-off early. Absent: the back-off lasts its full time.
    */
   returned?(signal: AbortSignal): Promise<boolean>
 }
@@ -89,7 +87,7 @@ export interface ListerWatcher {
 /** Changes the query parameters of every request (client-go's `TweakListOptionsFunc`). Returns the options to send. */
 export type TweakListOptions = <T extends ListOptions | WatchOptions>(options: T) => T
 
-/** A source whose every request is tweaked. */
+/** A source that tweaks every request. */
 export function tweakedSource(source: ListerWatcher, tweak: TweakListOptions): ListerWatcher {
   return {
     list: (options, signal) => source.list(tweak(options), signal),
@@ -102,7 +100,7 @@ export function tweakedSource(source: ListerWatcher, tweak: TweakListOptions): L
   }
 }
 
-/** Whether the server of a source promises an order of resource versions; `undefined` where it cannot be asked now. */
+/** Whether a source's server promises an order of resource versions; `undefined` if it cannot be asked now. */
 export async function ordersResourceVersions(source: ListerWatcher): Promise<boolean | undefined> {
   try {
     return (await source.ordersResourceVersions?.(new AbortController().signal)) ?? true

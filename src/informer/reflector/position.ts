@@ -5,26 +5,26 @@ import {
 } from '../../kubernetes/resource-version.ts'
 
 /**
- * Where a reflector stands in the history of its resource, and how far it may rely on that. A value: each step makes a
+ * The position of a reflector in the history of its resource, and how reliable it is. Immutable: each step creates a
  * new one.
  *
- * Two doubts can hang over a position. The server may have said that it cannot serve it: it has forgotten that moment
- * (410), or has not come so far ("too large"). Then the next list asks for the most recent state, once, whatever that
- * costs the server. And the watch may have ended before its time, in which case nobody knows yet whether the server that
- * answers next has the same history.
+ * Two doubts may affect a position. First, the server may have said that it cannot serve the position: it has forgotten
+ * that moment (410), or has not reached it yet ("too large"). Then the next list asks for the most recent state, once,
+ * whatever that costs the server. Second, the watch may have ended early; then the server that answers next may have
+ * another history.
  *
- * The second doubt is there because of servers that were restored from a backup. Such a one is behind, and a WATCH from
- * a position in its future is not refused: it is answered with 200 and silence, until the server has lived through as
- * many changes again, and the cache would believe all the while that nothing happens. A LIST is refused, as "too
- * large". So a list of one item is asked for at the position: the probe. Where the connection was lost, or refused, that is
- * done before a watch is opened again. Where the server ended the watch in order it most likely is still the same one, and an
- * event or a bookmark of the next watch shows it: the probe is left until that one turns out to be silent.
+ * The second doubt concerns servers that were restored from a backup. Such a server is behind, but it does not refuse a
+ * WATCH from a position in its future: it answers 200 and stays silent until it has seen as many changes again.
+ * Meanwhile the cache would believe that nothing happens. A LIST is refused, as "too large". So the reflector requests
+ * a list of one item at the position: the probe. If the connection was lost or refused, the probe comes before the next
+ * watch. If the server ended the watch in order, it most likely is the same server, and an event or bookmark of the
+ * next watch proves it: the probe only comes if that watch is silent.
  */
 export class Position {
   /** Before the first list. */
   static readonly beginning: Position = new Position(latestResourceVersion, false, 'none')
 
-  /** The last resource version that was seen; `''` before the first, or where the server gives none. */
+  /** The last seen resource version; `''` before the first, or if the server sends none. */
   readonly last: ResourceVersion
   readonly #isUnavailable: boolean
   readonly #doubt: Doubt
@@ -35,38 +35,38 @@ export class Position {
     this.#doubt = doubt
   }
 
-  /** Whether the server has said that it cannot serve it. */
+  /** Whether the server has said that it cannot serve the position. */
   get isUnavailable(): boolean {
     return this.#isUnavailable
   }
 
-  /** What a LIST asks for: any state at first, later nothing older than what was seen. */
+  /** The position for a LIST: any state at first, later nothing older than the last seen version. */
   get listFrom(): ResourceVersion {
     if (this.#isUnavailable) return latestResourceVersion
     return this.last === latestResourceVersion ? anyResourceVersion : this.last
   }
 
-  /** What a streaming list asks for; never `"0"`. */
+  /** The position for a streaming list; never `"0"`. */
   get streamFrom(): ResourceVersion {
     const { last } = this
     return this.#isUnavailable || last === anyResourceVersion ? latestResourceVersion : last
   }
 
   /**
-   * When the server is to be asked whether it knows this position: before a watch is opened there, or once that one is silent.
-   * Without a position there is nothing that it could have lost.
+   * When to ask the server whether it knows the position: before the next watch, or once that watch is silent. Not
+   * needed without a position.
    */
   get probeDue(): 'first' | 'when silent' | undefined {
     if (this.#doubt === 'none' || this.last === latestResourceVersion) return undefined
     return this.#doubt === 'lost' ? 'first' : 'when silent'
   }
 
-  /** A whole list has arrived: nothing is left of earlier doubts. */
+  /** A whole list arrived, which ends all doubts. */
   listed(at: ResourceVersion): Position {
     return new Position(at, false, 'none')
   }
 
-  /** An event or bookmark has arrived: the server goes on from here. */
+  /** An event or bookmark arrived: the server continues from here. */
   moved(to: ResourceVersion): Position {
     return new Position(to, this.#isUnavailable, 'none')
   }
@@ -76,12 +76,12 @@ export class Position {
     return new Position(this.last, true, this.#doubt)
   }
 
-  /** The server ended the watch, in order but before its time. */
+  /** The server ended the watch in order, but early. */
   ended(): Position {
     return this.#doubt === 'none' ? new Position(this.last, this.#isUnavailable, 'ended') : this
   }
 
-  /** The connection was lost, or was refused. */
+  /** The connection was lost or refused. */
   doubted(): Position {
     return new Position(this.last, this.#isUnavailable, 'lost')
   }
@@ -92,5 +92,5 @@ export class Position {
   }
 }
 
-/** How the last watch came to its end, as long as nothing shows that the server goes on from there. */
+/** How the last watch ended, until the server is known to continue from there. */
 type Doubt = 'none' | 'ended' | 'lost'

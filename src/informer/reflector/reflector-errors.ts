@@ -3,7 +3,7 @@ import { MalformedFrameError } from '../../kubernetes/watch-event.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { MalformedObjectError, WrongKindError } from '../codec/object-codec-error.ts'
 
-/** A watch that the server ended within a second without an event: something is wrong, so the next try backs off. */
+/** The server ended a watch within a second without an event. Something is wrong, so the next attempt backs off. */
 export class VeryShortWatchError extends CodedError {
   constructor(resource: string, durationMs: number) {
     super(
@@ -13,9 +13,9 @@ export class VeryShortWatchError extends CodedError {
   }
 }
 
-/** A streaming list whose initial events did not end: the stream ended first, or it took too long. */
+/** The initial events of a streaming list did not end: the stream ended first, or took too long. */
 export class WatchListRefusedError extends CodedError {
-  /** Whether the server is not to be asked for streaming lists again. */
+  /** Whether the server should not be asked for streaming lists again. */
   readonly isLasting: boolean
 
   constructor(resource: string, problem: string, isLasting: boolean) {
@@ -26,24 +26,26 @@ export class WatchListRefusedError extends CodedError {
   }
 }
 
-/** The process slept, or was suspended: connections that look alive may not be. */
+/** The process was suspended, so its connections may be half-open. */
 export class SuspendedError extends CodedError {
   constructor(gapMs: number) {
     super(
       'SUSPENDED',
-      `the process stood still for ${Math.round(gapMs)} ms; the watch is opened anew`,
+      `the process was suspended for ${Math.round(gapMs)} ms; the watch is reopened`,
     )
   }
 }
 
-/** Ends a watch, as what it was begun from is to be read anew. */
+/** Ends a watch so that its resource is listed again. */
 export class RereadError extends CodedError {
   constructor() {
-    super('REREAD', 'what has been read is to be read anew')
+    super('REREAD', 'the resource is being listed again')
   }
 }
 
-/** Failures of the server as a whole: wait, then go on from the same position; a list would only add to its load. */
+/**
+ * Failures of the server as a whole: wait, then continue from the same position. A list would only add to its load.
+ */
 export function isRetriedInPlace(error: unknown): boolean {
   if (isTooManyRequests(error)) return true
   if (error instanceof ApiStatusError) {
@@ -52,12 +54,12 @@ export function isRetriedInPlace(error: unknown): boolean {
   return isRefusedConnection(error)
 }
 
-/** Nobody listens at the address: the server is down, and may come up as another one. */
+/** Nothing listens at the address: the server is down, and may return as another one. */
 export function isRefusedConnection(error: unknown): boolean {
   return error instanceof Error && 'refused' in error && error.refused === true
 }
 
-/** Failures of an open stream that merely broke: what it said so far holds, and it can be opened again. */
+/** An open stream broke. What it sent before stays valid, and it can be reopened. */
 export function isBrokenConnection(error: unknown): boolean {
   return !(
     error instanceof ApiStatusError ||
@@ -69,12 +71,12 @@ export function isBrokenConnection(error: unknown): boolean {
   )
 }
 
-/** Failures behind which there may be no server: no answer, or one that a proxy gives in its place. */
+/** Failures without an answer of the server: none at all, or that of a proxy. */
 export function isUnreached(error: unknown): boolean {
   return error instanceof ApiStatusError ? error.httpStatus >= 500 : isBrokenConnection(error)
 }
 
-/** Failures that say that the server does not know streaming lists, so that it need not be asked again. */
+/** The server does not know streaming lists, so it need not be asked again. */
 export function isStreamingListRefusal(error: unknown): boolean {
   if (error instanceof WatchListRefusedError) return error.isLasting
   return error instanceof ApiStatusError && (error.httpStatus === 422 || error.httpStatus === 400)

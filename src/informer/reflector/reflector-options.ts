@@ -9,34 +9,34 @@ import {
 } from '../../lib/options.ts'
 import type { Selection } from './lister-watcher.ts'
 
-/** How a reflector lists and watches; times in milliseconds. */
+/** How a reflector lists and watches. Times are in milliseconds. */
 export interface ReflectorOptions extends Selection {
-  /** Items per LIST page. When given, every list is paged by it; else 500, where paging is of use. */
+  /** Items per LIST page. If given, every list has pages of this size; else 500, where paging is useful. */
   readonly pageSize?: number
   /**
-   * `watchlist` (KEP-3157) asks for the list as a stream, where the source says that its server knows such lists, and
-   * falls back to `list` where that fails all the same.
+   * `watchlist` (KEP-3157) requests the list as a stream if the source knows that its server supports that, and falls
+   * back to `list` if it fails.
    */
   readonly initialList?: 'list' | 'watchlist'
-  /** What is absent in it is as in the default. */
+  /** Missing members have their defaults. */
   readonly backoff?: Partial<BackoffOptions>
-  /** The longest that a server's `Retry-After` is followed; `0` there means the back-off. */
+  /** The longest `Retry-After` of a server that is honoured. `0` means the back-off instead. */
   readonly maxRetryAfterMs?: number
   /** Bounds of `timeoutSeconds`, chosen uniformly for each watch. */
   readonly watchTimeoutSeconds?: { readonly min: number; readonly max: number }
-  /** How long a streaming list may be silent; beyond it, no list of this server is streamed again. */
+  /** How long a streaming list may be silent. After that, lists of this server are no longer streamed. */
   readonly watchListSilenceMs?: number
-  /** How long a streaming list may take to its end, with the same consequence. */
+  /** How long a streaming list may take in all, with the same consequence. */
   readonly watchListDeadlineMs?: number
-  /** A watch that ends sooner, without an event, is a failure. */
+  /** A watch that ends sooner than this, without an event, is a failure. */
   readonly shortWatchMs?: number
-  /** A list that takes longer, until it is applied, is reported with its stages. */
+  /** Lists that take longer, until they are applied, are reported with their stages. */
   readonly slowListMs?: number
-  /** A pause of the event loop after which the watch is opened anew. */
+  /** After a pause of the event loop of this length, the watch is reopened. */
   readonly suspendGapMs?: number
 }
 
-/** Every default of {@link ReflectorOptions}, but for the selection. */
+/** The defaults of {@link ReflectorOptions}, without the selection. */
 export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>> = {
   pageSize: 500,
   initialList: 'list',

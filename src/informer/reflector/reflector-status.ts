@@ -2,12 +2,12 @@ import type { InformerFailure } from '../informer-observer.ts'
 import type { ReflectorObserver } from './reflector-target.ts'
 
 /**
- * What a reflector is doing:
- * - `idle`: it has not begun;
- * - `listing`: a list is under way;
- * - `watching`: the list is there and nothing has failed since, whether or not a watch is open at this very moment;
- * - `reconnecting`: a watch has failed and is being opened again;
- * - `waiting`: something has failed and is tried again after a pause;
+ * The state of a reflector:
+ * - `idle`: not started;
+ * - `listing`: a list is in progress;
+ * - `watching`: the list is complete, and nothing has failed since, whether or not a watch is open at this moment;
+ * - `reconnecting`: a watch has failed and is being reopened;
+ * - `waiting`: a request has failed and is repeated after a pause;
  * - `stopped`.
  */
 export type ReflectorState =
@@ -18,7 +18,7 @@ export type ReflectorState =
   | 'waiting'
   | 'stopped'
 
-/** How a reflector is doing; it writes this, everyone else reads it. */
+/** The status of a reflector, which is its only writer. */
 export class ReflectorStatus {
   readonly #observer: ReflectorObserver
   #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
@@ -48,18 +48,18 @@ export class ReflectorStatus {
     this.#doing = doing
   }
 
-  /** A request is answered. */
+  /** A request was answered. */
   succeeded(): void {
     this.#lastError = undefined
   }
 
-  /** A list, events or a bookmark have come. */
-  heard(): void {
+  /** A list, events or a bookmark arrived. */
+  observed(): void {
     this.#lastError = undefined
     this.#lastContactMs = performance.now()
   }
 
-  /** Something has failed, of which the observer is told. */
+  /** Records a failure and reports it to the observer. */
   failed(failure: InformerFailure, error: unknown): void {
     this.#lastError = error instanceof Error ? error : new Error(String(error))
     this.#observer.failed(failure, this.#lastError)

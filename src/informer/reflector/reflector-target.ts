@@ -5,35 +5,37 @@ import type { Delta } from './delta-queue.ts'
 import type { ListerWatcher } from './lister-watcher.ts'
 import type { StoreContents, StoreEntry } from '../store/store-contents.ts'
 
-/** What became of the text of one object. */
+/** The result of reading the text of an object. */
 export interface Intake {
   readonly key: string
-  /** `undefined` where the user's transform refused it. */
+  /** `undefined` if the user's transform refused the object. */
   readonly entry: StoreEntry | undefined
   readonly resourceVersion: ResourceVersion
 }
 
-/** What a bookmark says. */
+/** The contents of a bookmark. */
 export type TakenBookmark = Pick<Bookmark, 'endsInitialEvents'> & {
   readonly resourceVersion: ResourceVersion
 }
 
-/** Where a reflector puts what it receives. */
+/** Where a reflector stores what it receives. */
 export interface ReflectorTarget {
-  /** Reads one object; `undefined` where it is none of this kind. Both refusals have been reported. */
+  /** Reads an object. Returns `undefined`, after reporting it, if the object is of another kind. */
   take(text: Uint8Array): Intake | undefined
-  /** Reads a bookmark; `undefined` where it is one of another kind, or says no position, which has been reported. */
+  /**
+   * Reads a bookmark. Returns `undefined`, after reporting it, if the bookmark is of another kind or has no position.
+   */
   takeBookmark(text: Uint8Array): TakenBookmark | undefined
-  /** An empty generation of the store, to be filled by a list. */
+  /** An empty generation of the store, for a list to fill. */
   stage(): StoreContents
   push(delta: Delta): void
-  /** Whether it has as much as it may hold. */
+  /** Whether the target holds as many deltas as it may. */
   isFull(): boolean
-  /** Resolves when there is room for more. */
+  /** Resolves when there is room. */
   room(signal: AbortSignal): Promise<void>
 }
 
-/** What a reflector reports. */
+/** The part of an observer that a reflector calls. */
 export type ReflectorObserver = Pick<
   InformerObserver,
   'listed' | 'listing' | 'watched' | 'watching'
@@ -41,7 +43,7 @@ export type ReflectorObserver = Pick<
   failed(failure: InformerFailure, error: Error): void
 }
 
-/** What a reflector stands between, and what it says of itself. */
+/** The source, target and observer of a reflector. */
 export interface ReflectorParts {
   /** For messages: `pods`, `deployments.apps`. */
   readonly resourceName: string

@@ -2,9 +2,8 @@ import { Backoff, sleep } from '../../lib/backoff.ts'
 import { latestResourceVersion } from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
-import type { ListDelta } from './delta-queue.ts'
-import { InitialList } from './initial-list.ts'
-import { ListClock } from './list-stages.ts'
+import { ListClock, type ListDelta } from './delta-queue.ts'
+import { InitialList, receiveInitialEvents } from './initial-list.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
 import { Position } from './position.ts'
 import {
@@ -19,20 +18,17 @@ import {
 import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
 import { ReflectorStatus } from './reflector-status.ts'
 import type { ReflectorParts } from './reflector-target.ts'
-import { Rereading } from './rereading.ts'
-import { probeWhileSilent } from './silent-watch.ts'
-import { receiveInitialEvents } from './streaming-list.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
 
-/** What a reflector does next; a streaming list that was cut is asked for once again. */
+/** The reflector's next step. A streaming list that broke is tried once more. */
 type Step = 'stream' | 'stream again' | 'list' | 'watch'
 
 /**
- * Keeps a target in step with a resource: lists it, watches it from there, and does whatever is needed when either
- * fails (client-go's `Reflector`; docs/informer.md has its rules).
+ * Keeps a target in step with a resource: lists it, watches it from there, and recovers when either fails (client-go's
+ * `Reflector`; docs/informer.md has its rules).
  *
- * It goes in steps. One that succeeds is followed by a watch; one that throws ends in `#recover`, the only place where
- * failures arrive, which reports them and says what comes next.
+ * It works in steps. A watch follows each step that succeeds. A step that throws leads to `#recover`, the only place
+ * that handles failures: it reports them and chooses the next step.
  */
 export class Reflector {
   readonly #parts: ReflectorParts
@@ -43,10 +39,10 @@ export class Reflector {
   readonly #status: ReflectorStatus
   readonly #rereading = new Rereading()
   #position = Position.beginning
-  /** The watch that is open; a streaming list leaves its own to the step that follows. */
+  /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
   #opening: AbortController | undefined
-  /** Whether the server could not be reached, and has sent no object since. */
+  /** Whether the server was unreachable and has sent no object since. */
   #wasUnreached = false
   #mayStream: boolean
 
@@ -76,9 +72,8 @@ export class Reflector {
   }
 
   /**
-   * Lists and watches until the signal is aborted. Failures of the source are reported and tried again; it rejects only
-   * with what the target or the observer throws beyond that. Can be called again after it has ended: it then begins
-   * with a list.
+   * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the target
+   * or the observer throws. After it has ended it may be called again, and starts with a list.
    */
   async run(signal: AbortSignal): Promise<void> {
     let step: Step = this.#listing()
@@ -96,7 +91,7 @@ export class Reflector {
     }
   }
 
-  /** Lists anew soon, and takes what the list says of states that are known already: {@link Rereading} says why. */
+  /** Lists again, and takes states with known resource versions as new: {@link Rereading} says why. */
   reread(): void {
     this.#rereading.want()
     this.#opening?.abort(new RereadError())
@@ -126,7 +121,7 @@ export class Reflector {
     }
   }
 
-  /** Reports a failure, pauses where that is due, and says what comes next. */
+  /** Reports a failure, pauses if needed, and returns the next step. */
   async #recover(step: Step, error: unknown, signal: AbortSignal): Promise<Step> {
     const stream = this.#stream
     const hasBroken = stream !== undefined && isBrokenConnection(error)
@@ -135,7 +130,7 @@ export class Reflector {
     if (step === 'watch' && this.#rereading.isDue) return this.#listing()
     this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
     if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
-      // The server is there again; what it has forgotten meanwhile, only a list can tell.
+      // The server is back. A list catches up with what it has forgotten.
       this.#wasUnreached = false
       this.#backoff.restart()
       return this.#listing()
@@ -163,7 +158,7 @@ export class Reflector {
     if (hasBroken) {
       this.#position = this.#position.doubted()
       if (!isShort) return 'watch'
-      // Whoever breaks every connection at once must not be asked in a tight loop.
+      // Prevents a tight loop if every connection breaks at once.
       this.#status.failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
     }
     await this.#pause(error, signal)
@@ -183,7 +178,7 @@ export class Reflector {
     this.#replace({ ...list, clock, isReread })
   }
 
-  /** Leaves the stream open, for the watch that follows. */
+  /** Leaves the stream open for the watch that follows. */
   async #streamList(signal: AbortSignal): Promise<void> {
     this.#status.begins('listing')
     this.#parts.observer.listing?.()
@@ -213,13 +208,13 @@ export class Reflector {
     this.#wasUnreached = false
     this.#rereading.listed()
     this.#position = this.#position.listed(resourceVersion)
-    this.#status.heard()
+    this.#status.observed()
     this.#status.begins('watching')
     this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
 
-  /** One watch, to its end: it returns where the server ended it in order. */
+  /** Reads one watch to its end. Returns if the server ended it in order. */
   async #watch(signal: AbortSignal): Promise<void> {
     this.#opening = new AbortController()
     const opening = AbortSignal.any([signal, this.#opening.signal])
@@ -277,7 +272,7 @@ export class Reflector {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
-        this.#status.heard()
+        this.#status.observed()
         for (const frame of frames) {
           this.#handle(frame)
           if (target.isFull()) await target.room(signal)
@@ -331,7 +326,7 @@ export class Reflector {
     await stream?.close()
   }
 
-  /** Waits as long as the server asks for, else for the back-off, but no longer than until a server that was away is back. */
+  /** Waits for the server's `Retry-After`, else the back-off. Ends early when an unreachable server is back. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
     this.#status.begins('waiting')
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
@@ -348,5 +343,78 @@ export class Reflector {
     this.#parts.source.returned?.(ends).then(back, () => {})
     await sleep(delayMs, ends)
     woken.abort()
+  }
+}
+
+/**
+ * Tracks a request to list again although no resource version has changed: the definition of a custom resource decides
+ * which fields an API server shows of its objects, and changing it changes no resource version.
+ *
+ * The list happens twice: at once, and when the watch after it has ended. For a moment after such a change an API
+ * server still answers by the old definition; it ends the watches that it opened by it.
+ */
+class Rereading {
+  #step: 'none' | 'list' | 'listing' | 'watch' | 'list once more' = 'none'
+
+  /** Whether a list is due instead of a watch. */
+  get isDue(): boolean {
+    return this.#step === 'list' || this.#step === 'list once more'
+  }
+
+  want(): void {
+    this.#step = 'list'
+  }
+
+  /** A list begins. Returns whether objects with known resource versions may look different in it. */
+  listBegins(): boolean {
+    if (this.#step === 'list') this.#step = 'listing'
+    return this.#step !== 'none'
+  }
+
+  listed(): void {
+    if (this.#step === 'listing') this.#step = 'watch'
+    else if (this.#step === 'list once more') this.#step = 'none'
+  }
+
+  watchEnded(): void {
+    if (this.#step === 'watch') this.#step = 'list once more'
+  }
+}
+
+/** The first probe comes after so much silence, each further one after twice as much. */
+const firstSilenceMs = 4000
+const longestSilenceMs = 60_000
+
+interface SilentWatchOptions {
+  /**
+   * Asks whether the server knows the position at which the watch began. Rejects if it does not, or cannot be asked.
+   */
+  readonly probe: () => Promise<void>
+  /** Aborts when the watch is over. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * While a watch is silent, probes whether its server has reached the position at which the watch began; {@link
+ * Position} says why. If it has not, breaks the watch with the server's error. A probe that fails otherwise proves
+ * nothing and is repeated. Never rejects.
+ */
+async function probeWhileSilent(
+  stream: WatchStream,
+  { probe, signal }: SilentWatchOptions,
+): Promise<void> {
+  for (let waitMs = firstSilenceMs; ; waitMs = Math.min(longestSilenceMs, 2 * waitMs)) {
+    await sleep(waitMs, signal)
+    if (signal.aborted || stream.frames > 0) return
+    try {
+      await probe()
+      return
+    } catch (error) {
+      if (signal.aborted) return
+      if (isTooLargeResourceVersion(error)) {
+        stream.abort(error as Error)
+        return
+      }
+    }
   }
 }

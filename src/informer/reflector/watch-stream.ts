@@ -2,11 +2,11 @@ import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
 import type { ListerWatcher, WatchOptions } from './lister-watcher.ts'
 import { SuspendedError } from './reflector-errors.ts'
 
-/** One open watch: its frames, and the means to end it. */
+/** An open watch. */
 export class WatchStream {
-  /** When it was asked for: some proxies hold back even the headers until there is an event. */
+  /** When it was requested: some proxies withhold even the headers until the first event. */
   readonly startedMs: number
-  /** How many frames have been read. */
+  /** How many frames were read. */
   frames = 0
   readonly #timeoutMs: number
   readonly #iterator: AsyncIterator<readonly Uint8Array[]>
@@ -14,7 +14,7 @@ export class WatchStream {
   readonly #release: () => void
   #unread: readonly Uint8Array[] = []
 
-  /** Opens a watch; rejects as {@link ListerWatcher.watch} does. */
+  /** Opens a watch. Rejects as {@link ListerWatcher.watch} does. */
   static async open(
     source: ListerWatcher,
     options: WatchOptions,
@@ -59,19 +59,19 @@ export class WatchStream {
     return performance.now() - this.startedMs
   }
 
-  /** Whether it has lived for less than this, without a frame. */
+  /** Whether the stream is younger than `shortWatchMs` and has no frames yet. */
   isShort(shortWatchMs: number): boolean {
     return this.frames === 0 && this.ageMs < shortWatchMs
   }
 
-  /** Whether an end now is the one that was asked for with `timeoutSeconds`, give or take a second. */
+  /** Whether an end now is due to `timeoutSeconds`, within a second. */
   get hasRunItsTime(): boolean {
     return this.ageMs >= this.#timeoutMs - 1000
   }
 
   /**
-   * The next batch of frames, valid until the next call; `undefined` at the end. Where it is not there in time the stream
-   * is broken, and `late` says with which error.
+   * The next batch of frames, valid until the next call; `undefined` at the end. If it takes longer than `limit`, the
+   * stream is broken with the error of `late`.
    */
   async next(limit?: {
     readonly ms: number
@@ -99,18 +99,18 @@ export class WatchStream {
     return value
   }
 
-  /** Gives the last frames of the last batch back: {@link next} begins with them. */
+  /** Returns the last frames of the last batch: {@link next} starts with them. */
   unread(frames: readonly Uint8Array[]): void {
     this.#unread = frames
     this.frames -= frames.length
   }
 
-  /** Breaks the connection; a waiting {@link next} rejects. */
+  /** Breaks the connection. A pending {@link next} rejects. */
   abort(reason: Error): void {
     this.#controller.abort(reason)
   }
 
-  /** Ends the watch, whatever state it is in. */
+  /** Ends the watch in any state. */
   async close(): Promise<void> {
     this.#release()
     this.#controller.abort()
@@ -119,8 +119,8 @@ export class WatchStream {
 }
 
 /**
- * Aborts the stream when the event loop stood still for longer than `gapMs`: the machine slept, and the connection
- * may be half-open. Returns the function that ends the observation.
+ * Aborts the stream if the event loop stood still for longer than `gapMs`: the machine slept, and the connection may be
+ * half-open. Returns a function that stops the observation.
  */
 export function abortOnSuspend(stream: WatchStream, gapMs: number): () => void {
   const everyMs = Math.max(1, gapMs / 4)
@@ -129,7 +129,8 @@ export function abortOnSuspend(stream: WatchStream, gapMs: number): () => void {
   const timer = setInterval(() => {
     const now = performance.now()
     const dateMs = Date.now()
-    // The monotonic clock of some systems stands still while the machine sleeps. A clock that was set costs one watch.
+    // The monotonic clock of some systems stops while the machine sleeps. If the clock was merely set, that costs one
+    // watch.
     const stoodStillMs = Math.max(now - last, dateMs - lastDateMs)
     if (stoodStillMs > gapMs + everyMs) stream.abort(new SuspendedError(stoodStillMs))
     last = now

@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 
-/** What a change does to a store. */
 export type ChangeType = 'ADDED' | 'MODIFIED' | 'DELETED'
 
 export interface ChangeOptions {
@@ -10,30 +9,27 @@ export interface ChangeOptions {
   readonly key: string
   readonly uid: string
   readonly held: HeldObject
-  /** The decoded form of `held`, where it is there anyway. */
+  /** The decoded form of `held`, if available. */
   readonly object?: KubernetesObject
   readonly previousHeld?: HeldObject
-  /** The decoded form of `previousHeld`, where it is there anyway. */
+  /** The decoded form of `previousHeld`, if available. */
   readonly previous?: KubernetesObject
   readonly isInInitialList?: boolean
   readonly finalStateKnown?: boolean
 }
 
-/**
- * One change of a store on its way to the listeners. All listeners share it; each of its two states is decoded when the
- * first one asks for it, once.
- */
+/** One change of a store, shared by all listeners. Each of its two states is decoded once, on demand. */
 export class Change<T extends KubernetesObject = KubernetesObject> {
   readonly type: ChangeType
   readonly key: string
   readonly uid: string
-  /** Whether the change only tells a listener what was there when it began to listen. */
+  /** Whether the change belongs to the snapshot that a listener starts with. */
   readonly isInInitialList: boolean
-  /** False for a deletion that was not seen but concluded from a list: `object` is then the last known state. */
+  /** False for a deletion concluded from a list: `object` is then the last known state. */
   readonly finalStateKnown: boolean
-  /** The new state, or the last one of a deleted object, as it is held: its identity is the object's version. */
+  /** The new state, or the last one of a deleted object, as held. Its identity is the object's version. */
   readonly held: HeldObject
-  /** The state before a modification, as it is held. */
+  /** The state before a modification, as held. */
   readonly previousHeld: HeldObject | undefined
   readonly #codec: ObjectCodec
   #object: KubernetesObject | undefined
@@ -64,12 +60,12 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * This change and a later one of the same object (by key and UID) as one: what a listener that missed the state in
-   * between has to be told. `undefined` where that is nothing.
+   * Merges this change with a later one of the same object (by key and UID), for a listener that skips the state in
+   * between. `undefined` if they cancel each other.
    */
   followedBy(later: Change<T>): Change<T> | undefined {
     if (this.type === 'ADDED' && later.type === 'DELETED') return undefined
-    // An object that left the selection and came back has, for who missed both, only changed.
+    // An object that left the selection and came back counts as modified.
     const isBack = this.type === 'DELETED' && later.type !== 'DELETED'
     const type = this.type === 'ADDED' ? 'ADDED' : isBack ? 'MODIFIED' : later.type
     return new Change(this.#codec, {
@@ -84,7 +80,7 @@ export class Change<T extends KubernetesObject = KubernetesObject> {
     })
   }
 
-  /** What was known before this change; where the object `isBack`, what the deletion said of it. */
+  /** The state before this change; if the object `isBack`, the state in the deletion. */
   #before(isBack: boolean): Pick<ChangeOptions, 'previousHeld' | 'previous'> {
     const previousHeld = isBack ? this.held : this.previousHeld
     const previous = isBack ? this.#object : this.#previous

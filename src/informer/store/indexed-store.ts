@@ -1,31 +1,43 @@
-import type { ApiResource } from '../../kubernetes/api-resource.ts'
-import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { WaitOptions } from '../../lib/deadline.ts'
+import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
-import { atOnce, inSlices } from '../../lib/slices.ts'
-import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { atOnce, inSlices } from '../../lib/event-loop.ts'
+import {
+  compareResourceVersions,
+  latestResourceVersion,
+  type ResourceVersion,
+} from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
-import { builtInIndexers } from './built-in-indexers.ts'
-import { type IsOrdered, ResourceVersionWaiters } from './resource-version-waiters.ts'
+import {
+  builtInIndexers,
+  type Indexers,
+  type IndexView,
+  type ObjectId,
+  type StoreView,
+} from './store-view.ts'
 import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
-import { DuplicateIndexError, IndexFunctionError, UnknownIndexError } from './store-errors.ts'
-import type { Indexers, IndexView, ObjectId, StoreView } from './store-view.ts'
+import {
+  DuplicateIndexError,
+  IncomparableResourceVersionError,
+  IndexFunctionError,
+  UnknownIndexError,
+} from './store-errors.ts'
 
 export interface IndexedStoreOptions {
   readonly resource: ApiResource
   readonly codec: ObjectCodec
-  /** Besides the standard ones. */
+  /** Besides the built-in ones. */
   readonly indexers?: Indexers
-  /** An index function threw; the object is stored all the same. */
+  /** Called when an index function throws. The object is stored anyway. */
   readonly onIndexFailure?: (error: IndexFunctionError) => void
-  /** Whether the server promises that resource versions have an order (Kubernetes 1.35 and later); it does, unless given. */
+  /** Whether resource versions have an order (promised since Kubernetes 1.35). Default: true. */
   readonly resourceVersionsComparable?: IsOrdered
 }
 
 /**
- * The objects of one resource, indexed (client-go's `ThreadSafeStore` and `Indexer`). It has one writer, the shared
- * informer; everyone else gets it as a {@link StoreView}.
+ * The objects of one resource with indexes (client-go's `ThreadSafeStore` and `Indexer`). Only the shared informer
+ * writes to it; all others have a {@link StoreView}.
  */
 export class IndexedStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
   readonly resource: ApiResource
@@ -112,8 +124,8 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   /**
-   * The values that an index's function finds in an object, be it stored or not. Throws {@link UnknownIndexError}, and
-   * {@link IndexFunctionError} where the function throws.
+   * The values that an index function returns for an object, stored or not. Throws {@link UnknownIndexError}, or {@link
+   * IndexFunctionError} if the function throws.
    */
   indexValues(name: string, object: T): readonly string[] {
     const known = this.index(name)
@@ -149,7 +161,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return this.#contents.labels.isSame(one, other)
   }
 
-  /** Adds indexes, back-filling them at once. Where it throws, as {@link backfillIndexers} rejects, it adds none. */
+  /** Adds and fills indexes at once. If it throws, as {@link backfillIndexers} rejects, it adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)
     try {
@@ -161,16 +173,15 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   /**
-   * Adds indexes, back-filling them in slices, so that a big store does not hold up the event loop. Resolves when they
-   * are there, or when `isOver` says after a slice that nobody waits any more; until then the store does not have
-   * them, but their names are taken. Where it rejects, with {@link DuplicateIndexError} or whatever has gone wrong, it adds
-   * none, and their names are free again.
+   * Adds and fills indexes in slices, so that a large store does not block the event loop. Resolves when they are
+   * filled, or when `isOver` returns true after a slice. Until then the store does not have them, but their names are
+   * taken. If it rejects, with {@link DuplicateIndexError} or another error, it adds none and frees the names.
    */
   async backfillIndexers(indexers: Indexers, isOver: () => boolean = () => false): Promise<void> {
     this.#declare(indexers)
     const contents = this.#contents
     try {
-      // A list that takes the place of these contents has the indexes.
+      // A list that replaces these contents has the indexes already.
       await inSlices(
         contents.backfill(indexers, this.#decode),
         () => isOver() || contents !== this.#contents,
@@ -182,55 +193,55 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   /**
-   * Read-your-writes: resolves when the store has applied `wanted` or something later. Rejects with `DeadlineError`, with
-   * `IncomparableResourceVersionError` where only equality could be tested, and with what {@link endWaits} was given.
+   * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
+   * with `IncomparableResourceVersionError` if versions have no order, or with the error passed to {@link endWaits}.
    */
   waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions): Promise<void> {
     return this.#waiters.wait(this.#resourceVersion, wanted, options)
   }
 
-  /** The writer's: it will write no more. What waits for a resource version rejects with this. */
+  /** For the writer: rejects all waits for resource versions, since nothing more will be written. */
   endWaits(error: Error): void {
     this.#waiters.end(error)
   }
 
-  /** The writer's: what is stored under a key. */
+  /** For the writer: the object under a key. */
   stored(key: string): StoredObject | undefined {
     return this.#contents.stored(key)
   }
 
-  /** The writer's: the keys of all objects. */
+  /** For the writer: the keys of all objects. */
   keys(): IterableIterator<string> {
     return this.#contents.ids.keys()
   }
 
-  /** The writer's: adds or replaces one object. */
+  /** For the writer: adds or replaces an object. */
   put(entry: StoreEntry): void {
     this.#contents.put(entry)
   }
 
-  /** The writer's: takes out one object. */
+  /** For the writer: removes an object. */
   remove(key: string): void {
     this.#contents.remove(key)
   }
 
-  /** The writer's: the position of what has just been applied. Ends the waits for it. */
+  /** For the writer: sets the position of what was applied, and resolves waits for it. */
   advance(resourceVersion: ResourceVersion): void {
     this.#resourceVersion = resourceVersion
     this.#waiters.reached(resourceVersion)
   }
 
-  /** The writer's: begins a new generation, which nobody reads until {@link swap}. */
+  /** For the writer: starts a new generation, invisible until {@link swap}. */
   stage(): StoreContents {
     return this.#newContents()
   }
 
-  /** The writer's: the present generation. */
+  /** For the writer: the current generation. */
   get contents(): StoreContents {
     return this.#contents
   }
 
-  /** The writer's: fills in a staged generation the indexes that have been added since it was begun. */
+  /** For the writer: fills the indexes that were added after a generation was staged. */
   *complete(staged: StoreContents): Generator<void, void> {
     let lacking = staged.lacking(this.#indexers)
     while (Object.keys(lacking).length > 0) {
@@ -239,7 +250,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     }
   }
 
-  /** The writer's: lets a staged generation take the place of the present one, which is returned. */
+  /** For the writer: replaces the current generation with a staged one, and returns it. */
   swap(staged: StoreContents): StoreContents {
     atOnce(this.complete(staged))
     const before = this.#contents
@@ -272,4 +283,80 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       bytesOf: (held) => this.#codec.bytesOf(held),
     })
   }
+}
+
+/**
+ * Whether the server promises an order of resource versions, or a function that finds out (`undefined`: unknown yet).
+ */
+type IsOrdered = boolean | (() => Promise<boolean | undefined>)
+
+interface Waiter {
+  readonly wanted: ResourceVersion
+  readonly resolve: () => void
+  readonly reject: (error: Error) => void
+}
+
+/** The callers that wait until a store has reached a resource version. */
+class ResourceVersionWaiters {
+  readonly #resourceName: string
+  #isOrdered: IsOrdered
+  readonly #waiting = new Set<Waiter>()
+  /** The error with which all waits end. */
+  #ended: Error | undefined
+
+  constructor(resourceName: string, isOrdered: IsOrdered) {
+    this.#resourceName = resourceName
+    this.#isOrdered = isOrdered
+  }
+
+  async wait(
+    current: ResourceVersion,
+    wanted: ResourceVersion,
+    { deadlineMs, signal }: WaitOptions,
+  ): Promise<void> {
+    if (current === wanted) return
+    if (compareResourceVersions(wanted, wanted) === undefined) throw this.#incomparable(wanted)
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiter = { wanted, resolve, reject }
+    if (isAtLeast(current, wanted)) resolve()
+    else if (this.#ended !== undefined) reject(this.#ended)
+    else this.#waiting.add(waiter)
+    const what = `waiting for ${this.#resourceName} to reach resource version ${wanted}`
+    try {
+      await withDeadline(what, this.#inOrder(wanted, promise), deadlineMs, signal)
+    } finally {
+      this.#waiting.delete(waiter)
+    }
+  }
+
+  /** Rejects all current and future waits: the store will not be written again. */
+  end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of this.#waiting) reject(this.#ended)
+  }
+
+  /** Reaching a position only counts if positions have an order. */
+  async #inOrder(wanted: ResourceVersion, reached: Promise<void>): Promise<void> {
+    // It may reject while the server is asked.
+    reached.catch(() => {})
+    const ask = this.#isOrdered
+    if (typeof ask === 'function') this.#isOrdered = (await ask()) ?? ask
+    if (this.#isOrdered === false) throw this.#incomparable(wanted)
+    await reached
+  }
+
+  #incomparable(wanted: ResourceVersion): IncomparableResourceVersionError {
+    return new IncomparableResourceVersionError(this.#resourceName, wanted)
+  }
+
+  reached(current: ResourceVersion): void {
+    for (const { wanted, resolve } of this.#waiting) {
+      if (isAtLeast(current, wanted)) resolve()
+    }
+  }
+}
+
+function isAtLeast(current: ResourceVersion, wanted: ResourceVersion): boolean {
+  const order = compareResourceVersions(current, wanted)
+  return order !== undefined && order >= 0
 }

@@ -1,37 +1,36 @@
 import { ObjectIndex } from './object-index.ts'
 import type { IndexView, ObjectId } from './store-view.ts'
 
-/** The label keys that some objects have, with their indexes in the same order. */
+/** A set of label keys with their indexes in the same order. */
 interface KeySet {
   readonly keys: readonly string[]
   readonly indexes: readonly ObjectIndex[]
 }
 
-/** The labels of a store's objects: one index per label key, so that every label selector is set arithmetic. */
+/** The labels of a store's objects: one index per label key, so that label selectors are set operations. */
 export class LabelIndex {
   readonly #byKey = new Map<string, ObjectIndex>()
-  /** The label keys of each object; siblings share them. */
+  /** The key set of each object. Siblings share one. */
   readonly #keySets: (KeySet | undefined)[] = []
   readonly #known = new Map<string, KeySet>()
 
-  /** About what it takes in memory. */
+  /** The approximate size in memory. */
   get bytes(): number {
     let bytes = this.#keySets.length * 8
     for (const index of this.#byKey.values()) bytes += index.bytes
     return bytes
   }
 
-  /** The index of one label key: value to objects; `undefined` where no object has the key. */
   key(key: string): IndexView | undefined {
     return this.#byKey.get(key)
   }
 
-  /** The label keys that at least one object has. */
+  /** All label keys in use. */
   keys(): IterableIterator<string> {
     return this.#byKey.keys()
   }
 
-  /** The labels of one object, without decoding it. */
+  /** The labels of an object, without decoding it. */
   labelsOf(id: ObjectId): Readonly<Record<string, string>> {
     const keySet = this.#keySets[id]
     if (keySet === undefined) return noLabels
@@ -43,7 +42,7 @@ export class LabelIndex {
     return labels
   }
 
-  /** Whether two objects have the same labels: those of siblings share their keys and, value by value, a posting. */
+  /** Whether two objects have the same labels. Siblings share their key set and, for each value, a posting. */
   isSame(one: ObjectId, other: ObjectId): boolean {
     const keySet = this.#keySets[one]
     if (keySet !== this.#keySets[other]) return false
@@ -52,7 +51,7 @@ export class LabelIndex {
     return true
   }
 
-  /** Takes whatever an object has for labels: what is no string, or in no object, counts as not there. */
+  /** Accepts any value of `labels`. Ignores it if it is not an object, and entries that are not strings. */
   set(id: ObjectId, found: unknown): void {
     const labels = labelsIn(found)
     const before = this.#keySets[id]?.keys ?? none
@@ -77,7 +76,7 @@ export class LabelIndex {
     index?.delete(id)
     if (index?.size !== 0) return
     this.#byKey.delete(key)
-    // Sets with this key are nobody's any more; who has the key next has another index.
+    // Key sets with this key are unused now; a new index of the key needs new ones.
     this.#known.clear()
   }
 
@@ -85,7 +84,7 @@ export class LabelIndex {
     const signature = JSON.stringify(keys)
     const known = this.#known.get(signature)
     if (known !== undefined) return known
-    // Label keys come from templates, so there are few sets of them; should that not hold, start again.
+    // Label keys come from templates, so there are few key sets. If there are many, start again.
     if (this.#known.size >= maxKeySets) this.#known.clear()
     const indexes = keys.map((key) => this.#byKey.get(key)).filter((one) => one !== undefined)
     const keySet = { keys, indexes }

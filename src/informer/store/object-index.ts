@@ -2,14 +2,14 @@ import { SortedList } from './sorted-list.ts'
 import type { IndexView, ObjectId, PostingView } from './store-view.ts'
 
 /**
- * The objects that share one value of one index: an unordered array of ids, and beside it the slot that the value has in each
- * object. An id is taken out in constant time by moving the last one into its place: the caller then updates the position that
- * the moved object keeps.
+ * The objects that share a value: an unordered array of ids, and for each the slot of the value among the object's
+ * values. Removing an id takes constant time: the last id moves into its place, and the caller updates the moved
+ * object's position.
  */
 class Posting implements PostingView {
   readonly value: string
   readonly #ids: ObjectId[] = []
-  /** Absent while all are 0, as in every index with one value an object. */
+  /** Absent while all slots are 0, as in every index with one value per object. */
   #slots: number[] | undefined
 
   constructor(value: string) {
@@ -35,7 +35,7 @@ class Posting implements PostingView {
     return this.#ids.push(id) - 1
   }
 
-  /** Takes out the id at `position`; returns the id that stands there now, if another one was moved. */
+  /** Removes the id at `position`. Returns the id that moved there, if any. */
   removeAt(position: number): ObjectId | undefined {
     const last = this.#ids.pop()
     const slot = this.#slots?.pop() ?? 0
@@ -46,35 +46,35 @@ class Posting implements PostingView {
   }
 }
 
-/** One value of one object: the value itself while no other object has it, else the posting that they share. */
+/** One value of one object: the value itself while no other object has it, else the shared posting. */
 type Membership = string | Posting
 
-/** The one object that has a value: `slot * slotUnit + id`, which is the bare id of an object with one value. */
+/** The only object with a value: `slot * slotUnit + id`, which is the bare id for objects with one value. */
 type Owner = number
 
 const slotUnit = 2 ** 32
 const none: readonly string[] = []
 
-/** A membership, a position, and an id in a posting. */
+/** The memory of a membership, a position, and an id in a posting. */
 const slotBytes = 26
-/** An entry of the map, and the value's text. */
+/** The memory of a map entry and the value's text. */
 const valueBytes = 92
-/** An array that is mostly holes takes so many slots for each that is used. */
+/** A sparse array allocates so many slots for each used one. */
 const sparseSlots = 3
 
 /**
- * One index: from each value to the objects that have it, and back. Adding, removing and testing one value of one
- * object takes constant time, so an index may have a value that every object shares.
+ * An index: from each value to the objects that have it, and back. Adding, removing and testing one value of one object
+ * takes constant time, even for a value that every object has.
  *
- * The trick is what is kept for each object. A set of ids per value would be simple, and cost some 60 bytes an id. A
- * bare array of ids costs 8, but to take one out it would have to be searched; so each object remembers its position
- * in each posting that it is in, and the posting which of the object's values it is (the slot). The last id of the array
- * moves into the gap, and is the only one whose position changes. Whether an object has a value, and which it has, is
- * then a look at its own memberships.
+ * The trick is what each object keeps. A set of ids per value would be simple, but costs some 60 bytes per id. A bare
+ * array of ids costs 8, but removing an id would require a search. So each object keeps its position in each of its
+ * postings, and the posting keeps which of the object's values it is (the slot). The last id moves into the gap, and
+ * only its position changes. An object's own memberships tell its values.
  *
- * Two common cases keep less. A value that only one object has (a name, an IP address) has no posting: the value
- * leads to the id and the slot, in one number, and the object's membership is the value itself; when a second object comes to have it, the
- * two get a posting. And an object with one value keeps its membership and its position bare; with several, in arrays.
+ * Two common cases keep less. A value that only one object has (a name, an IP address) has no posting: the value leads
+ * to the id and slot in one number, and the object's membership is the value itself. When a second object gets the
+ * value, the two get a posting. And an object with one value keeps its membership and position bare, instead of in
+ * arrays.
  */
 export class ObjectIndex implements IndexView {
   readonly name: string
@@ -82,21 +82,21 @@ export class ObjectIndex implements IndexView {
   readonly #memberships: (Membership | Membership[] | undefined)[] = []
   readonly #positions: (number | number[])[] = []
   #ordered: SortedList<string> | undefined
-  /** How many objects have a value. */
+  /** The number of objects with a value. */
   #objects = 0
 
   constructor(name: string) {
     this.name = name
   }
 
-  /** About what it takes in memory. */
+  /** The approximate size in memory. */
   get bytes(): number {
     const slots = Math.min(this.#memberships.length, this.#objects * sparseSlots)
     const perValue = this.#ordered === undefined ? valueBytes : valueBytes + slotBytes
     return slots * slotBytes + this.#byValue.size * perValue
   }
 
-  /** The number of different values. */
+  /** The number of distinct values. */
   get size(): number {
     return this.#byValue.size
   }
@@ -106,8 +106,8 @@ export class ObjectIndex implements IndexView {
   }
 
   /**
-   * The dictionary in order is built when it is first asked for, and kept up to date from then on: an index that nobody
-   * orders by pays nothing for it.
+   * The sorted dictionary is built on the first call and kept up to date from then on, so that indexes without ordered
+   * reads do not pay for it.
    */
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
     if (this.#ordered === undefined) {
@@ -122,7 +122,7 @@ export class ObjectIndex implements IndexView {
     return typeof found === 'number' ? new SinglePosting(found % slotUnit) : found
   }
 
-  /** One of the objects with this value, without the posting: for values that tell objects apart. */
+  /** Any object with this value, without creating a posting: for values that identify objects. */
   anyOf(value: string): ObjectId | undefined {
     const found = this.#byValue.get(value)
     if (typeof found === 'number') return found % slotUnit
@@ -164,7 +164,7 @@ export class ObjectIndex implements IndexView {
     return this.#byValue.keys()
   }
 
-  /** Makes `values` (repeated ones count once) all the values of the object. */
+  /** Replaces the values of the object. Repeated values count once. */
   set(id: ObjectId, values: readonly string[]): void {
     if (this.#unchanged(id, values)) return
     const own = distinct(values)
@@ -178,7 +178,7 @@ export class ObjectIndex implements IndexView {
       this.#memberships[id] = this.#join(id, first, 0)
       return
     }
-    // Of their final size from the start: arrays that grow keep room for a dozen more.
+    // Allocated at their final size: growing arrays reserve room for a dozen more.
     const memberships: Membership[] = own.map(() => '')
     this.#memberships[id] = memberships
     this.#positions[id] = own.map(() => 0)
@@ -189,7 +189,7 @@ export class ObjectIndex implements IndexView {
     }
   }
 
-  /** Takes the object out of the index. */
+  /** Removes the object from the index. */
   delete(id: ObjectId): void {
     const membership = this.#memberships[id]
     if (membership === undefined) return
@@ -228,7 +228,7 @@ export class ObjectIndex implements IndexView {
     return posting
   }
 
-  /** The only object with a value is about to get company: its membership becomes the shared posting. */
+  /** The value's only object gets company: its membership becomes the shared posting. */
   #share(owner: Owner, posting: Posting): void {
     const id = owner % slotUnit
     const slot = (owner - id) / slotUnit
@@ -263,7 +263,7 @@ export class ObjectIndex implements IndexView {
   }
 }
 
-/** The posting of a value that one object has, made when it is read: of an index of names for each value that is looked for. */
+/** The posting of a value that only one object has, created when it is read. */
 class SinglePosting implements PostingView {
   readonly size = 1
   readonly #id: ObjectId
@@ -277,7 +277,7 @@ class SinglePosting implements PostingView {
   }
 }
 
-/** The values, each once. */
+/** Removes repeated values. */
 function distinct(values: readonly string[]): readonly string[] {
   if (values.length < 2) return values
   const once = new Set(values)
@@ -286,4 +286,87 @@ function distinct(values: readonly string[]): readonly string[] {
 
 function valueOf(membership: Membership): string {
   return typeof membership === 'string' ? membership : membership.value
+}
+
+interface DerivedIndexOptions {
+  readonly name: string
+  /** The value of a stored object; `undefined` if it has none. */
+  readonly valueOf: (id: ObjectId) => string | undefined
+  readonly ids: () => Iterable<ObjectId>
+}
+
+/**
+ * An index of a value that the store keeps for each object anyway. Reading an object's value is free. The postings are
+ * built when they are first read, and kept up to date from then on.
+ */
+export class DerivedIndex implements IndexView {
+  readonly name: string
+  readonly #options: DerivedIndexOptions
+  #index: ObjectIndex | undefined
+
+  constructor(options: DerivedIndexOptions) {
+    this.name = options.name
+    this.#options = options
+  }
+
+  /** The approximate size in memory. */
+  get bytes(): number {
+    return this.#index?.bytes ?? 0
+  }
+
+  get objectCount(): number {
+    return this.#built().objectCount
+  }
+
+  orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
+    return this.#built().orderedValues(from, descending)
+  }
+
+  posting(value: string): PostingView | undefined {
+    return this.#built().posting(value)
+  }
+
+  anyOf(value: string): ObjectId | undefined {
+    return this.#built().anyOf(value)
+  }
+
+  has(id: ObjectId, value: string): boolean {
+    return this.#options.valueOf(id) === value
+  }
+
+  isSame(one: ObjectId, other: ObjectId): boolean {
+    return this.#options.valueOf(one) === this.#options.valueOf(other)
+  }
+
+  valuesOf(id: ObjectId): readonly string[] {
+    const value = this.#options.valueOf(id)
+    return value === undefined ? [] : [value]
+  }
+
+  endValue(id: ObjectId): string | undefined {
+    return this.#options.valueOf(id)
+  }
+
+  values(): IterableIterator<string> {
+    return this.#built().values()
+  }
+
+  /** An object was stored, or its value may have changed. */
+  update(id: ObjectId): void {
+    this.#index?.set(id, this.valuesOf(id))
+  }
+
+  /** An object was removed. */
+  delete(id: ObjectId): void {
+    this.#index?.delete(id)
+  }
+
+  #built(): ObjectIndex {
+    if (this.#index === undefined) {
+      const index = new ObjectIndex(this.name)
+      for (const id of this.#options.ids()) index.set(id, this.valuesOf(id))
+      this.#index = index
+    }
+    return this.#index
+  }
 }

@@ -1,10 +1,13 @@
-/** So that inserting moves at most a few kilobytes. */
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { ObjectId } from './store-view.ts'
+
+/** Inserting moves at most so many items: a few kilobytes. */
 const maxChunk = 512
 
 /**
- * Items in the order of their keys (by UTF-16 code units), each key once: a list of sorted chunks. Inserting and removing
- * cost a search and a short move, and it is walked from any place in either direction, at the cost of a search. Not to be
- * changed while it is walked.
+ * Items ordered by their keys (by UTF-16 code units), each key once: a list of sorted chunks. Inserting and removing
+ * cost a search and a short move. Walks start anywhere, in either direction, at the cost of a search. Do not modify it
+ * during a walk.
  */
 export class SortedList<T> {
   readonly #keyOf: (item: T) => string
@@ -27,13 +30,13 @@ export class SortedList<T> {
     }
     chunk.splice(this.#positionIn(chunk, key), 0, item)
     if (chunk.length > maxChunk) {
-      // Lists arrive in order: a full last chunk stays full instead of being halved.
+      // Items mostly arrive in order: a full last chunk stays full instead of being halved.
       const isLast = at === this.#chunks.length - 1 && chunk.at(-1) === item
       this.#chunks.splice(at + 1, 0, chunk.splice(isLast ? maxChunk : maxChunk / 2))
     }
   }
 
-  /** Takes out the item with this key, if there is one. To be called while `keyOf` still answers. */
+  /** Removes the item with this key, if any. Call while `keyOf` still works. */
   remove(key: string): void {
     const at = this.#chunkAt(key)
     const chunk = this.#chunks[at]
@@ -45,14 +48,14 @@ export class SortedList<T> {
     if (chunk.length === 0) this.#chunks.splice(at, 1)
   }
 
-  /** The items in order: from the key on, itself included, or all. */
+  /** The items in order, starting at the key (inclusive) or the beginning. */
   forwards(from?: string): IterableIterator<T> {
     const at = from === undefined ? 0 : this.#chunkAt(from)
     const first = from === undefined ? 0 : this.#positionIn(this.#chunks[at] ?? [], from)
     return new Walk(this.#chunks, at, first, 1)
   }
 
-  /** The items in the opposite order: from the key on, itself included, or all. */
+  /** The items in reverse order, starting at the key (inclusive) or the end. */
   backwards(from?: string): IterableIterator<T> {
     const at = from === undefined ? this.#chunks.length - 1 : this.#chunkAt(from)
     const chunk = this.#chunks[at] ?? []
@@ -60,7 +63,7 @@ export class SortedList<T> {
     return new Walk(this.#chunks, at, last, -1)
   }
 
-  /** The last chunk that begins at or before `key`; the first one where none does. */
+  /** The last chunk that starts at or before `key`; else the first one. */
   #chunkAt(key: string): number {
     let low = 0
     let high = this.#chunks.length
@@ -73,7 +76,7 @@ export class SortedList<T> {
     return Math.max(0, low - 1)
   }
 
-  /** The position of the first item whose key is not below `key`. */
+  /** The position of the first item with a key from `key` on. */
   #positionIn(chunk: readonly T[], key: string): number {
     if (chunk.length > 0 && this.#keyOf(chunk.at(-1) as T) < key) return chunk.length
     let low = 0
@@ -86,7 +89,7 @@ export class SortedList<T> {
     return low
   }
 
-  /** The position of the last item whose key is not above `key`; -1 where all are. */
+  /** The position of the last item with a key up to `key`; -1 if there is none. */
   #lastUpTo(chunk: readonly T[], key: string): number {
     const position = this.#positionIn(chunk, key)
     const item = chunk[position]
@@ -94,7 +97,7 @@ export class SortedList<T> {
   }
 }
 
-/** Walks over chunks. By hand, since pages are read through it: generators within generators take twice as long. */
+/** Walks over chunks. Written by hand because pages are read through it: nested generators take twice as long. */
 class Walk<T> implements IterableIterator<T> {
   readonly #chunks: readonly (readonly T[])[]
   readonly #step: 1 | -1
@@ -125,5 +128,75 @@ class Walk<T> implements IterableIterator<T> {
 
   [Symbol.iterator](): this {
     return this
+  }
+}
+
+/**
+ * The ids of a store ordered by namespace, then name. Whole keys do not sort like that (`team-a/x` sorts before
+ * `team/x`), so there is a sorted list per namespace, and one of the namespaces, which are few.
+ */
+export class KeyOrder {
+  readonly #keyOf: (id: ObjectId) => string
+  readonly #byNamespace = new Map<string, SortedList<ObjectId>>()
+  readonly #namespaces = new SortedList<string>((namespace) => namespace)
+
+  constructor(keyOf: (id: ObjectId) => string) {
+    this.#keyOf = keyOf
+  }
+
+  insert(id: ObjectId, key: string): void {
+    const { namespace } = splitObjectKey(key)
+    let ids = this.#byNamespace.get(namespace)
+    if (ids === undefined) {
+      ids = new SortedList(this.#keyOf)
+      this.#byNamespace.set(namespace, ids)
+      this.#namespaces.insert(namespace, namespace)
+    }
+    ids.insert(id, key)
+  }
+
+  /** Call while `keyOf(id)` still works. */
+  remove(key: string): void {
+    const { namespace } = splitObjectKey(key)
+    const ids = this.#byNamespace.get(namespace)
+    ids?.remove(key)
+    if (ids?.isEmpty !== true) return
+    this.#byNamespace.delete(namespace)
+    this.#namespaces.remove(namespace)
+  }
+
+  *ids(): IterableIterator<ObjectId> {
+    for (const namespace of this.#namespaces.forwards()) yield* this.#idsIn(namespace).forwards()
+  }
+
+  /** The ids behind `key`, which need not exist. */
+  *idsAfter(key: string): IterableIterator<ObjectId> {
+    const start = splitObjectKey(key).namespace
+    for (const namespace of this.#namespaces.forwards(start)) {
+      const ids = this.#idsIn(namespace)
+      if (namespace === start) yield* this.#without(key, ids.forwards(key))
+      else yield* ids.forwards()
+    }
+  }
+
+  /** The ids before `key`, which need not exist, or all; last one first. */
+  *idsBefore(key: string | undefined): IterableIterator<ObjectId> {
+    const start = key === undefined ? undefined : splitObjectKey(key).namespace
+    for (const namespace of this.#namespaces.backwards(start)) {
+      const ids = this.#idsIn(namespace)
+      if (key !== undefined && namespace === start) yield* this.#without(key, ids.backwards(key))
+      else yield* ids.backwards()
+    }
+  }
+
+  #idsIn(namespace: string): SortedList<ObjectId> {
+    return this.#byNamespace.get(namespace) ?? new SortedList(this.#keyOf)
+  }
+
+  *#without(key: string, ids: IterableIterator<ObjectId>): IterableIterator<ObjectId> {
+    const first = ids.next()
+    if (first.done === true) return
+    if (this.#keyOf(first.value) !== key) yield first.value
+    yield* ids
   }
 }

@@ -1,19 +1,19 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { DerivedIndex } from './derived-index.ts'
-import { KeyOrder } from './key-order.ts'
+import { DerivedIndex, ObjectIndex } from './object-index.ts'
+import { KeyOrder } from './sorted-list.ts'
 import { LabelIndex } from './label-index.ts'
 import type { HeldObject } from '../codec/object-codec.ts'
-import { FunctionIndexes, type FunctionIndexesOptions } from './function-indexes.ts'
-import type { Indexers, IndexView, ObjectId } from './store-view.ts'
+import type { Indexers, IndexFunction, IndexView, ObjectId } from './store-view.ts'
+import { IndexFunctionError } from './store-errors.ts'
 
-/** One object on its way into a store: how it is held, and what it says. */
+/** An object to store. */
 export interface StoreEntry {
   readonly key: string
   readonly held: HeldObject
   readonly object: KubernetesObject
 }
 
-/** What the store remembers of an object besides its indices. */
+/** What the store keeps of an object, besides its index entries. */
 export interface StoredObject {
   readonly held: HeldObject
   readonly uid: string
@@ -22,26 +22,26 @@ export interface StoredObject {
 
 export interface StoreContentsOptions extends FunctionIndexesOptions {
   readonly indexers: Indexers
-  /** About what a held object takes in memory, without what it shares with others. */
+  /** The approximate memory of a held object, without what it shares with others. */
   readonly bytesOf: (held: HeldObject) => number
 }
 
-/** What a store keeps of each object besides its key's text: the entries of its tables, its UID and resource version. */
+/** The memory per object besides its key's text: entries of tables, UID and resource version. */
 const entryBytes = 170
 
-/** So many objects are indexed between two moments at which the work may pause. */
+/** How many objects are indexed between two points where the work may pause. */
 const objectsPerStep = 16
 
 /**
- * The objects of one generation of a store, numbered, with all their indices. A relist fills a new generation beside
- * the one that is read and then takes its place in one step.
+ * One generation of a store: its objects, numbered, and all their indexes. A relist fills a new generation beside the
+ * current one, and then replaces it in one step.
  */
 export class StoreContents {
   readonly ids: Map<string, ObjectId> = new Map()
   readonly labels: LabelIndex = new LabelIndex()
   readonly order: KeyOrder = new KeyOrder((id) => this.keys[id] ?? '')
   readonly keys: string[] = []
-  /** `''` where there is none. */
+  /** `''` if there is none. */
   readonly uids: string[] = []
   readonly helds: (HeldObject | undefined)[] = []
   readonly indexes: Map<string, IndexView> = new Map()
@@ -81,7 +81,7 @@ export class StoreContents {
     return this.#byUid.anyOf(uid)
   }
 
-  /** About what the objects (as the codec counts) and their indices take in memory. */
+  /** The approximate memory of the objects (as the codec counts) and their indexes. */
   get bytes(): number {
     const indices = this.labels.bytes + this.#functions.bytes
     let bytes = indices + this.#heldBytes + this.#keyBytes + this.size * entryBytes
@@ -89,7 +89,6 @@ export class StoreContents {
     return bytes
   }
 
-  /** What is stored under a key. */
   stored(key: string): StoredObject | undefined {
     const id = this.ids.get(key)
     const held = id === undefined ? undefined : this.helds[id]
@@ -101,7 +100,7 @@ export class StoreContents {
     }
   }
 
-  /** Adds or replaces an object and brings its indices up to date. */
+  /** Adds or replaces an object and updates its index entries. */
   put({ key, held, object }: StoreEntry): void {
     let id = this.ids.get(key)
     if (id === undefined) {
@@ -120,7 +119,7 @@ export class StoreContents {
     this.labels.set(id, metadata.labels)
   }
 
-  /** Holds an object as it was held before, because nothing has changed in it. */
+  /** Replaces the held form of an object that has not changed. */
   keepHeld(key: string, held: HeldObject): void {
     const id = this.ids.get(key)
     if (id !== undefined) this.#hold(id, held)
@@ -141,13 +140,13 @@ export class StoreContents {
     this.#free.push(id)
   }
 
-  /** The values of an object in an index; none where it, or the index, is not there. */
+  /** The values of an object in an index; none if either does not exist. */
   valuesOf(key: string, index: string): readonly string[] {
     const id = this.ids.get(key)
     return id === undefined ? [] : (this.indexes.get(index)?.valuesOf(id) ?? [])
   }
 
-  /** Those of the index functions that have not been declared here. */
+  /** The index functions that this generation lacks. */
   lacking(indexers: Indexers): Indexers {
     return Object.fromEntries(
       Object.entries(indexers).filter(
@@ -157,8 +156,8 @@ export class StoreContents {
   }
 
   /**
-   * Adds indexes and fills them. From its first step on they are kept up to date with what is stored and removed; found
-   * they are only after the last one. Where it throws there are none.
+   * Adds and fills indexes. They follow all changes from the first step on, but can only be read after the last one. If
+   * it throws, it adds none.
    */
   *backfill(
     indexers: Indexers,
@@ -166,7 +165,7 @@ export class StoreContents {
   ): Generator<void, true> {
     const added = this.#functions.add(indexers)
     try {
-      // In the order of ids: one that is given again meanwhile is only indexed twice.
+      // In the order of ids. An id that is reused meanwhile is only indexed twice.
       for (let id = 0; id < this.keys.length; id++) {
         if (id % objectsPerStep === objectsPerStep - 1) yield
         const held = this.helds[id]
@@ -191,11 +190,97 @@ export class StoreContents {
   }
 }
 
-/** Whatever an object has there: what is no string counts as absent. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
 function nameOf(key: string | undefined): string | undefined {
   return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
+}
+
+/**
+ * The maximum number of values per object and index. An API server accepts objects with some twenty thousand, and
+ * indexing those with each state would block the informer's loop.
+ */
+const maxValuesPerObject = 5_000
+
+interface FunctionIndex {
+  readonly index: ObjectIndex
+  readonly compute: IndexFunction
+}
+
+interface FunctionIndexesOptions {
+  /** For error messages: `pods`. */
+  readonly resourceName: string
+  readonly onIndexFailure: (error: IndexFunctionError) => void
+}
+
+/** The indexes of a store that functions compute from each object. */
+class FunctionIndexes {
+  readonly #options: FunctionIndexesOptions
+  readonly #all: FunctionIndex[] = []
+
+  constructor(options: FunctionIndexesOptions) {
+    this.#options = options
+  }
+
+  /** The approximate size in memory. */
+  get bytes(): number {
+    return this.#all.reduce((sum, { index }) => sum + index.bytes, 0)
+  }
+
+  has(name: string): boolean {
+    return this.#all.some(({ index }) => index.name === name)
+  }
+
+  /** Adds empty indexes. From now on they follow all changes. */
+  add(indexers: Indexers): readonly FunctionIndex[] {
+    const added = Object.entries(indexers).map(([name, compute]) => ({
+      index: new ObjectIndex(name),
+      compute,
+    }))
+    this.#all.push(...added)
+    return added
+  }
+
+  /** Removes indexes. */
+  drop(added: readonly FunctionIndex[]): void {
+    for (const one of added) this.#all.splice(this.#all.indexOf(one), 1)
+  }
+
+  /** An object was stored, in its first or another state. */
+  update(id: ObjectId, key: string, object: KubernetesObject): void {
+    for (const one of this.#all) this.set(one, id, key, object)
+  }
+
+  /**
+   * Computes one index of an object. If the function throws or returns too many values, the object is not in that
+   * index.
+   */
+  set(
+    { index, compute }: FunctionIndex,
+    id: ObjectId,
+    key: string,
+    object: KubernetesObject,
+  ): void {
+    try {
+      const values = compute(object)
+      if (values.length > maxValuesPerObject) {
+        throw new RangeError(`it returned ${values.length} values, more than ${maxValuesPerObject}`)
+      }
+      for (const value of values) {
+        if (typeof value !== 'string')
+          throw new TypeError(`it returned a value that is not a string: ${typeof value}`)
+      }
+      index.set(id, values)
+    } catch (cause) {
+      index.delete(id)
+      const { resourceName, onIndexFailure } = this.#options
+      onIndexFailure(new IndexFunctionError(resourceName, index.name, key, cause))
+    }
+  }
+
+  delete(id: ObjectId): void {
+    for (const { index } of this.#all) index.delete(id)
+  }
 }

@@ -1,6 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** A read through an index that the store does not have. There is never a silent scan instead. */
+/** A read names an index that the store does not have. The store never scans instead. */
 export class UnknownIndexError extends CodedError {
   /** `pods`, `deployments.apps`. */
   readonly resource: string
@@ -16,7 +16,7 @@ export class UnknownIndexError extends CodedError {
   }
 }
 
-/** `addIndexers` with a name that the store has already. */
+/** `addIndexers` names an index that the store already has. */
 export class DuplicateIndexError extends CodedError {
   constructor(resource: string, index: string) {
     super('DUPLICATE_INDEX', `${resource} already has an index ${JSON.stringify(index)}`, {
@@ -26,9 +26,11 @@ export class DuplicateIndexError extends CodedError {
   }
 }
 
-/** An index function that threw, or gave more values than an index keeps of one object. The object is stored and readable, but not found through this index. */
+/**
+ * An index function threw, or returned more values than an index keeps per object. The object is stored and readable,
+ * but not found through this index.
+ */
 export class IndexFunctionError extends CodedError {
-  /** The object's key. */
   readonly key: string
 
   constructor(resource: string, index: string, key: string, cause: unknown) {
@@ -41,12 +43,12 @@ export class IndexFunctionError extends CodedError {
   }
 }
 
-/** A wait for a resource version whose order the server does not promise. */
+/** A caller waits for a resource version, but the server promises no order of versions. */
 export class IncomparableResourceVersionError extends CodedError {
   constructor(resource: string, wanted: string) {
     super('UNSUPPORTED', `${resource}: ${JSON.stringify(wanted)} cannot be ordered`, {
       value: wanted,
-      hint: 'resource versions have an order from Kubernetes 1.35 on; for older servers, opt in to comparing them',
+      hint: 'resource versions have an order since Kubernetes 1.35; for older servers, opt in to comparing them',
     })
   }
 }

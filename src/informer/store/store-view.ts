@@ -5,52 +5,49 @@ import type { HeldObject, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
 
 /**
- * The number of an object in its store: small, dense, used again after the object is gone. Valid within one tick
- * only; what must outlive a tick keeps the key or the UID.
+ * The number of an object in its store: small, dense, and reused after the object is gone. Valid within one tick; keep
+ * the key or the UID for longer.
  */
 export type ObjectId = number
 
-/** The ids of the objects that have one value in one index, in no particular order. */
+/** The ids of the objects with one value, in no particular order. */
 export interface PostingView {
   readonly size: number
   [Symbol.iterator](): IterableIterator<ObjectId>
 }
 
-/** One index of a store, from each value to the objects that have it. */
+/** One index of a store. */
 export interface IndexView {
   readonly name: string
-  /** How many objects have at least one value. */
   readonly objectCount: number
-  /** The objects with this value; `undefined` where there are none. */
+  /** The objects with this value; `undefined` if there are none. */
   posting(value: string): PostingView | undefined
-  /** Whether the object has the value: constant time. */
+  /** Whether the object has the value. Constant time. */
   has(id: ObjectId, value: string): boolean
-  /** Whether two objects have one value each, or none, and the same one. */
+  /** Whether two objects both have no value, or the same single value. */
   isSame(one: ObjectId, other: ObjectId): boolean
-  /** The values of one object. */
   valuesOf(id: ObjectId): readonly string[]
-  /** The least of one object's values, or the greatest; `undefined` where it has none. */
+  /** The least or greatest value of an object; `undefined` if it has none. */
   endValue(id: ObjectId, greatest: boolean): string | undefined
-  /** All values that at least one object has, in no particular order. */
+  /** All distinct values, in no particular order. */
   values(): IterableIterator<string>
   /**
-   * The same in the order of UTF-16 code units, or in the opposite one: from a value on, itself included where an object
-   * has it, or all. Beginning costs a search. The order is kept from the first call on; that call sorts all values.
+   * All distinct values in UTF-16 order or the reverse, starting at `from` (inclusive) if given. Starting costs a
+   * search. The first call sorts all values; the order is kept from then on.
    */
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string>
 }
 
 /**
- * A store as its readers see it. Everything is synchronous: what is read within one tick is one moment of the
- * resource. Objects are decoded on demand and are not to be kept beyond the tick.
+ * A store as its readers see it. Everything is synchronous: all reads within one tick see one moment of the resource.
+ * Objects are decoded on demand; do not keep them beyond the tick.
  */
 export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   readonly resource: ApiResource
   readonly size: number
   /**
-   * About how many bytes of memory its objects and indices take, what they share included. Reckoned, not measured: for
-   * stores of some thousand objects within a third of what the process uses for them. While a list is being received
-   * and compared, what it brings comes on top.
+   * The approximate memory of the objects and indexes, including what they share. For stores of some thousand objects,
+   * within a third of the actual use. A list being received or compared comes on top.
    */
   readonly heldBytes: number
   /** The position of the last applied list, event or bookmark; `''` before the first list. */
@@ -62,47 +59,67 @@ export interface StoreView<T extends KubernetesObject = KubernetesObject> {
   /** `''` for the few kinds without UIDs (metrics). */
   uidOf(id: ObjectId): string
   /**
-   * The object as it is held. Its identity is the object's version: another one after each change, the same one for
-   * as long as nothing has changed, also over a relist. Throws `RangeError` where no object has the id.
+   * The object as it is held. Its identity is the object's version: it changes with every change of the object, and
+   * only then, even across a relist. Throws `RangeError` if the id is unused.
    */
   held(id: ObjectId): HeldObject
   /** See `ObjectCodec.projection`. */
   projection(selection: ObjectSelection): Projection
-  /** The object, decoded. Throws `RangeError` where no object has the id. */
+  /** The object, decoded. Throws `RangeError` if the id is unused. */
   object(id: ObjectId): T
-  /** All ids in the order of namespace, then name (both by UTF-16 code units). */
+  /** All ids ordered by namespace, then name (both by UTF-16 code units). */
   ids(): IterableIterator<ObjectId>
-  /** The ids after `key` in the same order; `key` itself need not exist. */
+  /** The ids behind `key` in that order; `key` need not exist. */
   idsAfter(key: string): IterableIterator<ObjectId>
-  /** The ids before `key` in the opposite order, the last one first; of all where there is no key. */
+  /** The ids before `key` in reverse order; all without a key. */
   idsBefore(key: string | undefined): IterableIterator<ObjectId>
-  /** An index by its name; throws `UnknownIndexError`. */
+  /** An index by name. Throws `UnknownIndexError`. */
   index(name: string): IndexView
   hasIndex(name: string): boolean
-  /** The names of its indexes. */
   indexNames(): readonly string[]
-  /** The built-in index of one label key: value to objects. `undefined` where no object has the key. */
+  /** The built-in index of a label key; `undefined` if no object has the key. */
   label(key: string): IndexView | undefined
-  /** The label keys that at least one object has, in no particular order. */
+  /** All label keys in use, in no particular order. */
   labelKeys(): IterableIterator<string>
-  /** The labels of an object, from their indexes: it is not decoded. */
+  /** The labels of an object, from their indexes, without decoding it. */
   labelsOf(id: ObjectId): Readonly<Record<string, string>>
-  /** Whether two objects have the same labels, without reading them; of two whose labels nobody else has it may say no. */
+  /**
+   * Whether two objects have the same labels, without reading them. May return false for two objects whose labels no
+   * other object has.
+   */
   hasSameLabels(one: ObjectId, other: ObjectId): boolean
 }
 
 /**
- * The indexes that every store has: `namespace`, `name`, `uid`, `ownerUid` (each owner's UID) and, outside
- * {@link StoreView.index}, one per label key.
+ * The indexes that every store has: `namespace`, `name`, `uid`, `ownerUid` (the UID of each owner). Label indexes come
+ * on top, outside {@link StoreView.index}.
  */
 export const builtInIndexes = ['namespace', 'name', 'uid', 'ownerUid'] as const
 
-/** Computes the values of one object in one index. Must be pure. */
+/** Computes the values of an object in an index. Must be pure. */
 export type IndexFunction<T extends KubernetesObject = KubernetesObject> = (
   object: T,
 ) => readonly string[]
 
-/** Index functions by index name, client-go's `Indexers`. */
+/** Index functions by name; client-go's `Indexers`. */
 export type Indexers<T extends KubernetesObject = KubernetesObject> = Readonly<
   Record<string, IndexFunction<T>>
 >
+
+/** The functions of the indexes that every store has, besides one per label key. They accept objects of any shape. */
+export const builtInIndexers: Readonly<Record<(typeof builtInIndexes)[number], IndexFunction>> = {
+  namespace: ({ metadata }) => ownValue(metadata.namespace),
+  name: ({ metadata }) => ownValue(metadata.name),
+  uid: ({ metadata }) => ownValue(metadata.uid),
+  ownerUid: ({ metadata }) => {
+    const owners: unknown = metadata.ownerReferences
+    if (!Array.isArray(owners)) return none
+    return owners.flatMap((owner: { uid?: unknown } | null) => ownValue(owner?.uid))
+  },
+}
+
+const none: readonly string[] = []
+
+function ownValue(value: unknown): readonly string[] {
+  return typeof value === 'string' && value !== '' ? [value] : none
+}

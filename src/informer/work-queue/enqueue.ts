@@ -7,16 +7,18 @@ import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { aFlag, checkedOptions, type OptionChecks } from '../../lib/options.ts'
 import type { ResourceEventHandler } from '../delivery/event-handler.ts'
 
-/** What takes the keys: a work queue, or `{ add: (key) => queue.add({ cluster, key }) }` for keys that are no strings. */
+/**
+ * The receiver of keys: a work queue, or for keys that are not strings `{ add: (key) => queue.add({ cluster, key }) }`.
+ */
 export interface KeySink {
   add(key: string): unknown
 }
 
-/** Which owners {@link enqueueOwner} means. */
+/** The owners that {@link enqueueOwner} selects. */
 export interface EnqueueOwnerOptions {
-  /** The owners' resource; any version of its group and kind counts. */
+  /** The owners' resource, in any version of its group and kind. */
   readonly owner: ApiResource
-  /** Only the owner that is the object's controller. Default false: every owner of the kind. */
+  /** Whether only the controller counts. Default false: every owner of the kind. */
   readonly onlyController?: boolean
 }
 
@@ -25,16 +27,15 @@ const ownerChecks: OptionChecks<EnqueueOwnerOptions> = {
   onlyController: aFlag,
 }
 
-/** A handler that queues the key of whatever object an event is of (controller-runtime's `EnqueueRequestForObject`). */
+/** A handler that queues the key of each event's object (controller-runtime's `EnqueueRequestForObject`). */
 export function enqueueObject(queue: KeySink): ResourceEventHandler {
   const add = ({ metadata }: KubernetesObject) => void queue.add(objectKey(metadata))
   return { onAdd: add, onUpdate: (_, object) => add(object), onDelete: add }
 }
 
 /**
- * A handler that queues the keys of the owners of whatever object an event is of (controller-runtime's
- * `EnqueueRequestForOwner`): of those before and after an update. Each owner reference of the kind counts, or the
- * controller's alone.
+ * A handler that queues the keys of the owners of each event's object (controller-runtime's `EnqueueRequestForOwner`),
+ * before and after an update. Considers every owner reference of the kind, or only the controller's.
  */
 export function enqueueOwner(queue: KeySink, options: EnqueueOwnerOptions): ResourceEventHandler {
   const { owner, onlyController = false } = checkedOptions('enqueueOwner', options, ownerChecks)

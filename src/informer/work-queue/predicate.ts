@@ -2,14 +2,14 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ResourceEventHandler } from '../delivery/event-handler.ts'
 
-/** Says which events a handler is to hear of (controller-runtime's `Predicate`). What is absent lets all pass. */
+/** The events that a handler receives (controller-runtime's `Predicate`). An absent function accepts all events. */
 export interface Predicate<T extends KubernetesObject = KubernetesObject> {
   readonly onAdd?: (object: T) => boolean
   readonly onUpdate?: (previous: T, object: T) => boolean
   readonly onDelete?: (object: T) => boolean
 }
 
-/** A handler that hears only of events that every predicate lets pass. */
+/** A handler that only receives events which every predicate accepts. */
 export function withPredicates<T extends KubernetesObject>(
   handler: ResourceEventHandler<T>,
   ...predicates: readonly Predicate<T>[]
@@ -32,7 +32,7 @@ export function withPredicates<T extends KubernetesObject>(
   }
 }
 
-/** One that lets pass what at least one of them does. */
+/** A predicate that accepts what at least one of its predicates accepts. */
 export function anyPredicate<T extends KubernetesObject>(
   ...predicates: readonly Predicate<T>[]
 ): Predicate<T> {
@@ -44,7 +44,7 @@ export function anyPredicate<T extends KubernetesObject>(
   }
 }
 
-/** Objects that fulfil a condition; an update counts where it is fulfilled before or after. */
+/** Accepts objects that meet a condition; updates, if the object meets it before or after. */
 export function objectPredicate<T extends KubernetesObject>(
   condition: (object: T) => boolean,
 ): Predicate<T> {
@@ -55,15 +55,15 @@ export function objectPredicate<T extends KubernetesObject>(
   }
 }
 
-/** Updates that are more than a resync: the resource version has changed. */
+/** Accepts updates that change the resource version: all but resyncs. */
 export const resourceVersionChanged: Predicate = {
   onUpdate: ({ metadata: before }, { metadata: after }) =>
     before.resourceVersion !== after.resourceVersion,
 }
 
 /**
- * Updates of what is wanted: the generation has changed, or the object is being deleted from now on. Kinds that have no
- * generation (config maps, pods up to 1.33) pass with every update.
+ * Accepts updates that change the generation or begin the object's deletion. Accepts every update of kinds without a
+ * generation (config maps, pods up to 1.33).
  */
 export const generationChanged: Predicate = {
   onUpdate: ({ metadata: before }, { metadata: after }) =>
@@ -72,13 +72,11 @@ export const generationChanged: Predicate = {
     before.deletionTimestamp !== after.deletionTimestamp,
 }
 
-/** Updates that change a label. */
 export const labelsChanged: Predicate = {
   onUpdate: ({ metadata: before }, { metadata: after }) =>
     !isDeepStrictEqual({ ...before.labels }, { ...after.labels }),
 }
 
-/** Updates that change an annotation. */
 export const annotationsChanged: Predicate = {
   onUpdate: ({ metadata: before }, { metadata: after }) =>
     !isDeepStrictEqual({ ...before.annotations }, { ...after.annotations }),

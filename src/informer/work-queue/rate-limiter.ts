@@ -5,21 +5,7 @@ import {
   InvalidOptionError,
   withDefaults,
 } from '../../lib/options.ts'
-import { workQueueDefaults } from './work-queue-options.ts'
-
-/**
- * How long a key waits for its next try (client-go's `RateLimiter`, `util/workqueue/default_rate_limiters.go`). A limiter
- * that counts remembers each key that has failed until it is forgotten: the number of keys is its bound. A key that is no
- * string is known to it by its identity, the text that the queue's `identify` makes.
- */
-export interface RateLimiter {
-  /** Milliseconds from now; counts as one more failure of the key. */
-  when(key: string): number
-  /** The key has succeeded, or is given up. */
-  forget(key: string): void
-  /** How many times `when` was called for the key since it was last forgotten; 0 where the limiter does not count. */
-  numRequeues(key: string): number
-}
+import { type RateLimiter, workQueueDefaults } from './work-queue-options.ts'
 
 const { baseDelayMs: baseMs, maxDelayMs: maxMs, qps: perSecond, burst: atOnce } = workQueueDefaults
 const delayDefaults: Record<'baseDelayMs' | 'maxDelayMs', number> = {
@@ -28,7 +14,7 @@ const delayDefaults: Record<'baseDelayMs' | 'maxDelayMs', number> = {
 }
 const bucketDefaults: Record<'qps' | 'burst', number> = { qps: perSecond, burst: atOnce }
 
-/** Per key: `baseDelayMs` doubled by each failure, at most `maxDelayMs`. Throws `InvalidOptionError`. */
+/** Per key: `baseDelayMs`, doubled by each failure, at most `maxDelayMs`. Throws `InvalidOptionError`. */
 export function itemExponentialFailureRateLimiter(
   options: { readonly baseDelayMs?: number; readonly maxDelayMs?: number } = {},
 ): RateLimiter {
@@ -37,12 +23,14 @@ export function itemExponentialFailureRateLimiter(
     checkedOptions('a rate limiter', options, { baseDelayMs: aNumber(), maxDelayMs: aNumber() }),
   )
   return countingLimiter((failures) =>
-    // MissingRead that exponent 0 ms would become NaN.
+    // Beyond that exponent, 0 ms would become NaN.
     Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(1023, failures - 1)),
   )
 }
 
-/** Per key: `fastDelayMs` for the first `maxFastAttempts` tries, `slowDelayMs` from then on. Throws `InvalidOptionError`. */
+/**
+ * Per key: `fastDelayMs` for the first `maxFastAttempts` attempts, then `slowDelayMs`. Throws `InvalidOptionError`.
+ */
 export function itemFastSlowRateLimiter(options: {
   readonly fastDelayMs: number
   readonly slowDelayMs: number
@@ -60,8 +48,8 @@ export function itemFastSlowRateLimiter(options: {
 }
 
 /**
- * For all keys together: a bucket of `burst` tokens that fills by `qps` per second. Each call takes one, in advance
- * where there is none, and waits for it. Counts no failures. Throws `InvalidOptionError`.
+ * For all keys together: a bucket of `burst` tokens, filled at `qps` per second. Each call takes a token, in advance if
+ * there is none, and waits for it. Counts no failures. Throws `InvalidOptionError`.
  */
 export function bucketRateLimiter(
   options: { readonly qps?: number; readonly burst?: number } = {},
@@ -85,7 +73,7 @@ export function bucketRateLimiter(
   }
 }
 
-/** The longest of several delays. All of them count. */
+/** The longest of the limiters' delays. Every limiter counts the failure. */
 export function maxOfRateLimiter(...limiters: readonly RateLimiter[]): RateLimiter {
   return {
     when: (key) => limiters.reduce((delayMs, one) => Math.max(delayMs, one.when(key)), 0),
@@ -96,7 +84,10 @@ export function maxOfRateLimiter(...limiters: readonly RateLimiter[]): RateLimit
   }
 }
 
-/** As another limiter, but at most `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws `InvalidOptionError`. */
+/**
+ * Limits the delays of another limiter to `maxDelayMs` (client-go's `WithMaxWaitRateLimiter`). Throws
+ * `InvalidOptionError`.
+ */
 export function maxWaitRateLimiter(limiter: RateLimiter, maxDelayMs: number): RateLimiter {
   aNumber()('maxDelayMs', maxDelayMs)
   return {
@@ -106,7 +97,7 @@ export function maxWaitRateLimiter(limiter: RateLimiter, maxDelayMs: number): Ra
   }
 }
 
-/** client-go's `DefaultTypedControllerRateLimiter`: exponential per key, and a bucket for all of them. */
+/** client-go's `DefaultTypedControllerRateLimiter`: exponential per key, and a bucket for all keys. */
 export function defaultControllerRateLimiter(): RateLimiter {
   return maxOfRateLimiter(itemExponentialFailureRateLimiter(), bucketRateLimiter())
 }

@@ -1,6 +1,6 @@
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { DeadlineError, maxTimerMs } from '../../lib/deadline.ts'
-import { shownKey } from './key-identity.ts'
+import { shownKey } from './pending-keys.ts'
 import {
   ReconcileError,
   TerminalError,
@@ -9,16 +9,16 @@ import {
 } from './work-queue-options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
-/** What a reconcile may ask for. */
+/** The result of a reconcile. */
 export interface ReconcileResult {
-  /** Process the key once more after that time, although it has succeeded. */
+  /** Process the key again after this time, although it has succeeded. */
   readonly requeueAfterMs?: number
 }
 
 /**
- * Brings the world in line with what is wanted for one key. It is given no event: it reads the newest state itself, and
- * may be called when there is nothing to do. `signal` is aborted when it has taken too long, or has to end now. What it throws
- * is tried again, but for `TerminalError`; after the time that the server asks for, where it throws an `ApiStatusError` with `retryAfterMs`.
+ * Makes the state of the world match the wanted state for one key. It receives no event: it reads the newest state, and
+ * may be called without need. `signal` aborts when the reconcile takes too long or the workers stop. What it throws is
+ * retried, unless it is a `TerminalError`; after the server's `retryAfterMs`, if it is an `ApiStatusError` with one.
  */
 export type Reconcile<K = string> = (
   key: K,
@@ -29,11 +29,11 @@ export interface ReconciliationOptions<K> {
   readonly queue: Pick<WorkQueue<K>, 'addAfter' | 'addRateLimited' | 'forget'>
   readonly reconcile: Reconcile<K>
   readonly options: WorkersOptions<K>
-  /** How long one may take until its signal is aborted. */
+  /** How long a reconcile may take until its signal aborts. */
   readonly reconcileDeadlineMs: number
 }
 
-/** The reconciles of one run of workers: which are running, which have failed, which are left. */
+/** The reconciles of one run of workers: running, failed and abandoned ones. */
 export class Reconciliation<K> {
   readonly #queue: ReconciliationOptions<K>['queue']
   readonly #reconcile: Reconcile<K>
@@ -61,12 +61,12 @@ export class Reconciliation<K> {
     return [...this.#abandoned.values()]
   }
 
-  /** These keys will not be processed once more. */
+  /** Records keys that will not be processed again. */
   abandon(keys: Iterable<K>): void {
     for (const key of keys) this.#abandoned.set(this.#identify(key), key)
   }
 
-  /** Aborts what is running and leaves what comes. Idempotent. */
+  /** Aborts running reconciles and abandons further keys. Idempotent. */
   stop(): void {
     this.#stopped = true
     for (const { controller } of this.#running.values()) {
@@ -74,13 +74,13 @@ export class Reconciliation<K> {
     }
   }
 
-  /** Processes one key and decides when it comes again. Rejects only where an observer throws. */
+  /** Processes a key and schedules its next attempt. Rejects only if an observer throws. */
   async process(key: K): Promise<void> {
     if (this.#stopped) {
       this.abandon([key])
       return
     }
-    // What is left while this one runs, it may not have seen.
+    // This attempt makes up for an earlier abandonment, but not for one during its run.
     this.#abandoned.delete(this.#identify(key))
     try {
       this.#succeeded(key, await this.#call(key))
@@ -106,7 +106,7 @@ export class Reconciliation<K> {
     }
   }
 
-  /** Throws where the time of the result is no number: that is a failure, too. */
+  /** Throws if the result's time is not a number, which counts as a failure. */
   #succeeded(key: K, result: void | ReconcileResult): void {
     const requeueAfterMs = result?.requeueAfterMs
     if (requeueAfterMs !== undefined && !this.#queue.addAfter(key, requeueAfterMs)) {
@@ -136,7 +136,7 @@ export class Reconciliation<K> {
     if (onFailure === undefined || (givenUp && !isTerminal)) process.emitWarning(error)
   }
 
-  /** Adds the key again: when the server that refused asks for it, else as the rate limiter says. */
+  /** Adds the key again: after the time that the server asks for, else by the rate limiter. */
   #retry(key: K, cause: unknown): boolean {
     const retryAfterMs = cause instanceof ApiStatusError ? (cause.retryAfterMs ?? 0) : 0
     return retryAfterMs > 0

@@ -1,10 +1,9 @@
-import { checkedWait, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { checkedWait, maxTimerMs, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import { checkedOptions, InvalidOptionError, type OptionChecks } from '../../lib/options.ts'
-import { DelayedKeys } from './delayed-keys.ts'
-import { keyIdentity } from './key-identity.ts'
-import { FifoKeys, type PendingKeys } from './pending-keys.ts'
-import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts'
+import { FifoKeys, keyIdentity, type PendingKeys } from './pending-keys.ts'
+import { defaultControllerRateLimiter } from './rate-limiter.ts'
 import {
+  type RateLimiter,
   workQueueChecks,
   type WorkQueueObserver,
   type WorkQueueOptions,
@@ -12,22 +11,22 @@ import {
 
 type Taker<K> = (key: K | undefined) => void
 
-/** A key, and `performance.now()` of what has been done with it. */
+/** A key with the `performance.now()` of its last step. */
 interface TimedKey<K> {
   readonly key: K
   readonly atMs: number
 }
 
 /**
- * The keys that a controller still has to look at (client-go's `TypedRateLimitingInterface`, `util/workqueue/queue.go`,
- * `delaying_queue.go`, `rate_limiting_queue.go`). It holds keys instead of objects: who takes one reads the newest state
- * from the lister.
+ * The keys that a controller still has to process (client-go's `TypedRateLimitingInterface`, `util/workqueue/queue.go`,
+ * `delaying_queue.go`, `rate_limiting_queue.go`). It holds keys instead of objects: workers read the newest state from
+ * the lister.
  *
- * A key is in it at most once, however often it is added, so the number of distinct keys is its bound. It is never
- * with two workers at once: one that is added while it is being processed waits for {@link done}, and then comes once
- * more. No add after the last {@link get} of a key is without effect.
+ * A key is in the queue at most once, however often it is added, so the number of distinct keys bounds the queue. Two
+ * workers never have the same key: a key that is added while it is processed waits for {@link done}, and is then handed
+ * out again. So every add after the last {@link get} of a key takes effect.
  *
- * Keys are strings, or any value that JSON can write: two of equal content are one key.
+ * Keys are strings, or any value that JSON can write; keys with equal content are one key.
  */
 export class WorkQueue<K = string> implements AsyncDisposable {
   readonly #pending: PendingKeys<K>
@@ -35,9 +34,12 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   readonly #observer: WorkQueueObserver<K>
   readonly #identify: (key: K) => string
   readonly #delayed: DelayedKeys<K> = new DelayedKeys((key) => this.add(key))
-  /** Has to be processed, since when; by identity. In `#pending`, or in `#processing` too. */
+  /**
+   * Keys that need processing, by identity, with the time of their adding. They are in `#pending`, or also in
+   * `#processing`.
+   */
   readonly #dirty = new Map<string, TimedKey<K>>()
-  /** With a worker, since when; by identity. */
+  /** Keys with a worker, by identity, with the time they were taken. */
   readonly #processing = new Map<string, TimedKey<K>>()
   readonly #takers = new Set<Taker<K>>()
   #idle: PromiseWithResolvers<void> | undefined
@@ -55,12 +57,12 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     this.#identify = options.identify ?? keyIdentity
   }
 
-  /** How many keys {@link get} could hand out now. */
+  /** How many keys {@link get} can hand out now. */
   get length(): number {
     return this.#pending.length
   }
 
-  /** How many keys have to be processed, those included that are still with a worker from before. */
+  /** How many keys need processing, including those that a worker still processes from before. */
   get depth(): number {
     return this.#dirty.size
   }
@@ -70,7 +72,7 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     return this.#delayed.size
   }
 
-  /** The keys that are with a worker. */
+  /** The keys that workers have. */
   get processing(): readonly K[] {
     return Array.from(this.#processing.values(), ({ key }) => key)
   }
@@ -79,13 +81,13 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     return this.#shuttingDown
   }
 
-  /** For how long the oldest key in work has been there; 0 when there is none. */
+  /** How long the oldest key has been with its worker; 0 if there is none. */
   get longestRunningMs(): number {
     const [oldest] = this.#processing.values()
     return oldest === undefined ? 0 : performance.now() - oldest.atMs
   }
 
-  /** The time that all keys in work have taken so far, together. */
+  /** The total time that all keys have been with their workers. */
   get unfinishedWorkMs(): number {
     const nowMs = performance.now()
     let sumMs = 0
@@ -93,12 +95,12 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     return sumMs
   }
 
-  /** The text that tells this key from others. */
+  /** The text that identifies a key. */
   identify(key: K): string {
     return this.#identify(key)
   }
 
-  /** The key has to be processed (again). False when it was ignored: the queue is shutting down. */
+  /** Marks a key for processing. Returns false if the queue is shutting down and ignores it. */
   add(key: K): boolean {
     if (this.#shuttingDown) return false
     const id = this.#identify(key)
@@ -116,9 +118,9 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   }
 
   /**
-   * Adds the key when `delayMs` have passed, or at once when that is not above 0. A key that waits already keeps the
-   * earlier moment. False when it was ignored: the queue is shutting down. Throws `InvalidOptionError` when the delay
-   * is no finite number.
+   * Adds a key after `delayMs`, or at once if that is not above 0. A key that waits already keeps the earlier moment.
+   * Returns false if the queue is shutting down and ignores it. Throws `InvalidOptionError` if the delay is not a
+   * finite number.
    */
   addAfter(key: K, delayMs: number): boolean {
     if (!Number.isFinite(delayMs)) {
@@ -131,25 +133,24 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     return true
   }
 
-  /** Adds the key when the rate limiter allows it. False when it was ignored: the queue is shutting down. */
+  /** Adds a key when the rate limiter allows. Returns false if the queue is shutting down and ignores it. */
   addRateLimited(key: K): boolean {
     return this.addAfter(key, this.#rateLimiter.when(this.#identify(key)))
   }
 
-  /** The next retry of the key waits as the first one did. Does not take it from the queue. */
+  /** Resets the key's failures in the rate limiter. Does not remove the key from the queue. */
   forget(key: K): void {
     this.#rateLimiter.forget(this.#identify(key))
   }
 
-  /** How many times the key was added by {@link addRateLimited} since it was last forgotten. */
+  /** How many times {@link addRateLimited} added the key since {@link forget}. */
   numRequeues(key: K): number {
     return this.#rateLimiter.numRequeues(this.#identify(key))
   }
 
   /**
-   * Waits for a key and takes it: {@link done} must follow. `undefined` when the queue is shutting down and empty.
-   * Waits for as long as there is nothing to do; the abort of `signal` ends that by a rejection with its reason, and
-   * never costs a key.
+   * Waits for a key and takes it; {@link done} must follow. Returns `undefined` when the queue is shutting down and
+   * empty. If `signal` aborts, rejects with its reason, and never loses a key.
    */
   async get(signal?: AbortSignal): Promise<K | undefined> {
     signal?.throwIfAborted()
@@ -168,7 +169,7 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     }
   }
 
-  /** The worker is done with the key, successfully or not. Ignored for a key that is not in work. */
+  /** The worker is done with the key, successfully or not. Ignored for keys that no worker has. */
   done(key: K): void {
     const id = this.#identify(key)
     const taken = this.#processing.get(id)
@@ -184,8 +185,8 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   }
 
   /**
-   * From now on whatever is added is ignored. Keys in the queue are still handed out; those that wait for their delay
-   * are dropped, as in client-go, and returned. Ends the wait of {@link shutDownWithDrain}. Idempotent.
+   * Ignores all further adds. Keys in the queue are still handed out. Keys that wait for their delay are dropped, as in
+   * client-go, and returned. Ends the wait of {@link shutDownWithDrain}. Idempotent.
    */
   shutDown(): readonly K[] {
     const dropped = this.#beginShutDown()
@@ -195,8 +196,8 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   }
 
   /**
-   * As {@link shutDown}, and waits until every key in the queue has been taken and is done. Rejects with `DeadlineError`
-   * or the signal's reason. (client-go waits for the keys in work only, and without a deadline.)
+   * Like {@link shutDown}, and waits until every key in the queue was taken and is done. Rejects with `DeadlineError`
+   * or the signal's reason. (client-go only waits for keys with workers, and has no deadline.)
    */
   async shutDownWithDrain(options: WaitOptions = {}): Promise<readonly K[]> {
     const { deadlineMs, signal } = checkedWait(options)
@@ -207,14 +208,16 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     return dropped
   }
 
-  /** As {@link shutDown}: no timer is left, and nobody waits for a key. Whoever holds one still calls {@link done}. */
+  /**
+   * Like {@link shutDown}: leaves no timers and no waiting {@link get}. Workers still call {@link done} for their keys.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.shutDown()
   }
 
   #beginShutDown(): readonly K[] {
     this.#shuttingDown = true
-    // Somebody waits only while nothing is pending.
+    // Workers only wait while nothing is pending.
     for (const taker of this.#takers) taker(undefined)
     this.#takers.clear()
     return this.#delayed.clear()
@@ -248,7 +251,128 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   }
 }
 
-/** Creates a work queue, empty and open. */
+/** Creates an empty, open work queue. */
 export function createWorkQueue<K = string>(options: WorkQueueOptions<K> = {}): WorkQueue<K> {
   return new WorkQueue(options)
+}
+
+interface DelayedKey<K> {
+  readonly id: string
+  readonly key: K
+  dueMs: number
+  /** Breaks ties: keys due at the same time come in the order in which they were added. */
+  order: number
+  position: number
+}
+
+/**
+ * Keys that wait for a moment of the monotonic clock, each once, at its earliest moment (client-go's
+ * `util/workqueue/delaying_queue.go`). A binary heap and one timer; bounded by the number of distinct keys.
+ */
+class DelayedKeys<K> {
+  readonly #heap: DelayedKey<K>[] = []
+  readonly #byId = new Map<string, DelayedKey<K>>()
+  readonly #due: (key: K) => void
+  #timer: NodeJS.Timeout | undefined
+  #timerDueMs = Number.POSITIVE_INFINITY
+  #order = 0
+
+  /** Calls `due` with each key when its time has come. */
+  constructor(due: (key: K) => void) {
+    this.#due = due
+  }
+
+  get size(): number {
+    return this.#heap.length
+  }
+
+  /** Adds a key. A key with the same `id` keeps the earlier of both moments. */
+  add(id: string, key: K, delayMs: number): void {
+    const dueMs = performance.now() + delayMs
+    const waiting = this.#byId.get(id)
+    if (waiting === undefined) {
+      const added = { id, key, dueMs, order: this.#order++, position: this.#heap.length }
+      this.#byId.set(id, added)
+      this.#heap.push(added)
+      this.#rise(added)
+    } else if (dueMs < waiting.dueMs) {
+      waiting.dueMs = dueMs
+      waiting.order = this.#order++
+      this.#rise(waiting)
+    }
+    this.#arm()
+  }
+
+  /** Drops and returns all keys, in no particular order. */
+  clear(): readonly K[] {
+    const keys = this.#heap.map(({ key }) => key)
+    this.#heap.length = 0
+    this.#byId.clear()
+    this.#arm()
+    return keys
+  }
+
+  #arm(): void {
+    const dueMs = this.#heap[0]?.dueMs ?? Number.POSITIVE_INFINITY
+    if (dueMs === this.#timerDueMs) return
+    clearTimeout(this.#timer)
+    this.#timerDueMs = dueMs
+    if (dueMs === Number.POSITIVE_INFINITY) return
+    const delayMs = Math.max(1, Math.min(maxTimerMs, Math.ceil(dueMs - performance.now())))
+    this.#timer = setTimeout(() => this.#release(), delayMs)
+  }
+
+  #release(): void {
+    // A timer may fire slightly early, or may have been cut to the longest possible one, so it is set again.
+    this.#timerDueMs = Number.POSITIVE_INFINITY
+    const nowMs = performance.now()
+    for (let first = this.#heap[0]; first !== undefined && first.dueMs <= nowMs;) {
+      this.#removeFirst(first)
+      this.#due(first.key)
+      first = this.#heap[0]
+    }
+    this.#arm()
+  }
+
+  #removeFirst(first: DelayedKey<K>): void {
+    this.#byId.delete(first.id)
+    const last = this.#heap.pop()
+    if (last === undefined || last === first) return
+    this.#place(last, 0)
+    this.#sink(last)
+  }
+
+  #rise(entry: DelayedKey<K>): void {
+    while (entry.position > 0) {
+      const parent = this.#heap[(entry.position - 1) >>> 1]
+      if (parent === undefined || isBefore(parent, entry)) return
+      this.#swap(entry, parent)
+    }
+  }
+
+  #sink(entry: DelayedKey<K>): void {
+    for (;;) {
+      const left = this.#heap[entry.position * 2 + 1]
+      const right = this.#heap[entry.position * 2 + 2]
+      if (left === undefined) return
+      const child = right !== undefined && isBefore(right, left) ? right : left
+      if (isBefore(entry, child)) return
+      this.#swap(entry, child)
+    }
+  }
+
+  #swap(one: DelayedKey<K>, other: DelayedKey<K>): void {
+    const { position } = one
+    this.#place(one, other.position)
+    this.#place(other, position)
+  }
+
+  #place(entry: DelayedKey<K>, position: number): void {
+    entry.position = position
+    this.#heap[position] = entry
+  }
+}
+
+function isBefore(one: DelayedKey<unknown>, other: DelayedKey<unknown>): boolean {
+  return one.dueMs === other.dueMs ? one.order < other.order : one.dueMs < other.dueMs
 }

@@ -5,7 +5,7 @@ import {
   type OptionChecks,
   withDefaults,
 } from '../../lib/options.ts'
-import { keyIdentity } from './key-identity.ts'
+import { keyIdentity } from './pending-keys.ts'
 import { Reconciliation, type Reconcile } from './reconciliation.ts'
 import {
   ReconcileStuckError,
@@ -15,7 +15,7 @@ import {
 } from './work-queue-options.ts'
 import type { WorkQueue } from './work-queue.ts'
 
-/** What workers ask of a queue. */
+/** The methods of a queue that workers call. */
 export type WorkersQueue<K = string> = Pick<
   WorkQueue<K>,
   'addAfter' | 'addRateLimited' | 'done' | 'forget' | 'get' | 'shutDown'
@@ -25,8 +25,8 @@ export type WorkersQueue<K = string> = Pick<
 /** How a run of workers ended. */
 export interface WorkersReport<K = string> {
   /**
-   * The keys that should have been processed once more and were not: their delay or retry had not come, they failed
-   * during the drain, or the drain took too long. A controller finds them again in its next initial list.
+   * Keys that should have been processed again and were not: their delay or retry was not due, they failed during the
+   * drain, or the drain took too long. A controller finds them again in its next initial list.
    */
   readonly abandoned: readonly K[]
 }
@@ -40,15 +40,15 @@ const workersDeadlines: WorkersDeadlines = {
 }
 
 /**
- * Processes the keys of a queue with `workers` concurrent calls of `reconcile`, never two for one key. One that throws
- * is tried again as the queue's rate limiter says, or after the `retryAfterMs` of an `ApiStatusError`, at most `maxRetries`
- * times in a row (one that throws `TerminalError`, not at all); success forgets the failures, and `{ requeueAfterMs }` asks
- * for the key once more after that time.
+ * Processes the keys of a queue with `workers` concurrent calls of `reconcile`, never two for one key. A failed key is
+ * retried as the queue's rate limiter says, or after the `retryAfterMs` of an `ApiStatusError`, at most `maxRetries`
+ * times in a row, and not at all after a `TerminalError`. Success resets the failures; `{ requeueAfterMs }` processes
+ * the key again after that time.
  *
- * The abort of `signal` shuts the queue down: what is in it is processed first, then the promise resolves. When that
- * takes longer than `drainDeadlineMs`, the signal that every reconcile was given is aborted and the rest is left; one
- * that still does not end within `stopDeadlineMs` rejects the promise with `ReconcileStuckError`. It resolves also
- * when somebody else shuts the queue down. Throws `InvalidOptionError`.
+ * When `signal` aborts, the queue shuts down: its keys are processed first, then the promise resolves. If that takes
+ * longer than `drainDeadlineMs`, the signals of all reconciles abort and the remaining keys are abandoned. If a
+ * reconcile still does not end within `stopDeadlineMs`, the promise rejects with `ReconcileStuckError`. It also
+ * resolves if other code shuts the queue down. Throws `InvalidOptionError`.
  */
 export async function runWorkers<K = string>(
   queue: WorkersQueue<K>,
@@ -81,7 +81,7 @@ export async function runWorkers<K = string>(
     })
   } finally {
     signal.removeEventListener('abort', abort)
-    // Nothing goes on where an observer has thrown.
+    // Nothing may continue after an observer has thrown.
     queue.shutDown()
     work.stop()
   }

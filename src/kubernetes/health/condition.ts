@@ -7,16 +7,15 @@ export interface Condition {
   readonly status: string
   readonly reason: string | undefined
   readonly message: string | undefined
-  /** `Error`, `Warning`, `Info`, where its kind has such a thing. */
+  /** `Error`, `Warning`, `Info`, for kinds that have it. */
   readonly severity: string | undefined
-  /** The generation of the object that it was made for. */
+  /** The generation of the object that the condition describes. */
   readonly observedGeneration: number | undefined
 }
 
-/** The conditions of an object by their type; the first one of each counts. */
+/** The conditions of an object by type. The first one of each type counts. */
 export type Conditions = ReadonlyMap<string, Condition>
 
-/** Reads a list of conditions. */
 export function conditionsIn(list: unknown): Conditions {
   const conditions = new Map<string, Condition>()
   for (const one of itemsOf(list)) {
@@ -28,7 +27,6 @@ export function conditionsIn(list: unknown): Conditions {
   return conditions
 }
 
-/** The conditions of an object. */
 export function conditionsOf(object: Fields): Conditions {
   return conditionsIn(fieldsOf(object['status'])['conditions'])
 }
@@ -46,7 +44,7 @@ function conditionOf(one: Fields): Condition | undefined {
   }
 }
 
-/** The condition of this type, where it has this status. */
+/** The condition of this type, if it has this status. */
 export function conditionWith(
   conditions: Conditions,
   type: string,

@@ -4,7 +4,7 @@ import { degraded, type HealthRule, healthy, progressing, suspended } from './he
 
 const troubles = ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']
 
-/** A node whose kubelet has fallen silent is UNKNOWN, one that takes no new pods SUSPENDED. */
+/** UNKNOWN if the kubelet is silent, SUSPENDED if the node accepts no new pods. */
 export const nodeHealth: HealthRule = {
   of(object) {
     const conditions = conditionsOf(object)
@@ -29,7 +29,7 @@ export const namespaceHealth: HealthRule = {
   },
 }
 
-/** Only a load balancer is waited for. */
+/** Only services with a load balancer have anything to wait for. */
 export const serviceHealth: HealthRule = {
   of(object) {
     const spec = fieldsOf(object['spec'])
@@ -59,7 +59,7 @@ export const claimHealth: HealthRule = {
   },
 }
 
-/** A volume that is released and kept waits for its administrator, one that is to be deleted for its driver. */
+/** A released volume that is kept waits for its administrator, one to be deleted for its driver. */
 export const volumeHealth: HealthRule = {
   of(object) {
     const status = fieldsOf(object['status'])
@@ -94,7 +94,7 @@ export const volumeAttachmentHealth: HealthRule = {
   },
 }
 
-/** Fewer pods than the budget asks for leave no room for a disruption. */
+/** With fewer pods than the budget requires there is no room for a disruption. */
 export const disruptionBudgetHealth: HealthRule = {
   of(object) {
     const status = fieldsOf(object['status'])

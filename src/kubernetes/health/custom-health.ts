@@ -9,19 +9,22 @@ import {
   suspended,
 } from './health.ts'
 
-/** Conditions that are bad where they are True, the worst first. */
+/** Conditions that are bad if True, the worst first. */
 const bad = ['Stalled', 'Failed', 'Failure', 'Degraded'] as const
 
-/** Conditions that say, where they are True, that something is under way. */
+/** Conditions that show ongoing work if True. */
 const underWay = ['Reconciling', 'Progressing', 'Issuing', 'Updating'] as const
 
-/** What is like a Deployment goes on saying that it progresses when it has arrived, and Flux when it has failed. */
+/**
+ * Reasons of `Progressing` or similar conditions without ongoing work: workloads like Deployments keep the condition
+ * after they have arrived, Flux after it has failed.
+ */
 const notUnderWay: ReadonlySet<string | undefined> = new Set([
   'NewReplicaSetAvailable',
   'ProgressingWithRetry',
 ])
 
-/** Conditions that are good where they are True; the most telling first. */
+/** Conditions that are good if True, the most telling first. */
 const good = [
   'Ready',
   'Available',
@@ -36,17 +39,17 @@ const good = [
   'Complete',
 ] as const
 
-/** Words by which reasons and phases tell a failure from what is not done yet. */
+/** Words in reasons and phases that show a failure, as opposed to ongoing work. */
 const failure =
   /fail|error|invalid|denied|unauthor|forbidden|notfound|notexist|missing|timeout|timedout|backoff|exceeded|conflict|unreachable|unsupported|refnotpermitted|expired|crash/i
 
-/** Phases of kinds without conditions that mean that something is under way. */
+/** Phases that show ongoing work, for kinds without conditions. */
 const unfinished =
   /^(?:pending|creating|provisioning|initializing|starting|progressing|updating|upgrading|inprogress|queued|waiting)/i
 
 /**
- * What is known of no kind in particular: conditions by the conventions that kstatus reads, and those that well-known
- * controllers keep. An object without any is healthy, as it is for kstatus.
+ * The health of kinds without a rule of their own: by conditions that follow the conventions of kstatus, and those of
+ * well-known controllers. As in kstatus, an object without conditions is healthy.
  */
 export const customHealth: HealthRule = {
   of(object) {
@@ -63,7 +66,7 @@ export const customHealth: HealthRule = {
   },
 }
 
-/** Of conditions of one type the first counts: of several Gateways that of one which something is wrong with. */
+/** Sorts bad conditions first, because the first of each type counts: of several Gateways, the one with a problem. */
 function worstFirst(conditions: readonly Fields[]): readonly Fields[] {
   return [
     ...conditions.filter(({ status }) => status !== 'True'),
@@ -92,7 +95,7 @@ function byConditions(conditions: Conditions, generation: number | undefined): H
   return goods.length === 0 ? undefined : healthy
 }
 
-/** Whether a condition is False because something has failed, not because it is not done yet. */
+/** Whether a condition is False because of a failure, as opposed to ongoing work. */
 function isFailure({ reason = '', severity, type }: Condition): boolean {
   if (severity !== undefined) return severity === 'Error'
   return type === 'Succeeded' || failure.test(reason)
@@ -120,7 +123,7 @@ const argoStatuses: Readonly<Record<string, Health['status']>> = {
   Unknown: 'UNKNOWN',
 }
 
-/** Argo CD says itself how the objects of an Application are. */
+/** Argo CD reports the health of an Application itself. */
 export const argoApplicationHealth: HealthRule = {
   of(object) {
     const { status, message } = fieldsOf(fieldsOf(object['status'])['health'])

@@ -53,18 +53,22 @@ export const signingRequestHealth: HealthRule = {
       const found = conditions.get(type)
       if (found !== undefined) return degraded(found.reason ?? type, found.message)
     }
-    if (!conditions.has('Approved')) return progressing('Pending', 'nobody has approved it yet')
+    if (!conditions.has('Approved')) return progressing('Pending', 'it is not approved yet')
     const { certificate } = fieldsOf(object['status'])
     return textOf(certificate) === undefined ? progressing('Signing') : healthy
   },
 }
 
-/** Many controllers never say where an Ingress is reached, so that it has no address is only told. */
+/** Many controllers never report the address of an Ingress, so a missing address does not make it unhealthy. */
 export const ingressHealth: HealthRule = {
   of(object) {
     const { ingress } = fieldsOf(fieldsOf(object['status'])['loadBalancer'])
     if (Array.isArray(ingress) && ingress.length > 0) return healthy
-    return { status: 'HEALTHY', reason: 'NoAddress', message: 'no controller has told its address' }
+    return {
+      status: 'HEALTHY',
+      reason: 'NoAddress',
+      message: 'no controller has reported its address',
+    }
   },
 }
 

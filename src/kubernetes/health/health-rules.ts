@@ -1,5 +1,12 @@
 import type { ApiResource } from '../api-resource.ts'
-import { cronJobHealth, jobHealth } from './batch-health.ts'
+import {
+  cronJobHealth,
+  daemonSetHealth,
+  deploymentHealth,
+  jobHealth,
+  replicaSetHealth,
+  statefulSetHealth,
+} from './workload-health.ts'
 import {
   claimHealth,
   disruptionBudgetHealth,
@@ -20,17 +27,11 @@ import {
 } from './extension-health.ts'
 import { type HealthRule, healthy } from './health.ts'
 import { podHealth } from './pod-health.ts'
-import {
-  daemonSetHealth,
-  deploymentHealth,
-  replicaSetHealth,
-  statefulSetHealth,
-} from './workload-health.ts'
 
-/** A kind that is well as long as it is there. */
+/** A kind whose objects are always healthy. */
 const presence: HealthRule = { of: () => healthy }
 
-/** By group and kind; the others are told by their conditions. */
+/** By group and kind. Conditions tell the health of other kinds. */
 const rules: Readonly<Record<string, HealthRule>> = {
   '/Pod': podHealth,
   '/ReplicationController': replicaSetHealth,
@@ -57,7 +58,6 @@ const rules: Readonly<Record<string, HealthRule>> = {
   'argoproj.io/Application': argoApplicationHealth,
 }
 
-/** How the health of a kind's objects is told. */
 export function healthRuleOf({ group, kind }: Pick<ApiResource, 'group' | 'kind'>): HealthRule {
   const name = `${group}/${kind}`
   return (Object.hasOwn(rules, name) ? rules[name] : undefined) ?? customHealth

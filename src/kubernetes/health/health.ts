@@ -1,6 +1,6 @@
 import { type Fields, fieldsOf, numberOf, textOf } from '../fields.ts'
 
-/** Every status, the worst last. */
+/** All statuses, the worst last. */
 export const healthStatuses = [
   'HEALTHY',
   'SUSPENDED',
@@ -11,32 +11,32 @@ export const healthStatuses = [
 ] as const
 
 /**
- * How an object is:
+ * The health of an object:
  *
- * - `HEALTHY`: as it is meant to be, or done
- * - `SUSPENDED`: somebody has stopped it on purpose
- * - `TERMINATING`: it is being deleted
- * - `PROGRESSING`: on its way to what it is meant to be
- * - `UNKNOWN`: who should report about it has fallen silent
- * - `DEGRADED`: something is wrong that does not mend itself by waiting
+ * - `HEALTHY`: as intended, or completed
+ * - `SUSPENDED`: stopped on purpose
+ * - `TERMINATING`: being deleted
+ * - `PROGRESSING`: on its way to the intended state
+ * - `UNKNOWN`: the reporting component is silent
+ * - `DEGRADED`: something is wrong that waiting does not mend
  */
 export type HealthStatus = (typeof healthStatuses)[number]
 
-/** How an object is, and why. */
+/** The health of an object, with the reason. */
 export interface Health {
   readonly status: HealthStatus
-  /** A word for programs, as conditions have it: `CrashLoopBackOff`. */
+  /** A word for programs, as in conditions: `CrashLoopBackOff`. */
   readonly reason?: string | undefined
-  /** The same for people. */
+  /** The reason for people. */
   readonly message?: string | undefined
 }
 
 /**
- * How the health of a kind is told. It depends on the object alone: on no other one, and not on the time, so that it is the
- * same for as long as the object is.
+ * The health rule of a kind. Health depends on the object alone, not on other objects or the time, so it stays the same
+ * as long as the object does.
  */
 export interface HealthRule {
-  /** Of an object that is not being deleted, and whose controller has seen its last change. */
+  /** Takes an object that is not being deleted, and whose controller has seen its last change. */
   of(object: Fields): Health
 }
 
@@ -54,7 +54,6 @@ export function suspended(reason: string, message?: string): Health {
   return { status: 'SUSPENDED', reason, message }
 }
 
-/** The health of an object. */
 export function ruledHealth(rule: HealthRule, object: Fields): Health {
   const metadata = fieldsOf(object['metadata'])
   const deletion = textOf(metadata['deletionTimestamp'])
@@ -64,7 +63,7 @@ export function ruledHealth(rule: HealthRule, object: Fields): Health {
   const observed = numberOf(fieldsOf(object['status'])['observedGeneration'])
   const generation = numberOf(metadata['generation'])
   if (observed !== undefined && generation !== undefined && observed < generation) {
-    const message = `its controller has seen generation ${observed} of ${generation}`
+    const message = `the controller has seen generation ${observed} of ${generation}`
     return progressing('NotObserved', message)
   }
   return rule.of(object)

@@ -9,10 +9,10 @@ import {
   suspended,
 } from './health.ts'
 
-/** What a container waits for while all is well; it waits for nothing else unless something has failed. */
+/** Reasons to wait of a container that starts normally. All others are failures. */
 const startingReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing'])
 
-/** A pod, as its phase, its containers and the scheduler tell. */
+/** By the phase, the containers and the scheduler. */
 export const podHealth: HealthRule = {
   of(object) {
     const status = fieldsOf(object['status'])
@@ -39,7 +39,7 @@ export const podHealth: HealthRule = {
   },
 }
 
-/** The first container of which there is something to tell. */
+/** The health of the first container with a problem. */
 function firstOf(
   containers: readonly Fields[],
   tell: (container: Fields) => Health | undefined,
@@ -51,7 +51,7 @@ function firstOf(
   return undefined
 }
 
-/** A container that cannot start, or that has ended with an error and not begun anew. */
+/** A container that cannot start, or that has ended with an error and was not restarted. */
 function failing(container: Fields): Health | undefined {
   const waiting = fieldsOf(fieldsOf(container['state'])['waiting'])
   const reason = textOf(waiting['reason'])
@@ -73,7 +73,7 @@ function isFine({ exitCode, signal }: Fields): boolean {
   return countOf(exitCode) === 0 && countOf(signal) === 0
 }
 
-/** `last ended with OOMKilled, exit code 137`; `undefined` where it has not ended. */
+/** `ended with OOMKilled, exit code 137`; `undefined` if the container has not ended. */
 function endOf(ended: Fields): string | undefined {
   const exitCode = numberOf(ended['exitCode'])
   if (exitCode === undefined) return undefined
@@ -99,7 +99,7 @@ function unscheduled(conditions: Conditions): Health | undefined {
 function readiness(conditions: Conditions, containers: readonly Fields[], status: Fields): Health {
   const ready = conditions.get('Ready')
   if (ready?.status === 'True') return healthy
-  // The node has stopped reporting about it.
+  // The node has stopped reporting.
   if (ready?.status === 'Unknown' || status['reason'] === 'NodeLost') {
     return { status: 'UNKNOWN', reason: ready?.reason ?? 'NodeLost', message: ready?.message }
   }

@@ -1,4 +1,4 @@
-import { countOf, type Fields, fieldsOf, numberOf, textOf } from '../fields.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
 import { conditionsOf, conditionWith } from './condition.ts'
 import {
   degraded,
@@ -9,12 +9,11 @@ import {
   suspended,
 } from './health.ts'
 
-/** What a workload asks for and has. */
 function sides(object: Fields): { readonly spec: Fields; readonly status: Fields } {
   return { spec: fieldsOf(object['spec']), status: fieldsOf(object['status']) }
 }
 
-/** What it asks for; the API's default is one. */
+/** The wanted replicas; the API's default is one. */
 function replicasOf(spec: Fields): number {
   return numberOf(spec['replicas']) ?? 1
 }
@@ -29,7 +28,7 @@ function surplus(have: number, want: number): Health | undefined {
   return progressing('ScalingDown', `${have - want} replicas are to end`)
 }
 
-/** The API server, or a quota, refuses its replicas. */
+/** The API server or a quota refuses the replicas. */
 function replicaFailure(object: Fields): Health | undefined {
   const failure = conditionWith(conditionsOf(object), 'ReplicaFailure', 'True')
   return failure === undefined
@@ -37,7 +36,7 @@ function replicaFailure(object: Fields): Health | undefined {
     : degraded(failure.reason ?? 'ReplicaFailure', failure.message)
 }
 
-/** As `kubectl rollout status` waits for it, and gives up. */
+/** As `kubectl rollout status` decides. */
 export const deploymentHealth: HealthRule = {
   of(object) {
     const { spec, status } = sides(object)
@@ -60,7 +59,7 @@ export const deploymentHealth: HealthRule = {
   },
 }
 
-/** ReplicaSets, and ReplicationControllers before them. */
+/** Also for ReplicationControllers. */
 export const replicaSetHealth: HealthRule = {
   of(object) {
     const { spec, status } = sides(object)
@@ -75,7 +74,10 @@ export const replicaSetHealth: HealthRule = {
   },
 }
 
-/** A partition keeps the replicas below it on the old revision: with the others on the new one, its rollout is done. */
+/**
+ * A partition keeps the replicas below it on the old revision. The rollout is complete when the others have the new
+ * one.
+ */
 export const statefulSetHealth: HealthRule = {
   of(object) {
     const { spec, status } = sides(object)
@@ -97,7 +99,7 @@ export const statefulSetHealth: HealthRule = {
 export const daemonSetHealth: HealthRule = {
   of(object) {
     const { spec, status } = sides(object)
-    // Nobody has counted the nodes yet.
+    // The nodes are not counted yet.
     if (numberOf(status['desiredNumberScheduled']) === undefined) return progressing('NoStatus')
     const want = countOf(status['desiredNumberScheduled'])
     const isOnDelete = fieldsOf(spec['updateStrategy'])['type'] === 'OnDelete'
@@ -109,5 +111,37 @@ export const daemonSetHealth: HealthRule = {
       counted(countOf(status['numberAvailable']), want, 'NotAvailable') ??
       healthy
     )
+  },
+}
+
+export const jobHealth: HealthRule = {
+  of(object) {
+    const status = fieldsOf(object['status'])
+    const conditions = conditionsOf(object)
+    const failed =
+      conditionWith(conditions, 'Failed', 'True') ??
+      conditionWith(conditions, 'FailureTarget', 'True')
+    if (failed !== undefined) return degraded(failed.reason ?? 'Failed', failed.message)
+    if (conditionWith(conditions, 'Complete', 'True') !== undefined) {
+      return { status: 'HEALTHY', reason: 'Completed' }
+    }
+    if (fieldsOf(object['spec'])['suspend'] === true) return suspended('Suspended')
+    if (textOf(status['startTime']) === undefined) return progressing('NotStarted')
+    const failures = countOf(status['failed'])
+    return progressing('Running', failures === 0 ? undefined : `${failures} pods have failed`)
+  },
+}
+
+/** A run that ended without success counts until the next one begins. */
+export const cronJobHealth: HealthRule = {
+  of(object) {
+    const status = fieldsOf(object['status'])
+    if (fieldsOf(object['spec'])['suspend'] === true) return suspended('Suspended')
+    const scheduled = textOf(status['lastScheduleTime'])
+    if (scheduled === undefined || itemsOf(status['active']).length > 0) return healthy
+    const succeeded = textOf(status['lastSuccessfulTime'])
+    if (succeeded !== undefined && Date.parse(succeeded) >= Date.parse(scheduled)) return healthy
+    const message = `the run of ${scheduled} has not succeeded`
+    return degraded('LastRunFailed', message)
   },
 }

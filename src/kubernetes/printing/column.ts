@@ -1,41 +1,40 @@
 import { type Fields, fieldsOf, textOf } from '../fields.ts'
-import { humanDuration } from './human-duration.ts'
+import { humanDuration } from './printed-text.ts'
 
-/** What stands in one cell, as far as it depends on the object alone. */
+/** The contents of a cell, as far as they depend on the object alone. */
 export interface Cell {
   /** A string, a number or a boolean; `null` for an empty cell. */
   readonly value: unknown
   /**
-   * A time from which on kubectl counts until now: of a date all that it shows, of another cell without a value a duration that
-   * goes on, and behind a value how long ago that was: `3 (5m ago)`.
+   * A start time, from which kubectl counts to now. A date shows only the age. Another cell without a value shows an
+   * ongoing duration, and one with a value shows how long ago it was: `3 (5m ago)`.
    */
   readonly since?: string | undefined
 }
 
-/** A column of what `kubectl get` shows. */
+/** A column of `kubectl get`. */
 export interface Column {
   readonly name: string
-  /** `date`: its cells have a `since` and no other value. */
+  /** The cells of a `date` have a `since` and no other value. */
   readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'date'
-  /** `name` for that of the object. */
+  /** `name` for the name of the object. */
   readonly format: string
-  /** From 1 on it is shown by `kubectl get -o wide` alone. */
+  /** From 1 on, only `kubectl get -o wide` shows the column. */
   readonly priority: number
-  /** What stands for a date that there is not; `<unknown>` by default. */
+  /** Shown for a missing date; default: `<unknown>`. */
   readonly absent?: string | null
-  /** Of a date: whether it is shown as it is, not as an age. */
+  /** For a date: whether it is shown as a time instead of an age. */
   readonly asTime?: boolean
   readonly cell: (object: Fields) => Cell
 }
 
-/** What `kubectl get` shows of the objects of a kind. */
+/** The columns that `kubectl get` shows for a kind. */
 export interface PrintedKind {
   readonly columns: readonly Column[]
-  /** What the columns are made from, where they are not always the same. */
+  /** The declaration of the columns, if it may change. */
   readonly declared?: unknown
 }
 
-/** A column of values. */
 export function column(
   name: string,
   type: Exclude<Column['type'], 'date'>,
@@ -46,7 +45,6 @@ export function column(
   return { name, type, format: '', priority: 0, cell, ...more }
 }
 
-/** A column of ages. */
 export function dateColumn(
   name: string,
   since: (object: Fields) => string | undefined,
@@ -56,27 +54,24 @@ export function dateColumn(
   return { name, type: 'date', format: '', priority: 0, cell, ...more }
 }
 
-/** What is shown by `kubectl get -o wide` alone. */
+/** Only `kubectl get -o wide` shows the column. */
 export const wide: Pick<Column, 'priority'> = { priority: 1 }
 
 const metadataOf = (object: Fields): Fields => fieldsOf(object['metadata'])
 
-/** The name of an object, behind which may stand something. */
 export function nameColumn(suffix: (object: Fields) => string = () => ''): Column {
   return column('Name', 'string', (object) => nameOf(object) + suffix(object), { format: 'name' })
 }
 
-/** The name of an object. */
 export function nameOf(object: Fields): string {
   return textOf(metadataOf(object)['name']) ?? ''
 }
 
-/** How old an object is. */
 export const ageColumn: Column = dateColumn('Age', (object) =>
   textOf(metadataOf(object)['creationTimestamp']),
 )
 
-/** The same for objects of which no more than the metadata is held: the other cells are empty. */
+/** The columns for objects whose metadata alone is held: all cells but name and age are empty. */
 export function metadataColumns({ columns }: PrintedKind): PrintedKind {
   return {
     columns: columns.map((one) =>
@@ -85,7 +80,7 @@ export function metadataColumns({ columns }: PrintedKind): PrintedKind {
   }
 }
 
-/** A cell as kubectl shows it at some time. */
+/** A cell as kubectl shows it at a time. */
 export function printedCell(
   { type, absent = '<unknown>', asTime = false }: Column,
   { value, since }: Cell,

@@ -1,4 +1,4 @@
-import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../fields.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, specOf, statusOf, textOf } from '../fields.ts'
 import {
   ageColumn,
   type Column,
@@ -11,14 +11,11 @@ import {
 } from './column.ts'
 import { inOrder } from './printed-text.ts'
 
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const sizeOf = (value: unknown): number => Object.keys(fieldsOf(value)).length
 
-/** The name and the age. */
 export const nameAndAge: PrintedKind = { columns: [nameColumn(), ageColumn] }
 
-/** The name and when it was made: what the API server shows of kinds that it knows nothing better of. */
+/** The columns of the API server for unknown kinds. */
 export const nameAndCreation: PrintedKind = {
   columns: [nameColumn(), { ...ageColumn, name: 'Created At', asTime: true }],
 }

@@ -1,6 +1,5 @@
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import { ageColumn, type Cell, type Column, nameColumn, type PrintedKind } from './column.ts'
-import { type JsonPath, parseJsonPath, valuesAt } from './json-path.ts'
 
 /** A printer column as a CustomResourceDefinition declares it. */
 export interface DeclaredColumn {
@@ -12,7 +11,7 @@ export interface DeclaredColumn {
   readonly jsonPath: string
 }
 
-/** What `kubectl get` shows of a custom kind: its name, and the columns of its definition, or else its age. */
+/** The columns that `kubectl get` shows for a custom kind: the name, then those of its definition, or else the age. */
 export function customColumns(declared: readonly DeclaredColumn[]): PrintedKind {
   if (declared.length === 0) {
     return { columns: [nameColumn(), ageColumn] }
@@ -31,13 +30,13 @@ function customColumn(declared: DeclaredColumn, path: JsonPath): Column {
     const [value] = valuesAt(object, path)
     return value === undefined || value === null ? { value: null } : (cellOf?.(value) ?? empty)
   }
-  // A date that is not there is an empty cell in tables of custom kinds.
+  // In tables of custom kinds, a missing date is an empty cell.
   return { name, type: type as Column['type'], format, priority, absent: null, cell }
 }
 
 const empty: Cell = { value: null }
 
-/** How a value of each type is shown; of another type it is not. */
+/** How a value of each type is shown. Values of other types are not. */
 const cells: Readonly<Record<string, (value: unknown) => Cell>> = {
   string: (value) => ({ value: typeof value === 'string' ? value : JSON.stringify(value) }),
   integer: (value) => {
@@ -47,4 +46,73 @@ const cells: Readonly<Record<string, (value: unknown) => Cell>> = {
   number: (value) => (typeof value === 'number' || isRawJson(value) ? { value } : empty),
   boolean: (value) => (typeof value === 'boolean' ? { value } : empty),
   date: (value) => ({ value: null, since: String(value) }),
+}
+
+/** One step of a path: a member, an item, all items, or those whose member has a value. */
+type Step =
+  | { readonly kind: 'member'; readonly name: string }
+  | { readonly kind: 'item'; readonly at: number }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'where'; readonly path: JsonPath; readonly value: unknown }
+
+/** A path of a printer column. */
+type JsonPath = readonly Step[]
+
+const step =
+  /^\.?(?:\[\?\(@(?<where>[^=)]+?)\s*==\s*(?<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^)\s]+)\s*\)\]|\[(?<at>-?\d+)\]|\[(?<all>\*)\]|\['(?<quoted>[^']*)'\]|(?<name>(?:[^.[\\]|\\.)+))/
+
+/**
+ * Parses the subset of JSONPath that printer columns use: `.spec.color`, `.items[0]`, `.items[*].name`,
+ * `.metadata.annotations.example\.com/team`, `.status.conditions[?(@.type=="Ready")].status`. An invalid path finds
+ * nothing.
+ */
+function parseJsonPath(text: string): JsonPath {
+  const steps: Step[] = []
+  let rest = text
+  while (rest !== '') {
+    const match = step.exec(rest)
+    if (match?.groups === undefined) return [{ kind: 'item', at: Infinity }]
+    const { groups } = match
+    rest = rest.slice(match[0].length)
+    const { where, value = '', at, all, quoted, name } = groups
+    if (where !== undefined) {
+      steps.push({ kind: 'where', path: parseJsonPath(where), value: literal(value) })
+    } else if (at !== undefined) steps.push({ kind: 'item', at: Number(at) })
+    else if (all !== undefined) steps.push({ kind: 'all' })
+    else steps.push({ kind: 'member', name: quoted ?? (name ?? '').replaceAll(/\\(.)/g, '$1') })
+  }
+  return steps
+}
+
+function literal(text: string): unknown {
+  if (text.startsWith("'")) return text.slice(1, -1)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The values at a path. */
+function valuesAt(value: unknown, path: JsonPath): readonly unknown[] {
+  let found: readonly unknown[] = [value]
+  for (const one of path) found = found.flatMap((part) => follow(part, one))
+  return found
+}
+
+function follow(value: unknown, one: Step): readonly unknown[] {
+  if (one.kind === 'member') {
+    return isJsonObject(value) && Object.hasOwn(value, one.name) ? [value[one.name]] : []
+  }
+  const items: readonly unknown[] = Array.isArray(value) ? value : []
+  switch (one.kind) {
+    case 'all':
+      return isJsonObject(value) ? Object.values(value) : items
+    case 'item': {
+      const at = one.at < 0 ? items.length + one.at : one.at
+      return at < items.length ? [items[at]] : []
+    }
+    case 'where':
+      return items.filter((item) => valuesAt(item, one.path)[0] === one.value)
+  }
 }

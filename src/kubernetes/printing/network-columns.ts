@@ -1,9 +1,15 @@
-import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  numberOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../fields.ts'
 import { ageColumn, column, nameColumn, type PrintedKind, wide } from './column.ts'
 import { firstFew, labelsText, loadBalancerText, selectorTextOrNone } from './printed-text.ts'
-
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 
 function externalIp(object: Fields): string {
   const { type, externalIPs, externalName } = specOf(object)
@@ -49,7 +55,7 @@ export const serviceColumns: PrintedKind = {
 
 const shownHosts = 3
 
-/** Of rules without a host nothing is shown, but they are counted. */
+/** Rules without a host are not shown, but counted. */
 function hostsText(object: Fields): string {
   const rules = itemsOf(specOf(object)['rules'])
   const hosts: string[] = []

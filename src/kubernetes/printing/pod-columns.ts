@@ -10,7 +10,7 @@ interface ContainerSummary {
   readonly status: string
 }
 
-/** Restarts, and when the last of them was. */
+/** The number of restarts, and the time of the last one. */
 class Restarts {
   count = 0
   last: string | undefined
@@ -100,7 +100,7 @@ function hasEndedWell(container: Fields): boolean {
   return isPresent(terminated) && countOf(fieldsOf(terminated)['exitCode']) === 0
 }
 
-/** Why an init container has not ended well; `undefined` where it is only under way. */
+/** Why an init container has failed; `undefined` while it runs. */
 function initReason(container: Fields): string | undefined {
   const { waiting, terminated } = fieldsOf(container['state'])
   if (isPresent(terminated)) return endReason(fieldsOf(terminated))
@@ -124,7 +124,7 @@ function readinessGates(object: Fields): string {
 
 let last: { readonly object: Fields; readonly summary: ContainerSummary } | undefined
 
-/** Several columns of one pod are made of the same. */
+/** Several columns of a pod need the same summary. */
 function cachedSummary(object: Fields): ContainerSummary {
   if (last?.object !== object) last = { object, summary: summaryOf(object) }
   return last.summary

@@ -1,8 +1,14 @@
-import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  numberOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../fields.ts'
 import { ageColumn, type Column, column, nameColumn, type PrintedKind, wide } from './column.ts'
-
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 
 /** A number or a percentage. */
 const amount = (value: unknown, absent: string): string =>
@@ -69,7 +75,7 @@ function targets(object: Fields): string {
   return rest > 0 ? `${shown} + ${rest} more...` : shown
 }
 
-/** Of `autoscaling/v2`: the first version has no list of metrics. */
+/** For `autoscaling/v2`: version 1 has no list of metrics. */
 export const autoscalerColumns: PrintedKind = {
   columns: [
     nameColumn(),

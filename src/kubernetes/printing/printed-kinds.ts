@@ -78,7 +78,7 @@ const kinds: Readonly<Record<string, PrintedKind>> = {
   [`${rbac}/RoleBinding`]: roleBindingColumns,
 }
 
-/** What `kubectl get` shows of a built-in kind, as far as it is known here. */
+/** The columns that `kubectl get` shows for a built-in kind; `undefined` if unknown here. */
 export function printedKindOf({
   group,
   version,

@@ -2,12 +2,12 @@ import { type Fields, fieldsOf, itemsOf, textOf } from '../fields.ts'
 
 const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Texts in the order that Go has for them. */
+/** Distinct texts in the order of Go's `sort`. */
 export function inOrder(texts: Iterable<string>): readonly string[] {
   return [...new Set(texts)].toSorted(byCodeUnits)
 }
 
-/** A list of which so many are shown. */
+/** The first texts of a list, and the number of the others. */
 export function firstFew(texts: readonly string[], most: number, absent: string): string {
   const shown = texts.slice(0, most).join(',')
   const rest = texts.length - most
@@ -21,7 +21,7 @@ export function labelsText(labels: unknown): string {
   return pairs.length === 0 ? '<none>' : pairs.toSorted(byCodeUnits).join(',')
 }
 
-/** A label selector as kubectl takes it; `''` where it selects everything, or is absent. */
+/** A label selector in kubectl's syntax; `''` if it selects everything or is absent. */
 export function selectorText(selector: unknown): string {
   const { matchLabels, matchExpressions } = fieldsOf(selector)
   const requirements = [
@@ -52,13 +52,12 @@ function requirementOf({ key: name, operator, values }: Fields): { key: string; 
   }
 }
 
-/** The same, with a word for a selector that selects everything. */
+/** A label selector, or `<none>` if it selects everything. */
 export function selectorTextOrNone(selector: unknown): string {
   const text = selectorText(selector)
   return text === '' ? '<none>' : text
 }
 
-/** The values of one member of each item, in a row. */
 export function joinedMembers(items: unknown, member: string): string {
   return itemsOf(items)
     .map((item) => textOf(item[member]) ?? '')
@@ -72,7 +71,6 @@ const modes: Readonly<Record<string, string>> = {
   ReadWriteOncePod: 'RWOP',
 }
 
-/** Access modes, in short. */
 export function accessModesText(list: unknown): string {
   const has = new Set(Array.isArray(list) ? list : [])
   return Object.entries(modes)
@@ -80,10 +78,32 @@ export function accessModesText(list: unknown): string {
     .join(',')
 }
 
-/** The addresses of a load balancer. */
 export function loadBalancerText(loadBalancer: unknown): string {
   const addresses = itemsOf(fieldsOf(loadBalancer)['ingress']).flatMap(
     ({ ip, hostname }) => textOf(ip) ?? textOf(hostname) ?? [],
   )
   return inOrder(addresses).join(',')
+}
+
+/** A duration as kubectl shows ages: two units while it is short, then one. */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000)
+  if (seconds < -1) return '<invalid>'
+  if (seconds < 0) return '0s'
+  if (seconds < 120) return `${seconds}s`
+  const minutes = Math.trunc(seconds / 60)
+  if (minutes < 10) return twoUnits(minutes, 'm', seconds % 60, 's')
+  if (minutes < 180) return `${minutes}m`
+  const hours = Math.trunc(minutes / 60)
+  if (hours < 8) return twoUnits(hours, 'h', minutes % 60, 'm')
+  if (hours < 48) return `${hours}h`
+  const days = Math.trunc(hours / 24)
+  if (hours < 192) return twoUnits(days, 'd', hours % 24, 'h')
+  if (days < 730) return `${days}d`
+  const years = Math.trunc(days / 365)
+  return days < 2920 ? twoUnits(years, 'y', days % 365, 'd') : `${years}y`
+}
+
+function twoUnits(first: number, unit: string, second: number, smaller: string): string {
+  return second === 0 ? `${first}${unit}` : `${first}${unit}${second}${smaller}`
 }

@@ -1,9 +1,7 @@
-import { type Fields, fieldsOf, textOf } from '../fields.ts'
+import { type Fields, fieldsOf, specOf, statusOf, textOf } from '../fields.ts'
 import { ageColumn, type Column, column, nameColumn, type PrintedKind, wide } from './column.ts'
 import { accessModesText } from './printed-text.ts'
 
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const annotationOf = (object: Fields, name: string): string | undefined =>
   textOf(fieldsOf(fieldsOf(object['metadata'])['annotations'])[name])
 
@@ -55,7 +53,7 @@ export const volumeColumns: PrintedKind = {
   ],
 }
 
-/** What a claim has is known once a volume is bound to it. */
+/** The status of a claim is only shown once a volume is bound to it. */
 const ofBound = (name: string, textIn: (status: Fields) => string): Column =>
   column(name, 'string', (object) =>
     textOf(specOf(object)['volumeName']) === undefined ? '' : textIn(statusOf(object)),

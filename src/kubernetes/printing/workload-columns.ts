@@ -1,4 +1,13 @@
-import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
+import {
+  countOf,
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  numberOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../fields.ts'
 import {
   ageColumn,
   type Cell,
@@ -9,11 +18,14 @@ import {
   type PrintedKind,
   wide,
 } from './column.ts'
-import { humanDuration } from './human-duration.ts'
-import { joinedMembers, labelsText, selectorText, selectorTextOrNone } from './printed-text.ts'
+import {
+  humanDuration,
+  joinedMembers,
+  labelsText,
+  selectorText,
+  selectorTextOrNone,
+} from './printed-text.ts'
 
-const specOf = (object: Fields): Fields => fieldsOf(object['spec'])
-const statusOf = (object: Fields): Fields => fieldsOf(object['status'])
 const podSpecOf = (object: Fields): Fields => fieldsOf(fieldsOf(specOf(object)['template'])['spec'])
 
 const count = (name: string, type: 'integer' | 'string', field: string): Column =>
@@ -99,7 +111,7 @@ function completions(object: Fields): string {
   return countOf(parallelism) > 1 ? `${succeeded}/1 of ${countOf(parallelism)}` : `${succeeded}/1`
 }
 
-/** How long a job took, or since when it runs. */
+/** How long a job took, or how long it has been running. */
 function duration(object: Fields): Cell {
   const { startTime, completionTime } = statusOf(object)
   const [start, end] = [textOf(startTime), textOf(completionTime)]

@@ -1,76 +1,90 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Change } from '../../informer/store/change.ts'
-import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { IndexDefinition } from '../index/index-definition.ts'
+import {
+  builtInIndexers,
+  type IndexFunction,
+  type ObjectId,
+} from '../../informer/store/store-view.ts'
+import { type IndexDefinition, indexFunctionOf } from '../index/index-definition.ts'
 import { eachMember } from './candidates.ts'
-import { anyOf, type Condition, relatedIn } from './condition.ts'
+import {
+  anyOf,
+  type Condition,
+  type IndexReference,
+  type OriginView,
+  type RelatedBy,
+  type RelatedHop,
+  relatedIn,
+  type RelatedPart,
+  testsPerStep,
+} from './condition.ts'
 import { bindCondition } from './id-set.ts'
-import { ObjectState, onlyId, UnknownStateError } from './object-state.ts'
-import { type ObjectTest, objectTest } from './object-test.ts'
-import { type RelatedBy, type RelatedHop, type RelatedPart, testsPerStep } from './related-by.ts'
 import type { WorkBudget } from './work-budget.ts'
+import { type KubernetesObject, objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { isWithin } from './value-ranges.ts'
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
 
-/** What a condition on related objects must know of the types that it speaks of. */
-export interface ConcernedTypes {
-  /** The indexes that its parts may ask. */
+/** What {@link AffectedRows} needs to know of the types in a condition. */
+export interface AffectedTypes {
+  /** The indexes of a type that conditions use. */
   definitionsOf(type: string): readonly IndexDefinition[]
-  /** Whether there can be objects of a type at all; where not, nothing is related to them. */
+  /** Whether the type exists. If it does not, no object is related to its objects. */
   has(type: string): boolean
 }
 
-/** What the rows are looked for in, within one tick. */
-export interface ConcernedReading {
-  /** Throws where a type cannot be read. */
+/** The stores that the rows are looked up in, within one tick. */
+export interface AffectedReading {
+  /** Throws if a type cannot be read. */
   readonly part: (type: string) => RelatedPart
   readonly budget: WorkBudget
-  /** MissingRead so many it is not told which. */
+  /** More affected rows than this are not enumerated. */
   readonly maxRows: number
 }
 
-/** One way in which rows rest on the objects of a type. */
+/** One path by which rows depend on the objects of a type. */
 interface Role {
   /** From the rows to those objects. */
   readonly hops: readonly RelatedHop[]
-  /** What is asked of the objects; absent for those that are only passed on the way. */
+  /** The condition on the objects; absent for types in the middle of a path. */
   readonly matches?: ObjectTest
 }
 
 /**
- * Which rows a change of another object may let in or out of a condition on related objects: those that led to the object as it
- * was, and those that lead to it as it is.
+ * Finds the rows that a change of a related object may add to or remove from a filtered list: those that led to the
+ * object before the change, and those that lead to it now.
  *
- * That is enough, even where several objects on a way have changed at once, if each single change is told. Of a way from a row to
- * an object that counted, or counts now, take the changed object that is nearest to the row. All between them is as it was, so
- * what leads back from that object's own state, through the stores as they are, arrives at the row.
+ * This holds even if several objects on a path change at once, provided that each change is looked at. Take a path from
+ * a row to a related object that counted before or counts now, and the changed object on it that is nearest to the row.
+ * Everything in between is unchanged. So reading back from that object's own state, through the current stores, reaches
+ * the row.
  */
 export class AffectedRows {
   readonly #roles = new Map<string, Role[]>()
   readonly #relations = new Set<RelatedBy>()
-  readonly #types: ConcernedTypes
+  readonly #types: AffectedTypes
 
-  constructor(condition: Condition, types: ConcernedTypes) {
+  constructor(condition: Condition, types: AffectedTypes) {
     this.#types = types
     this.#collect(condition, [])
   }
 
-  /** The types whose changes may concern rows. */
+  /** The types whose changes may affect rows. */
   get types(): readonly string[] {
     return [...this.#roles.keys()]
   }
 
-  /** The relations that the condition follows. */
   get relations(): ReadonlySet<RelatedBy> {
     return this.#relations
   }
 
   /**
-   * The keys of rows that changes of a type concern; `undefined` where that may be any, or more than are wanted. Rows that have
-   * changed themselves are not among them. Throws `QueryTooCostlyError`.
+   * The keys of rows that changes of a type affect; `undefined` if any row may be affected, or more than `maxRows`.
+   * Does not include rows for changes of their own. Throws `QueryTooCostlyError`.
    */
   of(
     type: string,
     changes: readonly Change[],
-    reading: ConcernedReading,
+    reading: AffectedReading,
   ): ReadonlySet<string> | undefined {
     const keys = new Set<string>()
     const { resource } = reading.part(type).view
@@ -110,7 +124,7 @@ export class AffectedRows {
           ...(isEnd ? { matches: objectTest(inner, this.#types.definitionsOf(to)) } : {}),
         })
       }
-      // What else it reads, as the labels of Namespaces: that may concern any row.
+      // Other types that the relation reads, such as Namespace for its labels, may affect any row.
       const onWay = new Set(relation.hops.flatMap(({ from, to }) => [from, to]))
       for (const type of relation.indexes.keys())
         if (!onWay.has(type)) this.#add(type, { hops: [] })
@@ -125,7 +139,7 @@ export class AffectedRows {
   }
 }
 
-/** The object as it was before a change, where it was there, and as it was behind it. */
+/** The object before and after a change, if it existed. */
 function statesOf(
   change: Change,
   resource: RelatedPart['view']['resource'],
@@ -137,11 +151,14 @@ function statesOf(
   return [new ObjectState({ resource, key, uid, object }), now]
 }
 
-/** What leads to an object in the last step of a way, in the states in which it may count; `undefined` where that cannot be told. */
+/**
+ * Conditions for the objects that lead to the changed object in the last step, for each state in which it may match;
+ * `undefined` if they are unknown.
+ */
 function backFrom(
   states: readonly ObjectState[],
   { hops, matches }: Role,
-  { part, budget }: ConcernedReading,
+  { part, budget }: AffectedReading,
 ): readonly Condition[] | undefined {
   const hop = hops.at(-1)
   if (hop?.followBack === undefined) return undefined
@@ -161,12 +178,12 @@ function backFrom(
   return isAsBefore && isDeepStrictEqual(leading[0], leading[1]) ? [] : leading
 }
 
-/** Adds the rows that a way leads back to; false where they are too many. */
+/** Adds the rows that a path leads back to. Returns false if there are too many. */
 function addRows(
   keys: Set<string>,
   condition: Condition,
   hops: readonly RelatedHop[],
-  reading: ConcernedReading,
+  reading: AffectedReading,
 ): boolean {
   const { part, budget, maxRows } = reading
   let leading = condition
@@ -195,7 +212,7 @@ function addRows(
 
 function idsOf(
   condition: Condition,
-  { part, budget, maxRows }: ConcernedReading,
+  { part, budget, maxRows }: AffectedReading,
   type: string,
 ): readonly ObjectId[] | undefined {
   const { view } = part(type)
@@ -205,4 +222,153 @@ function idsOf(
   const ids: ObjectId[] = []
   eachMember({ set, candidates, view, budget }, (id) => ids.push(id))
   return ids
+}
+
+/** Whether an object meets a condition; `undefined` if that depends on an unknown index. */
+export type ObjectTest = (object: KubernetesObject) => boolean | undefined
+
+/**
+ * Compiles a condition into a test of single objects that are in no store, such as the previous state of an object.
+ * Computes the index values of each object: for few objects, not for lists.
+ */
+export function objectTest(
+  condition: Condition,
+  definitions: readonly IndexDefinition[],
+): ObjectTest {
+  const functionOf = indexFunctions(definitions)
+  const valuesOf = (
+    { form, name }: IndexReference,
+    object: KubernetesObject,
+  ): readonly string[] | undefined => {
+    if (form === 'index') return functionOf(name)?.(object)
+    const value = object.metadata.labels?.[name]
+    return value === undefined ? [] : [value]
+  }
+  return (object) => meets(condition, object, valuesOf)
+}
+
+type ValuesOf = (index: IndexReference, object: KubernetesObject) => readonly string[] | undefined
+
+function meets(
+  condition: Condition,
+  object: KubernetesObject,
+  valuesOf: ValuesOf,
+): boolean | undefined {
+  switch (condition.form) {
+    case 'everything':
+      return true
+    case 'nothing':
+      return false
+    case 'keys':
+      return condition.keys.includes(objectKey(object.metadata))
+    case 'values':
+      return valuesOf(condition.index, object)?.some((value) => condition.values.includes(value))
+    case 'ranges':
+      return valuesOf(condition.index, object)?.some((value) => isWithin(condition.ranges, value))
+    case 'tests':
+      return valuesOf(condition.index, object)?.some((value) =>
+        condition.tests.some((test) => test(value)),
+      )
+    case 'and': {
+      const each = condition.conditions.map((one) => meets(one, object, valuesOf))
+      return each.includes(false) ? false : each.includes(undefined) ? undefined : true
+    }
+    case 'or': {
+      const each = condition.conditions.map((one) => meets(one, object, valuesOf))
+      return each.includes(true) ? true : each.includes(undefined) ? undefined : false
+    }
+    case 'not': {
+      const inner = meets(condition.condition, object, valuesOf)
+      return inner === undefined ? undefined : !inner
+    }
+    case 'related':
+      return undefined
+  }
+}
+
+/** Index functions by name, including the built-in ones; `undefined` for an unknown name. */
+function indexFunctions(
+  definitions: readonly IndexDefinition[],
+): (name: string) => IndexFunction | undefined {
+  const functions = new Map<string, IndexFunction | undefined>(Object.entries(builtInIndexers))
+  const declared = (name: string): IndexFunction | undefined => {
+    const definition = definitions.find((one) => one.name === name)
+    return definition === undefined ? undefined : indexFunctionOf(definition)
+  }
+  return (name) => {
+    if (!functions.has(name)) functions.set(name, declared(name))
+    return functions.get(name)
+  }
+}
+
+const onlyId: ObjectId = 0
+
+interface ObjectStateOptions {
+  readonly resource: ApiResource
+  readonly key: string
+  readonly uid: string
+  /** `undefined` if only the object's identity is known. */
+  readonly object: (() => KubernetesObject) | undefined
+}
+
+/** The state is unknown but for its identity, and more was needed. */
+class UnknownStateError extends Error {}
+
+/** One state of an object, in a store or not, as the start of relations. */
+class ObjectState implements OriginView {
+  readonly resource: ApiResource
+  readonly #options: ObjectStateOptions
+
+  constructor(options: ObjectStateOptions) {
+    this.resource = options.resource
+    this.#options = options
+  }
+
+  get isKnown(): boolean {
+    return this.#options.object !== undefined
+  }
+
+  keyOf(): string {
+    return this.#options.key
+  }
+
+  uidOf(): string {
+    return this.#options.uid
+  }
+
+  hasIndex(name: string): boolean {
+    return Object.hasOwn(builtIn, name)
+  }
+
+  /** Built-in indexes only. Callers with other index functions compute those values from the object. */
+  index(name: string): { valuesOf(): readonly string[] } {
+    const valuesOf = builtIn[name]
+    if (valuesOf === undefined) throw new TypeError(`a single state has no index ${name}`)
+    return {
+      valuesOf: () => valuesOf(this.#options, () => this.object()).filter((one) => one !== ''),
+    }
+  }
+
+  labelsOf(): Readonly<Record<string, string>> {
+    return this.object().metadata.labels ?? {}
+  }
+
+  /** Throws {@link UnknownStateError}. */
+  object(): KubernetesObject {
+    const { object, key } = this.#options
+    if (object === undefined) throw new UnknownStateError(key)
+    return object()
+  }
+}
+
+type ValuesOfState = (
+  state: ObjectStateOptions,
+  object: () => KubernetesObject,
+) => readonly string[]
+
+const builtIn: Readonly<Record<string, ValuesOfState>> = {
+  namespace: ({ key }) => [splitObjectKey(key).namespace],
+  name: ({ key }) => [splitObjectKey(key).name],
+  uid: ({ uid }) => [uid],
+  ownerUid: (_state, object) => builtInIndexers.ownerUid(object()),
 }

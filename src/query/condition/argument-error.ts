@@ -1,8 +1,8 @@
 import { CodedError, type ErrorDetails } from '../../lib/coded-error.ts'
 
 /**
- * A query argument that cannot be honoured. Its `code` is always `BAD_USER_INPUT`; `argument` is the path of the
- * argument as the caller wrote it: `first`, `where.phase.eq`, `where.or[1].restarts.gt`.
+ * A query argument has an unusable value. `code` is always `BAD_USER_INPUT`; `argument` is the path of the argument as
+ * the caller wrote it: `first`, `where.phase.eq`, `where.or[1].restarts.gt`.
  */
 export class ArgumentError extends CodedError {
   readonly argument: string
@@ -10,5 +10,22 @@ export class ArgumentError extends CodedError {
   constructor(argument: string, message: string, details: ErrorDetails = {}) {
     super('BAD_USER_INPUT', `${argument}: ${message}`, details)
     this.argument = argument
+  }
+}
+
+/** A `where` field is unknown: the kind has no such index, or the index no such operator. */
+export class UnknownFilterError extends ArgumentError {
+  constructor(argument: string, name: string, known: readonly string[]) {
+    super(argument, `there is no ${JSON.stringify(name)}`, {
+      value: name,
+      hint: `there are ${known.join(', ')}`,
+    })
+  }
+}
+
+/** A filter, a selector or a namespace argument has an unusable value. */
+export class FilterValueError extends ArgumentError {
+  constructor(argument: string, value: unknown, problem: string, hint?: string) {
+    super(argument, problem, { value, hint })
   }
 }

@@ -1,14 +1,13 @@
 import type { WorkBudget } from './work-budget.ts'
 
-/** Arguments of a list, as far as their size matters. */
+/** The arguments of a list. The values of `where` are cached by identity. */
 export interface CachedArguments {
   readonly where?: object | null
 }
 
-/** What was made of arguments, or why nothing was. */
 type Outcome<T> = { readonly made: T } | { readonly error: unknown }
 
-/** Outcomes of one owner. */
+/** The outcomes of one owner. */
 interface KnownOutcomes<T> {
   /** By the identity of `where`, then by the text of the other arguments. */
   readonly byIdentity: WeakMap<object, Map<string, Outcome<T>>>
@@ -16,15 +15,15 @@ interface KnownOutcomes<T> {
   readonly byText: Map<string, Outcome<T>>
 }
 
-/** Stands for the `where` of arguments that have none. */
+/** Stands for an absent `where`. */
 const noWhere = {}
-/** So many characters of arguments are put together and looked up in the time of one test. */
+/** Serialising and looking up so many characters takes as long as one test. */
 const charactersPerTest = 64
 
 /**
- * What is made of arguments in one execution. A relation is asked with the same arguments for each row of a list: they are
- * parsed and compiled once, and refused once. A `where` from a variable is one object for all rows and found by its
- * identity; one that is written in the document GraphQL makes anew for each, so it is found by its text, which is paid for.
+ * Keeps what is compiled from arguments during one execution, and the errors. A relation has the same arguments for
+ * each row of a list. A `where` from a variable is one object for all rows, so its identity finds the outcome. GraphQL
+ * creates a literal `where` again for each row: its text finds the outcome, and the budget pays for that.
  */
 export class ArgumentsCache<Owner extends object, T> {
   readonly #budget: WorkBudget
@@ -34,7 +33,7 @@ export class ArgumentsCache<Owner extends object, T> {
     this.#budget = budget
   }
 
-  /** What `make` makes of the arguments for the owner, called once; what it throws is thrown again, the same. */
+  /** Calls `make` once per owner and arguments. Rethrows its error for the same arguments. */
   of(owner: Owner, args: CachedArguments, make: () => T): T {
     const outcome = this.#outcomeOf(owner, args, make)
     if ('error' in outcome) throw outcome.error

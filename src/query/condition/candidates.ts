@@ -2,17 +2,32 @@ import type { ObjectId, PostingView, StoreView } from '../../informer/store/stor
 import { type Condition, nothing } from './condition.ts'
 import type { WorkBudget } from './work-budget.ts'
 
-/** Ids, each of them once, and how many at most. */
+/** The objects of one store that meet a condition, valid within one tick. */
+export interface IdSet {
+  /** Set if the set is known to hold every object, so that testing is unnecessary. */
+  readonly isWhole?: true
+  /** Whether the object is a member. Takes constant time for each part of the condition. */
+  has(id: ObjectId): boolean
+  /**
+   * A superset of the members, from the smallest postings that cover them. `undefined` if no index narrows them to
+   * `limit` ids: then walk the store. Takes time in proportion to `limit`.
+   */
+  candidates(limit: number): Candidates | undefined
+  /** The number of members, if the indexes know it without examining objects. */
+  count(): number | undefined
+}
+
+/** Distinct ids that include the members of a set. */
 export interface Candidates {
   readonly size: number
-  /** The part of the condition that names them. */
+  /** The part of the condition that selects them. */
   readonly from: Condition
-  /** Whether all of them are members, so that none has to be tested. */
+  /** Whether all of them are members, so that none needs a test. */
   readonly exact: boolean
   ids(): Iterable<ObjectId>
 }
 
-/** Of a condition that no object meets. */
+/** The candidates of an empty set. */
 export const noCandidates: Candidates = {
   size: 0,
   from: nothing,
@@ -20,7 +35,7 @@ export const noCandidates: Candidates = {
   ids: () => [],
 }
 
-/** The ids of several postings; `undefined` where their sizes add up to more than `limit`. */
+/** The ids of several postings; `undefined` if their sizes add up to more than `limit`. */
 export function postingsOf(
   postings: readonly (PostingView | undefined)[],
   limit: number,
@@ -36,7 +51,7 @@ export function postingsOf(
     : { size, from, exact: true, ids: () => merge(present) }
 }
 
-/** What members are looked for in: the candidates of a set, or the whole store where it names none. */
+/** A set to enumerate: its candidates, or the whole store if there are none. */
 export interface MemberSearch {
   readonly set: { has(id: ObjectId): boolean }
   readonly candidates: Candidates | undefined
@@ -44,7 +59,7 @@ export interface MemberSearch {
   readonly budget: WorkBudget
 }
 
-/** Hands out the members of a set one by one, each tested where that is needed; paid for. Throws `QueryTooCostlyError`. */
+/** Calls `take` with each member of a set. Tests and pays for candidates as needed. Throws `QueryTooCostlyError`. */
 export function eachMember(
   { set, candidates, view, budget }: MemberSearch,
   take: (id: ObjectId) => void,
@@ -54,7 +69,7 @@ export function eachMember(
   for (const id of candidates?.ids() ?? view.ids()) if (areMembers || set.has(id)) take(id)
 }
 
-/** Each id once. */
+/** The union, each id once. */
 export function merge(parts: readonly Iterable<ObjectId>[]): ReadonlySet<ObjectId> {
   const ids = new Set<ObjectId>()
   for (const part of parts) for (const id of part) ids.add(id)

@@ -1,90 +1,103 @@
-import type { RelatedBy } from './related-by.ts'
 import { everyValue, unionOf, type ValueRanges } from './value-ranges.ts'
+import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ConditionPart } from './read-report.ts'
+import type { Scope } from './scope.ts'
+import type { WorkBudget } from './work-budget.ts'
 
-/** An index of a store: a declared or built-in one, or the one of a label key. */
+/** An index of a store: a declared or built-in one, or the index of a label key. */
 export type IndexReference =
   | { readonly form: 'index'; readonly name: string }
   | { readonly form: 'label'; readonly name: string }
 
 /**
- * What an object must meet, in terms of a store's indexes only; no object is decoded to test it. It belongs to no store
- * and no moment: `bindCondition` makes it a set of ids of one store within one tick. Filters, label selectors, Scopes and
- * relations all become conditions, so that they combine.
+ * What an object must meet, in terms of indexes only: testing it never decodes an object. A condition does not depend
+ * on a store; `bindCondition` turns it into a set of ids of one store, valid within one tick. Filters, label selectors,
+ * Scopes and relations all become conditions, and so combine.
  */
 export type Condition =
   | { readonly form: 'everything' }
   | { readonly form: 'nothing' }
-  /** One of the object's values in the index is one of these. */
+  /** One of the object's values in the index is in `values`. */
   | { readonly form: 'values'; readonly index: IndexReference; readonly values: readonly string[] }
-  /** One of the object's values in the index is within the ranges; for all strings: the object has a value. */
+  /** One of the object's values in the index is within the ranges. All strings: the object has a value. */
   | { readonly form: 'ranges'; readonly index: IndexReference; readonly ranges: ValueRanges }
   /** One of the object's values in the index passes one of the tests. */
   | { readonly form: 'tests'; readonly index: IndexReference; readonly tests: readonly ValueTest[] }
-  /** The object's key (`namespace/name`, or `name`) is one of these. */
+  /** The object's key (`namespace/name`, or `name`) is in `keys`. */
   | { readonly form: 'keys'; readonly keys: readonly string[] }
   | RelatedCondition
   | { readonly form: 'and'; readonly conditions: readonly Condition[] }
   | { readonly form: 'or'; readonly conditions: readonly Condition[] }
   | { readonly form: 'not'; readonly condition: Condition }
 
-/** A relation leads from the object to at least one other that may be seen and meets a condition of its own. */
+/** The relation leads from the object to at least one visible object that meets the inner condition. */
 export interface RelatedCondition {
   readonly form: 'related'
-  /** The field, for whoever reads an explanation: `pods`. */
+  /** The name of the field, for explain: `pods`. */
   readonly field: string
   readonly relation: RelatedBy
-  /** On the store that the relation leads to. */
+  /** A condition on the store that the relation leads to. */
   readonly condition: Condition
   /**
-   * Whether it stands where an object without such others is answered, as in `none`: then they must not be there, not only
-   * out of sight.
+   * Whether an object without such related objects matches, as in `none`. Then hidden related objects are an error,
+   * since they could make a difference.
    */
   readonly isNegated: boolean
   /** The path of the argument, for errors: `where.pods.none`. */
   readonly argument: string
 }
 
-/** A test on the values of an index, in constant time. Must be pure. */
+/** A pure test of an index value, in constant time. */
 export type ValueTest = (value: string) => boolean
 
 export const everything: Condition = { form: 'everything' }
 export const nothing: Condition = { form: 'nothing' }
 
-/** As {@link valuesOf}, for a declared or built-in index. */
+/** Like {@link valuesOf}, for a declared or built-in index. */
 export function hasValue(index: string, values: readonly string[]): Condition {
   return valuesOf({ form: 'index', name: index }, values)
 }
 
-/** The objects whose label `key` has one of the values; without values, no object. */
+/** Objects whose label `key` has one of the values. No values: no objects. */
 export function hasLabel(key: string, values: readonly string[]): Condition {
   return valuesOf({ form: 'label', name: key }, values)
 }
 
-/** The objects that have one of the values in an index; without values, no object. */
+/** Objects with one of the values in an index. No values: no objects. */
 export function valuesOf(index: IndexReference, values: readonly string[]): Condition {
   if (values.length === 0) return nothing
   return { form: 'values', index, values: values.length === 1 ? values : [...new Set(values)] }
 }
 
-/** The objects that have a value in an index within the ranges; without ranges, no object. */
+/** Objects with a value in an index within the ranges. No ranges: no objects. */
 export function hasValueWithin(index: IndexReference, ranges: ValueRanges): Condition {
   return ranges.length === 0 ? nothing : { form: 'ranges', index, ranges }
 }
 
-/** The objects that have any value in an index. */
 export function hasAnyValue(index: IndexReference): Condition {
   return hasValueWithin(index, everyValue)
 }
 
-/** The objects with one of these keys; without keys, no object. */
+/** Objects with one of the keys. No keys: no objects. */
 export function hasKey(keys: readonly string[]): Condition {
   if (keys.length === 0) return nothing
   return { form: 'keys', keys: keys.length === 1 ? keys : [...new Set(keys)] }
 }
 
-/** All of the conditions; `everything` where there are none. */
+export function scopeCondition(scope: Scope): Condition {
+  switch (scope.form) {
+    case 'all':
+      return everything
+    case 'namespaces':
+      return hasValue('namespace', [...scope.namespaces])
+    case 'names':
+      return hasKey([...scope.keys])
+  }
+}
+
+/** All of the conditions; `everything` for an empty list. */
 export function allOf(conditions: readonly Condition[]): Condition {
-  // Relations ask for few things at once, and do so for each row.
+  // The fast path of relations, which combine one or two conditions for each row.
   const [former = everything, latter = everything] = conditions
   if (conditions.length <= 2) {
     if (latter.form === 'everything' || former.form === 'nothing') return former
@@ -97,7 +110,7 @@ export function allOf(conditions: readonly Condition[]): Condition {
   const [first] = flat
   if (first === undefined) return everything
   if (flat.length === 1) return first
-  // What a posting answers comes first: it is tested fastest, and leaves the least for the others to look at.
+  // Conditions with postings come first: they are the cheapest to test, and leave the least for the others.
   return { form: 'and', conditions: flat.toSorted((a, b) => effort(a) - effort(b)) }
 }
 
@@ -107,7 +120,7 @@ function effort(condition: Condition): number {
   return relatedIn(condition) === undefined ? (form === 'tests' ? 2 : 1) : 3
 }
 
-/** The first part of a condition that is about other objects; `undefined` where it is about the object alone. */
+/** The first part of a condition that concerns related objects; `undefined` if there is none. */
 export function relatedIn(condition: Condition): RelatedCondition | undefined {
   switch (condition.form) {
     case 'related':
@@ -132,8 +145,8 @@ export function relatedIn(condition: Condition): RelatedCondition | undefined {
 }
 
 /**
- * At least one of the conditions; `nothing` where there are none. Alternatives on one index become one condition: `or` asks
- * whether *some* value meets one of them, so a set of values, a set of ranges or a list of tests says the same as many.
+ * At least one of the conditions; `nothing` for an empty list. Merges alternatives on one index: since *some* value
+ * must match, a set of values, ranges or tests expresses all of them.
  */
 export function anyOf(conditions: readonly Condition[]): Condition {
   const [only = nothing] = conditions
@@ -154,7 +167,7 @@ export function anyOf(conditions: readonly Condition[]): Condition {
   return merged.length === 1 ? first : { form: 'or', conditions: merged }
 }
 
-/** Conditions of one name are alternatives of one form on one index. */
+/** Conditions with the same name are alternatives of one form on one index. */
 function mergeName(condition: Condition): string | undefined {
   if (condition.form === 'keys') return 'keys'
   return 'index' in condition
@@ -209,7 +222,7 @@ export function noneOf(condition: Condition): Condition {
   }
 }
 
-/** The names of the indexes that a condition asks, besides those of labels. */
+/** The names of all indexes in a condition, except label indexes. */
 export function indexesOf(condition: Condition): ReadonlySet<string> {
   const names = new Set<string>()
   const visit = (one: Condition): void => {
@@ -222,8 +235,8 @@ export function indexesOf(condition: Condition): ReadonlySet<string> {
 }
 
 /**
- * The namespaces outside which no object can meet the condition, sorted; `undefined` where it says nothing of them.
- * Lets a list walk only its own part of the store's order.
+ * The namespaces that a matching object can be in, sorted; `undefined` if the condition does not restrict them. Lets a
+ * list walk only that part of the store.
  */
 export function namespacesOf(condition: Condition): readonly string[] | undefined {
   const parts = condition.form === 'and' ? condition.conditions : [condition]
@@ -235,4 +248,130 @@ export function namespacesOf(condition: Condition): readonly string[] | undefine
     common = (common ?? part.values).filter((namespace) => allowed.has(namespace))
   }
   return common?.toSorted()
+}
+
+/** Following a relation from one object takes as long as so many tests. */
+export const testsPerStep = 15
+
+/** The start of a relation: an object in a store, or a state of an object that is in no store. */
+export interface OriginView extends Pick<
+  StoreView,
+  'resource' | 'keyOf' | 'uidOf' | 'hasIndex' | 'labelsOf' | 'object'
+> {
+  index(name: string): Pick<IndexView, 'valuesOf'>
+}
+
+/** The object from which a relation is followed, within one tick. */
+export interface RelatedOrigin {
+  readonly view: OriginView
+  readonly id: ObjectId
+  readonly part: (type: string) => RelatedPart
+  readonly budget: WorkBudget
+  /** How many more objects a multi-step read backwards may examine; absent: no bound. */
+  readonly allowance?: Allowance | undefined
+}
+
+/** A number that is counted down. */
+export interface Allowance {
+  left: number
+}
+
+/** One step of a relation from one type to another, read backwards. */
+export interface RelatedHop {
+  readonly from: string
+  readonly to: string
+  /**
+   * The objects that lead to the target in this step: a condition on the store of `from`. Returns `undefined` if that
+   * store lacks the index; absent if there is no such index.
+   */
+  readonly followBack?:
+    | ((target: RelatedOrigin, from: StoreView) => Condition | undefined)
+    | undefined
+}
+
+/** What a condition on related objects needs to know of a relation. */
+export interface RelatedBy {
+  /** Such as `Node.pods`. */
+  readonly name: string
+  /** The type that the relation starts from. */
+  readonly from: string
+  /** The type that it leads to. */
+  readonly to: string
+  /** The types that following it reads, including `from`, with their indexes. */
+  readonly indexes: ReadonlyMap<string, RelatedIndexes>
+  /** Whether it never leaves the namespace of its start. */
+  readonly isLocal: boolean
+  /** The objects that it leads to: a condition on the store of `to`. */
+  follow(origin: RelatedOrigin): Condition
+  /** One step, or several if the relation goes through other types. */
+  readonly hops: readonly RelatedHop[]
+  /**
+   * The objects that lead to the target: a condition on the store of `from`. Returns `undefined` if that store lacks an
+   * index, or if more objects would be examined than the target allows.
+   */
+  followBack?(target: RelatedOrigin, from: StoreView): Condition | undefined
+}
+
+/** Indexes of a store, by name. */
+interface RelatedIndexes {
+  readonly needed: readonly string[]
+  /** Indexes to read it backwards. */
+  readonly useful: readonly string[]
+}
+
+/** A kind that a condition on related objects reads: its store and its visible part. */
+export interface RelatedPart {
+  readonly view: StoreView
+  readonly scope: Scope
+}
+
+/** The kinds that conditions on related objects read in one execution. */
+export interface RelatedStores {
+  /**
+   * The type's store and Scope. Throws if the type cannot be read, since then the related objects are unknown.
+   * `argument`: the argument that needs the type.
+   */
+  part(type: string, relation: RelatedBy, argument: string): RelatedPart
+  /** Whether the type exists. If it does not, no object is related to its objects. */
+  has(type: string): boolean
+  /** The error for a condition that needs to see all objects of a type, if the viewer does not. */
+  notFullyVisible(type: string, argument: string): Error
+  /** Bound sets of a condition, by the filtered store. Empty again after a part has changed. */
+  known(condition: Condition): Map<StoreView, object>
+}
+
+/** The parts of a condition that must all hold, for explain; `undefined` if it holds for every object. */
+export function partsOf(condition: Condition | undefined): readonly ConditionPart[] | undefined {
+  if (condition === undefined || condition.form === 'everything') return undefined
+  if (condition.form === 'nothing') return []
+  const parts = condition.form === 'and' ? condition.conditions : [condition]
+  return parts.map((part) => ({
+    name: nameOf(part),
+    isTested: part.form === 'ranges' || part.form === 'tests',
+  }))
+}
+
+function nameOf(condition: Condition): string {
+  switch (condition.form) {
+    case 'values':
+    case 'ranges':
+    case 'tests':
+      return nameOfIndex(condition.index)
+    case 'not':
+      return `not ${nameOf(condition.condition)}`
+    case 'and':
+    case 'or':
+      return `${condition.form}(${condition.conditions.map(nameOf).join(', ')})`
+    case 'keys':
+      return 'key'
+    case 'related':
+      return `${condition.field}(${nameOf(condition.condition)})`
+    case 'everything':
+    case 'nothing':
+      return condition.form
+  }
+}
+
+function nameOfIndex({ form, name }: IndexReference): string {
+  return form === 'label' ? `labels[${JSON.stringify(name)}]` : name
 }

@@ -9,19 +9,27 @@ import {
   valuesOf,
   type ValueTest,
 } from './condition.ts'
-import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
-import { describeType, operatorsOf, rangeOf } from './filter-operator.ts'
+import { FilterValueError, UnknownFilterError } from './argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
-import { indexKeyOf } from '../index/index-key.ts'
-import { everyValue, intersectionOf, isWithin, unionOf, type ValueRanges } from './value-ranges.ts'
+import { indexKeyOf, type IndexType } from '../index/index-key.ts'
+import {
+  after,
+  everyValue,
+  intersectionOf,
+  isWithin,
+  unionOf,
+  type ValueRange,
+  type ValueRanges,
+  withPrefix,
+} from './value-ranges.ts'
 
 /**
- * Conditions on one index. An object meets them if *one* of its values meets all that are given, so `{ gte: 1, lt: 5 }`
- * means a value between. `exists` asks for any value. `not` holds where the filter inside does not, hence also for objects
- * without a value. `{}` holds for every object, `in: []` for none.
+ * Conditions on one index. An object matches if *one* of its values meets all of them, so `{ gte: 1, lt: 5 }` means a
+ * value in between. `exists` asks for any value. `not` matches if the inner filter does not, hence also objects without
+ * a value. `{}` matches every object, `in: []` none.
  *
- * An operator that is absent or null is no condition, which is how an unset GraphQL variable leaves it out; but `eq: null`
- * is refused, since who writes it means something else: `exists: false`.
+ * An absent or null operator is no condition, as with an unset GraphQL variable. `eq: null` is refused, because callers
+ * who write it mean `exists: false`.
  */
 export interface Filter<T = unknown> {
   readonly eq?: T
@@ -32,16 +40,15 @@ export interface Filter<T = unknown> {
   readonly lte?: T | null
   readonly gt?: T | null
   readonly gte?: T | null
-  /** Strings only, as are the next two. All three look at code units: `contains: "A"` does not find `a`. */
+  /** This and the next two are for strings only, and compare code units: `contains: "A"` does not find `a`. */
   readonly startsWith?: T | null
   readonly endsWith?: T | null
   readonly contains?: T | null
 }
 
-/** What a filter is compiled with. */
 export interface FilterContext {
   readonly index: FilterableIndex
-  /** Where the values are kept. */
+  /** The index that holds the values. */
   readonly reference: IndexReference
   /** The path of the filter, for errors: `where.phase`. */
   readonly argument: string
@@ -50,14 +57,14 @@ export interface FilterContext {
   readonly maxDepth: number
 }
 
-/** What one value must meet: be one of the keys if there are any, lie within the ranges, and pass all tests. */
+/** What one value must meet: it is one of the keys (if defined), is within the ranges, and passes all tests. */
 interface ValueDemand {
   keys: readonly string[] | undefined
   ranges: ValueRanges
   readonly tests: ValueTest[]
 }
 
-/** Throws {@link UnknownFilterError} for an operator that the index lacks and {@link FilterValueError}. */
+/** Throws {@link UnknownFilterError} for an operator that the index lacks, and {@link FilterValueError}. */
 export function compileFilter(filter: unknown, context: FilterContext): Condition {
   if (filter === undefined || filter === null) return everything
   const { index, reference, argument } = context
@@ -143,7 +150,7 @@ function keysOf(value: unknown, argument: string, context: FilterContext): strin
 }
 
 function keyOf(value: unknown, argument: string, { type }: FilterableIndex): string {
-  // An index of strings keeps numbers as text, but whoever filters by one has mistaken the index.
+  // A string index keeps numbers as text, but a caller who filters by a number has mistaken the index.
   const mistaken = type === 'string' && typeof value !== 'string'
   const key = mistaken ? undefined : indexKeyOf(type, value)
   if (key === undefined)
@@ -151,12 +158,12 @@ function keyOf(value: unknown, argument: string, { type }: FilterableIndex): str
   return key
 }
 
-/** The key of a value that an object may have. */
+/** The key of a value. Throws if the index can never have the value. */
 function valueOf(value: unknown, argument: string, index: FilterableIndex): string {
   const key = keyOf(value, argument, index)
   if (index.values?.includes(key) !== false) return key
   const hint = `there are ${index.values.join(', ')}`
-  throw new FilterValueError(argument, value, `no ${index.name} is called so`, hint)
+  throw new FilterValueError(argument, value, `is not a value of ${index.name}`, hint)
 }
 
 function intersect(
@@ -164,4 +171,54 @@ function intersect(
   keys: readonly string[],
 ): readonly string[] {
   return known === undefined ? keys : known.filter((key) => keys.includes(key))
+}
+
+const always = ['eq', 'in', 'exists', 'not'] as const
+const comparisons = ['lt', 'lte', 'gt', 'gte'] as const
+const ofStrings = ['startsWith', 'endsWith', 'contains'] as const
+
+/** Operators that select a range of index keys. */
+type RangeOperator = (typeof comparisons)[number] | 'startsWith'
+
+export type FilterOperator = (typeof always)[number] | RangeOperator | (typeof ofStrings)[number]
+
+const ofString: readonly FilterOperator[] = [...always, ...comparisons, ...ofStrings]
+const ofComparable: readonly FilterOperator[] = [...always, ...comparisons]
+
+/** The operators that a filter on an index of this type has. */
+export function operatorsOf({ type }: Pick<FilterableIndex, 'type'>): readonly FilterOperator[] {
+  if (type === 'string') return ofString
+  return type === 'boolean' ? always : ofComparable
+}
+
+/** The range of index keys that an operator selects. */
+function rangeOf(operator: RangeOperator, bound: string): ValueRange {
+  switch (operator) {
+    case 'lt':
+      return { from: '', to: bound }
+    case 'lte':
+      return { from: '', to: after(bound) }
+    case 'gt':
+      return { from: after(bound), to: undefined }
+    case 'gte':
+      return { from: bound, to: undefined }
+    case 'startsWith':
+      return withPrefix(bound)
+  }
+}
+
+/** Describes the expected values of a type, for errors. */
+function describeType(type: IndexType): string {
+  switch (type) {
+    case 'string':
+      return 'a string'
+    case 'int':
+      return 'a whole number'
+    case 'boolean':
+      return 'true or false'
+    case 'dateTime':
+      return 'a time like "2026-01-31T12:00:00Z"'
+    case 'quantity':
+      return 'a quantity like "500m" or "1.5Gi"'
+  }
 }

@@ -4,27 +4,11 @@ import type {
   PostingView,
   StoreView,
 } from '../../informer/store/store-view.ts'
-import { type Candidates, merge, noCandidates, postingsOf } from './candidates.ts'
-import type { Condition, IndexReference } from './condition.ts'
-import type { RelatedStores } from './related-by.ts'
+import { type Candidates, type IdSet, merge, noCandidates, postingsOf } from './candidates.ts'
+import type { Condition, IndexReference, RelatedStores } from './condition.ts'
 import { relatedSet } from './related-set.ts'
 import { everyValue, isWithin } from './value-ranges.ts'
 import type { WorkBudget } from './work-budget.ts'
-
-/** The objects of one store that meet a condition, within one tick. */
-export interface IdSet {
-  /** Whether it is known to hold every object, so that it need not be asked. */
-  readonly isWhole?: true
-  /** Whether the object meets the condition: constant time for each part of the condition. */
-  has(id: ObjectId): boolean
-  /**
-   * A superset of the members, from the smallest postings that cover them; each id still has to be tested. `undefined`
-   * where the indexes name none of at most `limit` ids: then walk the store. Takes time in proportion to `limit`.
-   */
-  candidates(limit: number): Candidates | undefined
-  /** The number of members, where the indexes tell it without looking at objects. */
-  count(): number | undefined
-}
 
 const emptySet: IdSet = { has: () => false, candidates: () => noCandidates, count: () => 0 }
 
@@ -32,14 +16,13 @@ function wholeSet(view: StoreView): IdSet {
   return { isWhole: true, has: () => true, candidates: () => undefined, count: () => view.size }
 }
 
-/** A part of a condition is made ready in the time of so many tests. */
+/** Preparing a part of a condition takes as long as so many tests. */
 export const testsPerPart = 5
 
 /**
- * Makes a condition the set of its members in one store. Valid within the tick only. Each part that is made ready, and
- * each that is tried on an object or on a value of an index, is a test that the budget pays for. `stores` are needed by
- * conditions on related objects only. Throws `UnknownIndexError` and, as does all that the set is asked, `QueryTooCostlyError`
- * and what the stores throw.
+ * Binds a condition to a store; valid within the tick. The budget pays a test for each part that is prepared, and for
+ * each test of an object or an index value. Only conditions on related objects need `stores`. Throws
+ * `UnknownIndexError`; the set's methods throw `QueryTooCostlyError` and the errors of `stores`.
  */
 export function bindCondition(
   condition: Condition,
@@ -118,7 +101,7 @@ function keySet(
   }
 }
 
-/** Up to here testing an object against each value beats making a list of its values. */
+/** Up to here, testing each value is faster than a set of values. */
 const fewValues = 4
 
 type ValuesCondition = Extract<Condition, { form: 'values' }>
@@ -136,7 +119,7 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
       count: () => index.posting(only)?.size ?? 0,
     }
   }
-  // An object has one namespace, one name, one UID and one value per label, so postings of those are disjoint.
+  // An object has one namespace, one name, one UID and one value per label, so their postings are disjoint.
   const single = reference.form === 'label' || ['namespace', 'name', 'uid'].includes(reference.name)
   const postings = () => {
     budget.spend('tests', values.length)
@@ -154,7 +137,7 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
     candidates: (limit) => postingsOf(postings(), limit, condition),
     count() {
       const present = postings().filter((posting) => posting !== undefined)
-      // Of several, an object may be in two.
+      // An object may be in several postings.
       return single || present.length <= 1
         ? present.reduce((sum, { size }) => sum + size, 0)
         : undefined
@@ -164,7 +147,6 @@ function valueSet(index: IndexView, condition: ValuesCondition, budget: WorkBudg
 
 const madeSets = new WeakMap<ValuesCondition, ReadonlySet<string>>()
 
-/** The values of a condition as a set: made once, however often it is bound. */
 function setOf(condition: ValuesCondition): ReadonlySet<string> {
   let set = madeSets.get(condition)
   if (set === undefined) madeSets.set(condition, (set = new Set(condition.values)))
@@ -173,7 +155,7 @@ function setOf(condition: ValuesCondition): ReadonlySet<string> {
 
 type TestsCondition = Extract<Condition, { form: 'ranges' | 'tests' }>
 
-/** A test whose every question is paid for. */
+/** A test that pays for each call. */
 function matcherOf(condition: TestsCondition, budget: WorkBudget): (value: string) => boolean {
   if (condition.form === 'ranges') {
     const { ranges } = condition
@@ -195,7 +177,7 @@ function matcherOf(condition: TestsCondition, budget: WorkBudget): (value: strin
     return tests.some((test) => test(value))
   }
   if (tests.length === 1) return passes
-  // Many objects share a value; it is tried once.
+  // Many objects share a value, so verdicts are kept.
   const verdicts = new Map<string, boolean>()
   return (value) => {
     budget.spend('tests', 1)
@@ -205,16 +187,16 @@ function matcherOf(condition: TestsCondition, budget: WorkBudget): (value: strin
   }
 }
 
-/** A value of twice so many characters, as a power of two, takes twice as long to search. */
+/** Searching a value takes twice as long for each doubling beyond this many bits of its length. */
 const longValueBits = 8
 
-/** Looking at a value of an index costs a fraction of looking up the values of an object. */
+/** Looking at an index value costs a fraction of looking up the values of an object. */
 const valuesPerRow = 2
 
-/** A value is read in the time of so many tests, besides those that it is tried by: most stand somewhere else in memory. */
+/** Reading an index value takes as long as so many tests, because most values are elsewhere in memory. */
 const testsPerValue = 2
 
-/** The objects of a value that passes are found in the time of so many tests. */
+/** Finding the posting of a matching value takes as long as so many tests. */
 const testsPerPosting = 2
 
 function testSet(index: IndexView, condition: TestsCondition, budget: WorkBudget): IdSet {
@@ -298,8 +280,8 @@ function union(all: readonly IdSet[], from: Condition): IdSet {
 }
 
 /**
- * The objects that have another value than these in an index that every object has a value in: they are all that the others may
- * be. Only where the values are few.
+ * The candidates for objects without these values: the postings of all other values. Works for indexes in which every
+ * object has a value, and few other values.
  */
 function otherValues(
   index: IndexView,
@@ -318,7 +300,7 @@ function otherValues(
       if (posting !== undefined) postings.push(posting)
     }
     const found = postingsOf(postings, limit, complementary)
-    // An object may have one of these values besides.
+    // An object may also have one of the excluded values.
     return found === undefined ? undefined : { ...found, exact: false }
   }
 }

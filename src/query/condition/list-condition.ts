@@ -1,24 +1,37 @@
-import { LabelSelectorError, parseLabelSelector } from '../../kubernetes/label-selector.ts'
-import { allOf, type Condition, everything, hasValue } from './condition.ts'
-import { FilterValueError } from './filter-errors.ts'
+import {
+  type LabelRequirement,
+  type LabelSelector,
+  LabelSelectorError,
+  parseLabelSelector,
+} from '../../kubernetes/label-selector.ts'
+import {
+  allOf,
+  type Condition,
+  everything,
+  hasAnyValue,
+  hasLabel,
+  hasValue,
+  noneOf,
+  type ValueTest,
+} from './condition.ts'
+import { FilterValueError } from './argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import type { RelatedFields } from './related-filter.ts'
-import { selectorCondition } from './selector-condition.ts'
 import { compileWhere, type Where } from './where.ts'
 
-/** The arguments by which lists, connections and subscriptions choose objects. Null or absent is no condition. */
+/** The arguments by which lists, connections and subscriptions select objects. Null or absent means no condition. */
 export interface ListArguments {
   readonly namespace?: string | null
-  /** `[]` holds for no object. */
+  /** `[]` matches no object. */
   readonly namespaces?: readonly string[] | null
-  /** kubectl's syntax. */
+  /** In kubectl's syntax. */
   readonly labelSelector?: string | null
   readonly where?: Where | null
 }
 
 /**
- * The condition that the arguments of a list make together: all of them must hold, `namespace` and `namespaces` too.
- * Throws `UnknownFilterError` and `FilterValueError`, naming the argument.
+ * Combines the arguments of a list into one condition. All must hold, including both `namespace` and `namespaces`.
+ * Throws `UnknownFilterError` and `FilterValueError`, which name the argument.
  */
 export function compileListCondition(
   { namespace, namespaces, labelSelector, where }: ListArguments,
@@ -35,7 +48,7 @@ export function compileListCondition(
   ])
 }
 
-/** A `labelSelector` argument as a condition. Throws `FilterValueError`. */
+/** Compiles a `labelSelector` argument. Throws `FilterValueError`. */
 export function compileLabelSelector(selector: string | null | undefined): Condition {
   if (selector === undefined || selector === null) return everything
   try {
@@ -44,4 +57,33 @@ export function compileLabelSelector(selector: string | null | undefined): Condi
     if (!(error instanceof LabelSelectorError)) throw error
     throw new FilterValueError('labelSelector', selector, error.message, error.hint)
   }
+}
+
+const integer = /^-?\d+$/
+
+/** A label selector as a condition on label indexes; the equivalent of `matchesLabels`. */
+export function selectorCondition(selector: LabelSelector): Condition {
+  return allOf(selector.map(requirementCondition))
+}
+
+function requirementCondition(requirement: LabelRequirement): Condition {
+  const { key, operator } = requirement
+  switch (operator) {
+    case 'in':
+      return hasLabel(key, requirement.values)
+    case 'notin':
+      return noneOf(hasLabel(key, requirement.values))
+    case 'exists':
+      return hasAnyValue({ form: 'label', name: key })
+    case 'absent':
+      return noneOf(hasAnyValue({ form: 'label', name: key }))
+    case 'gt':
+      return labelTest(key, (value) => integer.test(value) && Number(value) > requirement.value)
+    case 'lt':
+      return labelTest(key, (value) => integer.test(value) && Number(value) < requirement.value)
+  }
+}
+
+function labelTest(key: string, test: ValueTest): Condition {
+  return { form: 'tests', index: { form: 'label', name: key }, tests: [test] }
 }

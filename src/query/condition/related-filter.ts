@@ -1,46 +1,44 @@
 import type { FilterableIndex } from '../index/index-definition.ts'
-import { anyOf, type Condition, everything, noneOf, allOf } from './condition.ts'
-import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
-import type { RelatedBy } from './related-by.ts'
+import { allOf, anyOf, type Condition, everything, noneOf, type RelatedBy } from './condition.ts'
+import { FilterValueError, UnknownFilterError } from './argument-error.ts'
 
-/** What a `where` may ask of the objects of a kind. */
+/** The fields of a kind's `where`. */
 export interface WhereFields {
   readonly indexes: readonly FilterableIndex[]
   readonly related: RelatedFields
 }
 
-/** The fields of a `where` that are about other objects, by name. */
+/** The `where` fields on related objects, by name. */
 export type RelatedFields = ReadonlyMap<string, RelatedField>
 
-/** A field of a `where` that is about the objects that a relation leads to. */
+/** A `where` field on the objects that a relation leads to. */
 export type RelatedField =
   | {
-      /** Whether the relation leads to any number of objects, or to one at most. */
+      /** Whether the relation leads to any number of objects, or to at most one. */
       readonly form: 'many' | 'one'
       readonly name: string
       readonly relation: RelatedBy
-      /** What may be asked of them. */
+      /** The `where` fields of these objects. */
       readonly to: () => WhereFields
     }
-  /** Objects of several kinds, of which it is asked only whether there are any, and of which kinds. */
+  /** A relation to several kinds. Its filter only asks whether there are objects, and of which kinds. */
   | { readonly form: 'kinds'; readonly name: string; readonly ways: readonly RelatedWay[] }
 
-/** One of the ways in which objects of a kind are related. */
+/** A relation from one kind to another, as part of such a field. */
 export interface RelatedWay {
   readonly relation: RelatedBy
-  /** Which of them count. */
+  /** The related objects that count. */
   readonly condition: Condition
 }
 
-/** What conditions on related objects are compiled with. */
 export interface RelatedFilterContext {
   /** The path of the filter, for errors: `where.pods`. */
   readonly argument: string
-  /** Whether objects are answered that do not meet it. */
+  /** Whether objects match that do not meet the filter. */
   readonly isNegated: boolean
   /** Called with the number of values of a list; may throw. */
   readonly spend: (count: number, argument: string) => void
-  /** A `where` on the objects that a relation leads to. */
+  /** Compiles a `where` on the related objects. */
   readonly compile: (
     where: unknown,
     fields: WhereFields,
@@ -53,9 +51,9 @@ const operators = { many: ['some', 'none', 'every'], one: ['is', 'isNot'], kinds
 type Operator = 'some' | 'none' | 'every' | 'is' | 'isNot'
 
 /**
- * Compiles the conditions on related objects, all of which must hold. `none` and `isNot` also hold where there are no related
- * objects at all, and so does `every`. Null or absent is no condition. Throws {@link UnknownFilterError} and
- * {@link FilterValueError}.
+ * Compiles conditions on related objects, all of which must hold. `none`, `isNot` and `every` also hold for objects
+ * without related objects. Null or absent means no condition. Throws {@link UnknownFilterError} and {@link
+ * FilterValueError}.
  */
 export function compileRelated(
   filter: unknown,
@@ -95,14 +93,14 @@ function compileOperator(
     return holdsWithout ? noneOf(found) : found
   }
   const { relation } = field
-  // Not every one meets it: there is one that does not.
+  // "Every object meets it" is "none fails it".
   const isInverse = operator === 'every'
   const inner = context.compile(value, field.to(), argument, isNegated !== isInverse)
   const found = related({ relation, condition: isInverse ? noneOf(inner) : inner })
   return holdsWithout ? noneOf(found) : found
 }
 
-/** Those of the ways that are asked for: all, or the ones from some kinds. */
+/** The relations from the kinds that the caller names; all if absent. */
 function waysOf(
   value: unknown,
   ways: readonly RelatedWay[],

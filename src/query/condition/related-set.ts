@@ -1,54 +1,59 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { type Candidates, eachMember } from './candidates.ts'
-import { allOf, type Condition, type RelatedCondition } from './condition.ts'
-import type { IdSet } from './id-set.ts'
+import { type Candidates, eachMember, type IdSet } from './candidates.ts'
 import {
+  allOf,
   type Allowance,
+  type Condition,
+  type RelatedCondition,
   type RelatedOrigin,
   type RelatedPart,
   type RelatedStores,
+  scopeCondition,
   testsPerStep,
-} from './related-by.ts'
-import { type Scope, scopeCondition } from './scope.ts'
+} from './condition.ts'
+import type { Scope } from './scope.ts'
 import type { WorkBudget } from './work-budget.ts'
 
-/** Makes a condition a set of ids of a store; given, since it makes this set, too. */
+/** Binds a condition to a store; a parameter, because `bindCondition` itself creates related sets. */
 type Bind = (condition: Condition, view: StoreView) => IdSet
 
 export interface RelatedSetOptions {
   readonly condition: RelatedCondition
-  /** The store of the objects that are asked about. */
+  /** The store of the objects that are filtered. */
   readonly view: StoreView
   readonly budget: WorkBudget
   readonly stores: RelatedStores
   readonly bind: Bind
 }
 
-/** So many related objects may be looked at for one object that they lead back to. */
+/** For each filtered object, at most so many related objects may be examined backwards. */
 const targetsPerSource = 4
-/** After so many objects have been looked at from here, it is tried from the other side; then after four times as many. */
+/**
+ * The first attempt backwards comes after so many objects were examined forwards; each further one after four times as
+ * many.
+ */
 const firstTrial = 64
 const trialGrowth = 4
 
 /**
- * The objects that have related ones which meet a condition. There are two ways, and neither is always good: **forwards**, from
- * each object that is asked about to those that it leads to, and **backwards**, from all that meet the condition to those that
- * lead to them, after which every object is answered by a look-up. It is read backwards where the condition names few enough
- * objects: at once where candidates are wanted, else when the way forwards has cost as much as that would. So it never costs
- * much more than the cheaper of the two.
+ * The objects that have related objects which meet a condition. **Forwards**, the set follows the relation from each
+ * object that is asked for. **Backwards**, it starts from all related objects that meet the condition, and then answers
+ * each object by a look-up. Either way may be far slower than the other. The set reads backwards at once if candidates
+ * are requested, else as soon as reading forwards has cost as much as reading backwards would. So it costs little more
+ * than the cheaper way.
  */
 class RelatedSet implements IdSet {
-  /** Of the store of the objects that are asked about. */
+  /** The version of the filtered store. */
   readonly version: string
   readonly #options: RelatedSetOptions
   readonly #part: RelatedPart
-  /** The types that are read, of which the viewer may not see everything. */
+  /** The types that the relation reads and that the viewer sees only in part. */
   readonly #partial: ReadonlyMap<string, Scope>
-  /** Those that meet the condition and that the viewer may see. */
+  /** The related objects that meet the condition and are visible. */
   readonly #targets: IdSet
-  /** Found out so far: 1 where it is a member, 2 where it is none. */
+  /** Verdicts by object id: 1 for members, 2 for others, 0 if unknown. */
   #verdicts = new Uint8Array(256)
-  /** All members, once it has been read backwards. */
+  /** All members, after reading backwards. */
   #members: ReadonlySet<ObjectId> | undefined
   #triedLimit = -1
   #looked = 0
@@ -77,7 +82,7 @@ class RelatedSet implements IdSet {
   has(id: ObjectId): boolean {
     this.#options.budget.spend('tests', 1)
     const isMember = this.#members?.has(id) ?? this.#verdictOf(id)
-    if (!isMember) this.#expectAllInSight(id)
+    if (!isMember) this.#requireFullVisibility(id)
     return isMember
   }
 
@@ -112,7 +117,7 @@ class RelatedSet implements IdSet {
   #forwards(id: ObjectId): boolean {
     const { condition, view, budget, bind } = this.#options
     const targets = this.#targets
-    this.#told('forwards')
+    this.#report('forwards')
     this.#looked += 1
     budget.spend('tests', testsPerStep)
     const related = condition.relation.follow(this.#origin(view, id))
@@ -125,7 +130,7 @@ class RelatedSet implements IdSet {
     const all = set.candidates(this.#part.view.size)
     if (all?.size === 0) return false
     const size = all?.size ?? this.#part.view.size
-    // Where few meet the condition they are looked at instead.
+    // If few objects meet the condition, those are examined instead.
     const few = size > firstTrial ? targets.candidates(Math.floor(size / 2)) : undefined
     const candidates = few ?? all
     const ids = candidates?.ids() ?? this.#part.view.ids()
@@ -139,7 +144,10 @@ class RelatedSet implements IdSet {
     return false
   }
 
-  /** All members; `undefined` where they, or what leads to them, are more than so many, or no index tells. */
+  /**
+   * All members; `undefined` if there are more than `limit`, if examining them would cost more, or if no index leads
+   * back.
+   */
   #backwards(limit: number): ReadonlySet<ObjectId> | undefined {
     if (limit <= this.#triedLimit) return undefined
     this.#triedLimit = limit
@@ -166,12 +174,12 @@ class RelatedSet implements IdSet {
       if (found > targetsPerSource * limit) return undefined
       eachMember({ set, candidates, view, budget }, (id) => members.add(id))
     }
-    this.#told('backwards')
+    this.#report('backwards')
     return (this.#members = members)
   }
 
-  /** Who is asked for objects without related ones must be able to see those that there might be. */
-  #expectAllInSight(id: ObjectId): void {
+  /** An object without related objects counts as a match only if the viewer could see all related objects. */
+  #requireFullVisibility(id: ObjectId): void {
     const { condition, view, stores } = this.#options
     if (!condition.isNegated) return
     const { relation, argument } = condition
@@ -180,7 +188,7 @@ class RelatedSet implements IdSet {
         const [namespace] = view.index('namespace').valuesOf(id)
         if (namespace !== undefined && scope.namespaces.has(namespace)) continue
       }
-      throw stores.outOfSight(type, argument)
+      throw stores.notFullyVisible(type, argument)
     }
   }
 
@@ -190,15 +198,15 @@ class RelatedSet implements IdSet {
     return { view, id, budget, part: (type) => stores.part(type, relation, argument) }
   }
 
-  #told(way: 'forwards' | 'backwards'): void {
+  #report(way: 'forwards' | 'backwards'): void {
     const { condition, budget } = this.#options
     budget.report?.related(condition.relation.name, way, this.#part.view)
   }
 }
 
 /**
- * Binds a condition on related objects. What has been found out is kept for the execution: a relation that is asked with such a
- * condition asks it again for each row.
+ * Binds a condition on related objects. The set is kept for the execution, because a relation applies the same
+ * condition for each row.
  */
 export function relatedSet(options: RelatedSetOptions): IdSet {
   const { condition, view, stores } = options

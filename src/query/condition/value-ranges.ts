@@ -1,21 +1,20 @@
-/** Strings from one on and before another, in the order of UTF-16 code units, which is that of index keys. */
+/** The strings from `from` up to but not including `to`, in UTF-16 order, which is the order of index keys. */
 export interface ValueRange {
   readonly from: string
-  /** The first string behind it; `undefined` where it has no end. */
+  /** `undefined`: no upper bound. */
   readonly to: string | undefined
 }
 
 /**
- * A set of strings as ranges, sorted, with a gap between each two. Every comparison of index keys is one range, and so is
- * a prefix. So any number of alternatives is one set of ranges, and a value is looked for by halving: a thousand
- * alternatives cost ten comparisons.
+ * A set of strings as sorted ranges with gaps in between. Each comparison of index keys, and each prefix, is one range.
+ * So any number of alternatives makes one set of ranges, and a binary search tests a value: a thousand alternatives
+ * cost ten comparisons.
  */
 export type ValueRanges = readonly ValueRange[]
 
-/** Every string. */
 export const everyValue: ValueRanges = [{ from: '', to: undefined }]
 
-/** The strings that begin with a prefix: up to its successor, the prefix with its last code unit raised. */
+/** The strings with a prefix: up to the prefix with its last code unit incremented. */
 export function withPrefix(prefix: string): ValueRange {
   let end = prefix.length
   while (end > 0 && prefix.charCodeAt(end - 1) === 0xff_ff) end -= 1
@@ -24,12 +23,12 @@ export function withPrefix(prefix: string): ValueRange {
   return { from: prefix, to: prefix.slice(0, end - 1) + raised }
 }
 
-/** The string right behind another one. */
+/** The next string in order. */
 export function after(value: string): string {
   return `${value}\0`
 }
 
-/** What is in one of the ranges at least. They may be in any order, overlap and be empty. */
+/** The union of ranges, which may be in any order, overlap and be empty. */
 export function unionOf(ranges: readonly ValueRange[]): ValueRanges {
   const sorted = ranges.filter(isNotEmpty).toSorted((a, b) => compare(a.from, b.from))
   const union: ValueRange[] = []
@@ -44,7 +43,6 @@ export function unionOf(ranges: readonly ValueRange[]): ValueRanges {
   return union
 }
 
-/** What is in both. */
 export function intersectionOf(a: ValueRanges, b: ValueRanges): ValueRanges {
   return unionOf(
     a.flatMap((one) =>
@@ -56,7 +54,6 @@ export function intersectionOf(a: ValueRanges, b: ValueRanges): ValueRanges {
   )
 }
 
-/** Whether a string is in one of the ranges. */
 export function isWithin(ranges: ValueRanges, value: string): boolean {
   let low = 0
   let high = ranges.length

@@ -1,20 +1,20 @@
 import { allOf, anyOf, type Condition, everything, noneOf } from './condition.ts'
 import { compileFilter, type Filter } from './filter.ts'
-import { FilterValueError, UnknownFilterError } from './filter-errors.ts'
+import { FilterValueError, UnknownFilterError } from './argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { compileRelated, type RelatedFields } from './related-filter.ts'
 
 /**
- * Conditions on indexes, all of which must hold. `{}` holds for every object, so `and: []` does too and `or: []` holds for
- * none. A condition that is null or absent is no condition, which is how an unset GraphQL variable leaves one out.
+ * Conditions on indexes, all of which must hold. `{}` matches every object; so does `and: []`, while `or: []` matches
+ * none. A null or absent condition is no condition, as with an unset GraphQL variable.
  */
 export interface Where {
   readonly and?: readonly Where[] | null
   readonly or?: readonly Where[] | null
   readonly not?: Where | null
-  /** All of these hold; `[]` holds for every object. */
+  /** All of these must hold; `[]` matches every object. */
   readonly labels?: readonly LabelFilter[] | null
-  /** An index, or a relation with conditions on the objects that it leads to. */
+  /** An index, or a relation with conditions on the objects it leads to. */
   readonly [field: string]:
     | Filter
     | Where
@@ -25,7 +25,7 @@ export interface Where {
     | undefined
 }
 
-/** Conditions on the objects that a relation leads to: `some`, `none` and `every` of many, `is` and `isNot` of one. */
+/** Conditions on related objects: `some`, `none` and `every` for many, `is` and `isNot` for one. */
 export type RelatedFilter = Readonly<Record<string, unknown>>
 
 /** Conditions on the value of one label. */
@@ -33,7 +33,7 @@ export interface LabelFilter extends Filter<string> {
   readonly key: string
 }
 
-/** Bounds of one `where`: variables are out of the reach of a document's depth limit. */
+/** Bounds of one `where`. The document's depth limit does not cover variables. */
 const maxDepth = 20
 const maxConditions = 2_000
 const maxValues = 10_000
@@ -41,14 +41,14 @@ const maxValues = 10_000
 const combinators = ['and', 'or', 'not']
 const labels = 'labels'
 
-/** Whether a field of `where` of this name puts conditions together or is about labels, so that no relation's is. */
+/** Whether `where` uses the name itself, so that no relation can have it. */
 export function isWhereWord(name: string): boolean {
   return name === labels || combinators.includes(name)
 }
 
 /**
- * Compiles a `where` against the indexes and relations of a kind. Throws {@link UnknownFilterError} and {@link FilterValueError}, both
- * naming the path of the argument, which begins with `argument`.
+ * Compiles a `where` against the indexes and relations of a kind. Throws {@link UnknownFilterError} and {@link
+ * FilterValueError}, which name the path of the argument, beginning with `argument`.
  */
 export function compileWhere(
   where: Where | null | undefined,
@@ -83,7 +83,7 @@ interface WhereContext {
   readonly indexes: ReadonlyMap<string, FilterableIndex>
   readonly related: RelatedFields
   readonly maxDepth: number
-  /** Whether an object is answered that does not meet it. */
+  /** Whether objects match that do not meet the condition. */
   readonly isNegated: boolean
   spendCondition(argument: string): void
   spend(argument: string, count: number): void

@@ -2,22 +2,22 @@ import { CodedError } from '../../lib/coded-error.ts'
 import type { ReadReport } from './read-report.ts'
 
 /**
- * What an operation does that costs time:
+ * The work of an operation that costs time:
  *
- * - `examined`: objects looked at, whether they are answered or not
- * - `tests`: parts of a condition made ready, or tried on an object or on a value of an index
- * - `rows`: objects answered, each decoded
+ * - `examined`: objects examined, whether they are in the answer or not
+ * - `tests`: parts of a condition prepared, or tested on an object or an index value
+ * - `rows`: objects in the answer
  * - `fields`: fields written
  * - `bytes`: characters of the answer
  */
 export type Work = 'examined' | 'tests' | 'rows' | 'fields' | 'bytes'
 
-/** How much of each kind of work an operation may do that does nothing else. */
+/** The limit of each kind of work for an operation that does no other work. */
 export type WorkLimits = Readonly<Record<Work, number>>
 
 /**
- * Every default of {@link WorkLimits}: what takes some 80 ms of one core each, as `npm run bench -- blocks` measures it for
- * answers by graphql-js. So an operation holds up the others for less than 100 ms, whatever it is made of.
+ * The defaults of {@link WorkLimits}. Each limit takes about 80 ms of one core, as `npm run bench -- blocks` measures
+ * for answers by graphql-js. So no operation blocks the others for more than 100 ms.
  */
 export const defaultWorkLimits: WorkLimits = {
   examined: 350_000,
@@ -27,8 +27,7 @@ export const defaultWorkLimits: WorkLimits = {
   bytes: 8_000_000,
 }
 
-/** How a figure of each kind of work is told. */
-const told: Readonly<Record<Work, (figure: string) => string>> = {
+const descriptions: Readonly<Record<Work, (figure: string) => string>> = {
   examined: (figure) => `examines ${figure} objects`,
   tests: (figure) => `makes ${figure} tests of conditions`,
   rows: (figure) => `answers ${figure} objects`,
@@ -36,8 +35,8 @@ const told: Readonly<Record<Work, (figure: string) => string>> = {
   bytes: (figure) => `writes ${figure} bytes`,
 }
 
-/** What may be done on objects and on values of indexes that the viewer does not see: how much it was is not told. */
-const untold: ReadonlySet<Work> = new Set(['examined', 'tests'])
+/** Work that may concern objects and values that the viewer cannot see. Errors withhold its amount. */
+const withheld: ReadonlySet<Work> = new Set(['examined', 'tests'])
 
 const hints: Readonly<Record<Work, string>> = {
   examined: 'narrow it by namespace, labelSelector or where',
@@ -47,102 +46,109 @@ const hints: Readonly<Record<Work, string>> = {
   bytes: 'ask for smaller pages, or for the fields that you need instead of json',
 }
 
-/** One kind of work in the account of an operation. */
 export interface WorkDone {
   readonly work: Work
-  /** How much of it was done, and was about to be done when the budget was passed. */
+  /** The amount paid for, including the payment that exceeded the budget. */
   readonly amount: number
   readonly limit: number
 }
 
 function figureOf({ work, amount, limit }: WorkDone): string {
-  if (!untold.has(work)) return `${amount} of at most ${limit}`
+  if (!withheld.has(work)) return `${amount} of at most ${limit}`
   return amount > limit ? `more than ${limit}` : `some of at most ${limit}`
 }
 
 /**
- * An operation that would do more work than it may. It is never answered by a shorter list instead. Its `value` is the
- * work that took most of the budget, with its `amount` where that tells only of what is answered.
+ * An operation exceeds its work budget. The gateway never shortens the answer instead. `value` is the work that took
+ * most of the budget; its `amount` is included only if it concerns nothing but the answer.
  */
 export class QueryTooCostlyError extends CodedError {
-  /** The argument by which the operation is so costly, where it is that of one. */
+  /** The argument that makes the operation costly, if there is a single one. */
   readonly argument: string | undefined
 
-  /** @param done What was done of each kind of work, the costliest first; at least one. */
+  /** @param done The work done, costliest first; at least one entry. */
   constructor(done: readonly [WorkDone, ...WorkDone[]], by?: CostlyArgument) {
     const [first] = done
-    const account = done.map((one) => told[one.work](figureOf(one)))
+    const account = done.map((one) => descriptions[one.work](figureOf(one)))
     const { work, limit } = first
     const together = done.length === 1 ? '' : ', which together is too much'
     super('QUERY_TOO_COSTLY', `the operation ${account.join(' and ')}${together}`, {
-      value: untold.has(work) ? { work, limit } : first,
+      value: withheld.has(work) ? { work, limit } : first,
       hint: by?.hint ?? hints[work],
     })
     this.argument = by?.argument
   }
 }
 
-/** Which argument makes an operation costly, and what it should be. */
+/** The argument that makes an operation costly, and advice on it. */
 export interface CostlyArgument {
   readonly argument: string
   readonly hint: string
 }
 
-/** Work that took less than this part of the budget is not worth telling, unless the rest makes no sense without it. */
-const worthTelling = 0.1
+/** Errors omit work below this share of the budget, unless the sum needs it. */
+const minReportedShare = 0.1
 
 /**
  * The work that one operation, or one frame of a subscription, may do. It bounds how long the synchronous half of an
- * operation keeps everyone else waiting, so work is paid for before it is done.
+ * operation blocks the event loop. Work is paid for before it is done.
  *
- * There is one budget, not one per kind of work: a limit says what one unit of its work costs (1 / limit of the budget).
- * So an operation may spend all on fields, or half on tests and half on rows, and takes about the same time at most.
+ * All kinds of work share one budget: one unit of a kind costs 1 / its limit. So an operation may spend everything on
+ * fields, or half on tests and half on rows, and takes about the same time at most.
  *
- * Once it is passed, it stays passed: whatever the operation tries next fails with the same error.
+ * Once the budget is exceeded, every further payment throws the same error.
  */
 export class WorkBudget {
   readonly #limits: WorkLimits
   readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }
-  /** The part of the budget that is spent. */
+  /** The spent share of the budget. */
   #share = 0
-  #failure: QueryTooCostlyError | undefined
+  #failure: CodedError | undefined
   #by: CostlyArgument | undefined
 
-  /** What is read is told to it, where somebody asked for that. */
+  /** Records what is read, if the caller has asked for explain. */
   readonly report: ReadReport | undefined = undefined
 
-  /** Limits that are not given are the default ones. */
+  /** Missing limits have their defaults. */
   constructor(limits: Partial<WorkLimits> = {}) {
     this.#limits = { ...defaultWorkLimits, ...limits }
   }
 
-  /** How the budget was passed, if it was. */
-  get failure(): QueryTooCostlyError | undefined {
+  /** The error with which the budget was exceeded, or which ended the operation. */
+  get failure(): CodedError | undefined {
     return this.#failure
   }
 
-  /** How much of one kind of work was paid for. */
+  /** The amount of one kind of work paid for. */
   spent(work: Work): number {
     return this.#spent[work]
   }
 
-  /** How much of one kind of work may still be done, if nothing else is. */
+  /** The amount of one kind of work that the rest of the budget pays for. */
   left(work: Work): number {
     return Math.max(0, 1 - this.#share) * this.#limits[work]
   }
 
-  /** Throws {@link QueryTooCostlyError} when the budget is passed, and whenever it is asked again. */
+  /** Throws {@link QueryTooCostlyError} if the budget is exceeded, now or before. */
   spend(work: Work, amount: number): void {
     this.#spent[work] += amount
     this.#share += amount / this.#limits[work]
-    // A sum of parts that make 1 may come out a little above it.
+    // Shares that add up to 1 may be slightly more, by rounding.
     if (this.#share > 1 + Number.EPSILON * 1e6) throw (this.#failure ??= this.#account())
   }
 
-  /**
-   * Does work that is so costly, if it is, because of one argument: the error with which it passes the budget names that.
-   * One that has been passed before is as it was.
-   */
+  /** Ends the operation with another error, as an exceeded budget does. */
+  end(error: CodedError): never {
+    this.#share = Number.POSITIVE_INFINITY
+    throw (this.#failure ??= error)
+  }
+
+  /** Throws if work that is certain to come would exceed the budget. Spends nothing otherwise. */
+  foresee(work: Work, amount: number): void {
+    if (amount > this.left(work)) this.spend(work, amount)
+  }
+
+  /** Does work whose cost is due to one argument. If the work exceeds the budget, the error names the argument. */
   because<T>(argument: CostlyArgument, work: () => T): T {
     const before = this.#by
     this.#by = argument
@@ -161,9 +167,9 @@ export class WorkBudget {
     const [first, ...rest] = done as [WorkDone, ...WorkDone[]]
     const tooMuch: [WorkDone, ...WorkDone[]] = [first]
     let share = shareOf(first)
-    // What alone is too much is the whole story; else as much is told as together is too much.
+    // Work that exceeds the budget alone is the whole account. Else as many kinds follow as exceed it together.
     for (const one of rest) {
-      if (shareOf(first) > 1 || (share >= 1 && shareOf(one) < worthTelling)) break
+      if (shareOf(first) > 1 || (share >= 1 && shareOf(one) < minReportedShare)) break
       tooMuch.push(one)
       share += shareOf(one)
     }
@@ -172,3 +178,18 @@ export class WorkBudget {
 }
 
 const shareOf = ({ amount, limit }: WorkDone): number => amount / limit
+
+/** A budget that also reports its work to the field that does it. */
+export class ReportingBudget extends WorkBudget {
+  override readonly report: ReadReport
+
+  constructor(limits: Partial<WorkLimits>, report: ReadReport) {
+    super(limits)
+    this.report = report
+  }
+
+  override spend(work: Work, amount: number): void {
+    if (work === 'examined' || work === 'tests') this.report.now[work] += amount
+    super.spend(work, amount)
+  }
+}

@@ -1,6 +1,6 @@
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isRawJson } from '../../lib/json.ts'
 
-/** An exact decimal number: `sign × 0.digits × 10^exponent`; `digits` has no outer zeros and is `''` for zero. */
+/** An exact decimal number: `sign × 0.digits × 10^exponent`. `digits` has no outer zeros and is `''` for zero. */
 export interface Decimal {
   readonly sign: -1 | 0 | 1
   readonly digits: string
@@ -9,7 +9,7 @@ export interface Decimal {
 
 const zero: Decimal = { sign: 0, digits: '', exponent: 0 }
 
-/** Quantities and integers are far below; what lies beyond is not a number that anybody meant. */
+/** Far above all quantities and integers in use. */
 const maxExponent = 999
 const maxTextLength = 64
 
@@ -29,8 +29,8 @@ const decimalExponents: Readonly<Record<string, number>> = {
 }
 
 /**
- * Reads a Kubernetes `resource.Quantity` (`100m`, `1.5Gi`, `2e3`), exactly: it does not round to nano as the API server
- * does. `undefined` where it is none.
+ * Reads a Kubernetes `resource.Quantity` (`100m`, `1.5Gi`, `2e3`). Exact: does not round to nano as the API server
+ * does. `undefined` if the text is not a quantity.
  */
 export function parseQuantity(text: string): Decimal | undefined {
   if (text.length > maxTextLength) return undefined
@@ -47,7 +47,10 @@ export function parseQuantity(text: string): Decimal | undefined {
 
 const integer = /^([+-]?)(\d+)$/
 
-/** Reads a whole number: a number, a bigint, digits as text, or a `JSON.rawJSON`. `undefined` where it is none. */
+/**
+ * Reads a whole number: a number, a bigint, digits as text, or a `JSON.rawJSON`. `undefined` if the value is none of
+ * these.
+ */
 export function parseInteger(value: unknown): Decimal | undefined {
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return undefined
@@ -76,8 +79,9 @@ function decimalOf(negative: boolean, digits: string, power: number): Decimal | 
 const bias = 5000
 
 /**
- * A string that orders, by UTF-16 code units, as the number does: a digit for the sign, the biased exponent, the digits.
- * Negative numbers carry the nines' complement of both and end in `~`, above all digits, since of two the longer is less.
+ * A string that sorts by UTF-16 code units as the number does: a digit for the sign, the biased exponent, the digits.
+ * Negative numbers have the nines' complement of both, and end in `~`, which sorts above all digits: of two negative
+ * numbers with a common prefix, the longer one is less.
  */
 export function decimalKey({ sign, digits, exponent }: Decimal): string {
   if (sign === 0) return '1'
@@ -85,7 +89,7 @@ export function decimalKey({ sign, digits, exponent }: Decimal): string {
   return `0${complement(`${bias + exponent}${digits}`)}~`
 }
 
-/** The number of a {@link decimalKey}. */
+/** The inverse of {@link decimalKey}. */
 export function decimalOfKey(key: string): Decimal {
   if (key.startsWith('1')) return zero
   const negative = key.startsWith('0')
@@ -103,7 +107,7 @@ function complement(digits: string): string {
   return out
 }
 
-/** The sum of numbers, exactly; zero where there are none. */
+/** The exact sum; zero for an empty list. */
 export function sumOf(numbers: readonly Decimal[]): Decimal {
   const lowest = Math.min(...numbers.map(powerOf))
   let sum = 0n
@@ -120,7 +124,7 @@ function powerOf({ digits, exponent }: Decimal): number {
   return exponent - digits.length
 }
 
-/** As plain decimal text: `-0.25`, `1610612736`. */
+/** Plain decimal text: `-0.25`, `1610612736`. */
 export function decimalText({ sign, digits, exponent }: Decimal): string {
   if (sign === 0) return '0'
   const text =

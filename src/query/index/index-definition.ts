@@ -1,40 +1,40 @@
 import {
   builtInIndexes,
-  type IndexFunction,
   type Indexers,
+  type IndexFunction,
 } from '../../informer/store/store-view.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
 import { type IndexType, indexKeyOf } from './index-key.ts'
-import { type Path, parsePath, valuesAt } from './path.ts'
+import { parsePath, type Path, valuesAt } from './path.ts'
 
 /** An index as filters see it. */
 export interface FilterableIndex {
-  /** The name of the `where` field and of the index in the store. */
+  /** The name of the `where` field, and of the index in the store. */
   readonly name: string
   readonly type: IndexType
-  /** All values that there can be, where they are few; a filter by another one is refused. */
+  /** All possible values, if they are few. A filter by another value is refused. */
   readonly values?: readonly string[]
 }
 
-/** An index over what stands at some paths of each object. */
+/** An index of the values at some paths of each object. */
 export interface IndexDefinition extends FilterableIndex {
-  /** Several where the API has several places for the same thing. */
+  /** Several if the API has several places for the same thing. */
   readonly paths: readonly string[]
   /**
-   * `sum`, of numbers and quantities only: the one value is the sum of all that stands at the paths, 0 where nothing does.
-   * `first`: the one value is the first that stands at the first of the paths where there is any. Without it each is a value.
+   * `sum`, for numbers and quantities: the index has one value, the sum of all values at the paths, 0 without any.
+   * `first`: one value, the first at the first path that has one. Absent: each value counts.
    */
   readonly reduce?: 'sum' | 'first'
-  /** Whether it is made only when it is first read. */
+  /** Whether it is built only when it is first read. */
   readonly lazy?: boolean
-  /** Whether a search looks at its values, which are strings. */
+  /** Whether search covers its values, which must be strings. */
   readonly searchable?: true
-  /** Computes the values, strings, instead of paths. */
+  /** Computes string values, instead of paths. */
   readonly valuesOf?: IndexFunction
 }
 
-/** An index that cannot be declared. Thrown at start. */
+/** An index cannot be declared. Thrown at start. */
 export class IndexDefinitionError extends CodedError {
   constructor(name: string, problem: string, hint: string) {
     super('INDEX_DEFINITION', `index ${JSON.stringify(name)} ${problem}`, { value: name, hint })
@@ -48,13 +48,13 @@ export const builtInDefinitions: readonly IndexDefinition[] = [
   { name: 'creationTimestamp', paths: ['metadata.creationTimestamp'], type: 'dateTime' },
 ]
 
-/** `labels` is the field of `where` for labels; `and`, `or` and `not` put conditions together. */
+/** `where` uses these names itself: `labels` filters by labels, the others combine conditions. */
 const reserved: ReadonlySet<string> = new Set(['and', 'or', 'not', 'labels', ...builtInIndexes])
 const graphqlName = /^[A-Za-z][A-Za-z0-9_]*$/
 
 /**
- * The index functions that a store needs for these definitions, by name. Those which every store has are left out.
- * Throws {@link IndexDefinitionError} and `PathError`.
+ * The index functions that a store needs for these definitions, by name, without those that every store has. Throws
+ * {@link IndexDefinitionError} and `PathError`.
  */
 export function indexersOf(definitions: readonly IndexDefinition[]): Indexers {
   const indexers: Record<string, IndexFunction> = {}
@@ -85,10 +85,7 @@ function isInEveryStore({ name, paths }: IndexDefinition): boolean {
   )
 }
 
-/**
- * The values of each object in the index, as the keys of its type. Values that are not of the type are left out, so
- * the object counts as having none.
- */
+/** The index values of an object, as keys of the index's type. Values of other types are skipped. */
 export function indexFunctionOf({
   name,
   paths: texts,
@@ -103,12 +100,14 @@ export function indexFunctionOf({
   return (object) => [sumOfKeys(keysOf(object))]
 }
 
-/** A function of the user's; what it throws is a failure of the index, and the object counts as having no value. */
+/**
+ * Checks the values of a user's function. If it throws, the index has failed, and the object counts as having no value.
+ */
 function stringsOf(name: string, valuesOf: IndexFunction): IndexFunction {
   return (object) => {
     const values: unknown = valuesOf(object)
     if (Array.isArray(values) && values.every((value) => typeof value === 'string')) return values
-    throw new TypeError(`the function of index ${name} gives no list of strings`)
+    throw new TypeError(`the function of index ${name} does not return a list of strings`)
   }
 }
 
@@ -132,3 +131,32 @@ function sumOfKeys(keys: readonly string[]): string {
 }
 
 const none: readonly string[] = []
+
+/** Which objects of a type have finished: those with one of the values at one of the paths. */
+export interface EndedRule {
+  readonly type: string
+  readonly paths: readonly string[]
+  readonly values: readonly string[]
+}
+
+/** The value of all finished objects in the index. */
+export const endedValue = 'true'
+
+/** The name of the index of finished objects. */
+export function endedIndexName({ type }: EndedRule): string {
+  return `ended:${type}`
+}
+
+/** The index of finished objects; none without a rule. Throws `PathError`. */
+export function endedIndexers(rule: EndedRule | undefined): Indexers {
+  if (rule === undefined) return {}
+  const paths = rule.paths.map(parsePath)
+  const values: ReadonlySet<string> = new Set(rule.values)
+  const [ended, lasting] = [[endedValue], []]
+  return {
+    [endedIndexName(rule)]: (object) =>
+      paths.some((path) => valuesAt(path, object).some((value) => values.has(String(value))))
+        ? ended
+        : lasting,
+  }
+}

@@ -1,9 +1,9 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { quoted } from '../../lib/shortened.ts'
+import { quoted } from '../../lib/text.ts'
 
 /**
- * One step of a path: into a field, into every item of a list (every value of a map), into those items of which a member
- * has a value (`true` and numbers by their text), or into those that have a member at all.
+ * A step of a path: into a field; into every item of a list or value of a map; into the items whose member has a value
+ * (`true` and numbers by their text); or into the items that have a member at all.
  */
 export type PathStep =
   | { readonly form: 'field'; readonly name: string }
@@ -11,17 +11,20 @@ export type PathStep =
   | { readonly form: 'matching'; readonly member: string; readonly value: string }
   | { readonly form: 'having'; readonly member: string }
 
-/** A path into an object, as the SDL writes it: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`, `status.conditions[type="Ready"].status`. */
+/**
+ * A path into an object, as in SDL: `spec.containers[*].image`, `metadata.labels["app.example/tier"]`,
+ * `status.conditions[type="Ready"].status`.
+ */
 export interface Path {
   readonly text: string
   readonly steps: readonly PathStep[]
-  /** Whether it goes into lists, so that it may have more than one value. */
+  /** Whether it goes into lists, so that it may have several values. */
   readonly many: boolean
 }
 
-/** A path that cannot be read. */
+/** A path has a syntax error. */
 export class PathError extends CodedError {
-  /** Where the problem is; the first character is column 1. */
+  /** The position of the error; the first character is column 1. */
   readonly column: number
 
   constructor(text: string, column: number, problem: string) {
@@ -39,10 +42,13 @@ const having = /\[[^.[\]"\s=*]+\]/y
 const quotedKey = /\["(?:[^"\\]|\\.)*"\]/y
 const nothing: readonly unknown[] = []
 
-/** No object is so deep; a list walks each path over each of its objects. */
+/** Deeper than any object. Bounds the cost of a path on each object of a list. */
 const maxSteps = 64
 
-/** Reads a path: names separated by dots, `[*]`, `[member="value"]`, `[member]`, `["quoted.key"]` (JSON strings). Throws {@link PathError}. */
+/**
+ * Parses a path: names separated by dots, `[*]`, `[member="value"]`, `[member]`, `["quoted.key"]` (JSON strings).
+ * Throws {@link PathError}.
+ */
 export function parsePath(text: string): Path {
   const steps: PathStep[] = []
   let at = 0
@@ -103,7 +109,9 @@ function unquote(text: string, at: number, literal: string): string {
   }
 }
 
-/** All values at a path, in document order. Missing and null values are left out; a list itself is one value. */
+/**
+ * All values at a path, in document order. Skips missing and null values. A list at the end of the path is one value.
+ */
 export function valuesAt(path: Path, object: unknown): readonly unknown[] {
   if (!path.many) {
     const value = valueAt(path, object)
@@ -114,7 +122,7 @@ export function valuesAt(path: Path, object: unknown): readonly unknown[] {
   return values
 }
 
-/** The first value at a path; `undefined` where it is missing or null. */
+/** The first value at a path; `undefined` if it is missing or null. */
 export function valueAt(path: Path, object: unknown): unknown {
   if (path.many) return valuesAt(path, object)[0]
   let value = object
@@ -165,7 +173,7 @@ function isMeant(step: PathStep, item: unknown): boolean {
 
 function fieldOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  // A label may be called "constructor": what every JavaScript object inherits is not there.
+  // Members that every JavaScript object inherits, such as "constructor", do not count.
   if (name in Object.prototype && !Object.hasOwn(value, name)) return undefined
   return (value as Readonly<Record<string, unknown>>)[name]
 }

@@ -4,19 +4,19 @@ import type { ListArguments } from '../condition/list-condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { OrderPosition } from './list-order.ts'
 
-/** Raised when what stands in a cursor, or the order that it counts on, changes. */
+/** Incremented when the contents of cursors, or the order that they depend on, change. */
 const version = 2
-/** A namespace and a name of 253 characters each, the values that order the list, and the rest. */
+/** Room for a namespace and a name of 253 characters each, and the values that order the list. */
 const maxLength = 16_384
 
-/** A cursor that cannot be honoured. */
+/** A cursor cannot be used. */
 export class CursorError extends ArgumentError {
   readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
 
   constructor(argument: string, cursor: string, reason: CursorError['reason']) {
     super(argument, problems[reason], {
       value: cursor,
-      hint: 'begin again without a cursor, and keep the other arguments the same from page to page',
+      hint: 'start again without a cursor, and keep the other arguments the same for all pages',
     })
     this.reason = reason
   }
@@ -29,20 +29,20 @@ const problems = {
 } as const
 
 /**
- * What a cursor is bound to: the list (cluster, kind, and for a relation the object that it starts from) and the arguments
- * that choose and order its objects. Not the page size, and not what the viewer may see: a Scope may grow meanwhile.
+ * What a cursor is bound to: the list (cluster, kind, and for a relation its start) and the arguments that select and
+ * order the objects. Not the page size, and not the viewer's Scope, which may grow meanwhile.
  */
 export interface ListIdentity extends ListArguments {
   readonly list: string
   readonly orderBy?: unknown
 }
 
-/** A cursor is made in the time of so many tests. */
-const testsPerCursor = 8
-/** So many characters of an identity are put together and hashed in the time of one test. */
+/** Encoding a cursor takes as long as so many tests. */
+export const testsPerCursor = 8
+/** Serialising and hashing so many characters of an identity takes as long as one test. */
 const charactersPerTest = 16
 
-/** A short hash of a list's identity: equal on every replica, whatever the order of fields and of namespaces. */
+/** A short hash of a list's identity. Equal on every replica, whatever the order of fields and namespaces. */
 export function listHash({ namespaces, ...rest }: ListIdentity, budget?: WorkBudget): string {
   const sorted = namespaces === undefined || namespaces === null ? null : namespaces.toSorted()
   const text = JSON.stringify(canonical({ ...rest, namespaces: sorted }))
@@ -50,7 +50,7 @@ export function listHash({ namespaces, ...rest }: ListIdentity, budget?: WorkBud
   return createHash('sha256').update(text).digest('base64url').slice(0, 12)
 }
 
-/** Fields in order; nulls, which mean nothing, left out. */
+/** Sorts fields and drops nulls, which have no meaning. */
 function canonical(value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
@@ -63,8 +63,8 @@ function canonical(value: unknown): unknown {
 }
 
 /**
- * A keyset cursor: the place of an object in the order of its list, whether or not the object still exists. Opaque, the same on
- * every replica, bound to one list by its hash. Not signed: a forged one can only move its owner's own position.
+ * A keyset cursor: the position of an object in its list, whether or not the object still exists. Opaque, valid on
+ * every replica, and bound to one list by its hash. Unsigned, since forging one only moves the caller's own position.
  */
 export function encodeCursor(
   hash: string,
@@ -72,7 +72,7 @@ export function encodeCursor(
   budget: WorkBudget,
 ): string {
   budget.spend('tests', testsPerCursor)
-  // JSON has no undefined: a missing value is written as null.
+  // JSON writes a missing value as null.
   return Buffer.from(JSON.stringify([version, hash, key, ...values])).toString('base64url')
 }
 
@@ -80,11 +80,11 @@ export interface CursorContext {
   readonly hash: string
   /** The argument that has the cursor, for errors. */
   readonly argument: string
-  /** How many terms the order of the list has. */
+  /** The number of terms in the list's order. */
   readonly terms: number
 }
 
-/** The position in a cursor. Throws {@link CursorError}, naming the argument. */
+/** The position in a cursor. Throws {@link CursorError}, which names the argument. */
 export function decodeCursor(
   cursor: string,
   { hash, argument, terms }: CursorContext,
@@ -110,7 +110,7 @@ function isText(value: unknown): value is string {
 function fieldsOf(cursor: string): readonly unknown[] | undefined {
   if (cursor.length > maxLength) return undefined
   const bytes = Buffer.from(cursor, 'base64url')
-  // Buffer skips what is not base64url; a cursor has no such characters.
+  // Buffer skips invalid characters. No cursor has them.
   if (bytes.toString('base64url') !== cursor) return undefined
   try {
     const value: unknown = JSON.parse(bytes.toString())

@@ -1,21 +1,19 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { eachMember } from '../condition/candidates.ts'
-import type { Condition } from '../condition/condition.ts'
-import type { IdSet } from '../condition/id-set.ts'
+import { eachMember, type IdSet } from '../condition/candidates.ts'
+import { type Condition, partsOf } from '../condition/condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { FirstRows } from './first-rows.ts'
+import { FirstRows } from './ordered-rows.ts'
 
-/** One value of an index, by its key, and how many objects have it. */
+/** A key of an index, and the number of objects that have it. */
 export interface ValueCount {
   readonly value: string
   readonly count: number
 }
 
-/** How objects are spread over the values of an index. */
+/** The distribution of objects over the values of an index. */
 export interface Spread {
-  /** The most frequent first; among equals by value. */
+  /** The most frequent first; equally frequent ones by value. */
   readonly values: readonly ValueCount[]
-  /** Values that at least one of the objects has. */
   readonly distinctCount: number
   /** Objects without a value. */
   readonly missingCount: number
@@ -25,15 +23,15 @@ export interface SpreadOptions {
   readonly view: StoreView
   /** `undefined`: a label that no object has. */
   readonly index: IndexView | undefined
-  /** The objects that count; `undefined`: all. */
+  /** The objects to count; `undefined`: all. */
   readonly members: Members | undefined
   readonly top: number
   readonly budget: WorkBudget
 }
 
 /**
- * Counts the values of an index by its postings: of all objects by their sizes, of some by which of their ids are members. Few
- * members are asked for their values instead. No object is looked at.
+ * Counts the values of an index without examining objects. For all objects, it takes the sizes of the postings. For
+ * some, it counts the members in each posting, or asks each member for its values if members are few.
  */
 export function spreadOf({ view, index, members, top, budget }: SpreadOptions): Spread {
   const total = members?.size ?? view.size
@@ -72,7 +70,7 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
       having += count
       add(value, count)
     }
-    // Objects with several values have been counted several times.
+    // Objects with several values were counted several times.
     if (places > index.objectCount) {
       budget.spend('examined', places)
       having = membersWithValue(index, members)
@@ -95,11 +93,11 @@ function membersWithValue(index: IndexView, members: Members): number {
   return having.size
 }
 
-/** A value and its count are answered in the time of so many tests. */
+/** Answering a value and its count takes as long as so many tests. */
 const testsPerAnswered = 3
-/** Taking a value and its count takes as long as passing by so many ids of postings. */
+/** Collecting a value and its count takes as long as passing so many ids of postings. */
 const examinedPerValue = 3
-/** Asking an object for its values takes as long as passing by so many ids of postings. */
+/** Asking an object for its values takes as long as passing so many ids of postings. */
 const membersPerPosting = 8
 
 function compareCounts(a: ValueCount, b: ValueCount): number {
@@ -107,7 +105,7 @@ function compareCounts(a: ValueCount, b: ValueCount): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
 }
 
-/** A set of ids as bits: to be asked a hundred thousand times a millisecond. */
+/** A set of ids as bits, for fast membership tests. */
 export class Members {
   #bits = new Uint8Array(1024)
   #size = 0
@@ -131,7 +129,7 @@ export class Members {
     this.#size += 1
   }
 
-  /** How many of these are in the set. */
+  /** How many of the ids are members. */
   countOf(ids: Iterable<ObjectId>): number {
     const bits = this.#bits
     let count = 0
@@ -144,19 +142,18 @@ export class Members {
   }
 }
 
-/** A set whose members are wanted. */
 export interface MembersOptions {
   readonly view: StoreView
   readonly set: IdSet
-  /** What the set was made of. */
+  /** The condition that the set was bound from. */
   readonly condition: Condition
   readonly budget: WorkBudget
 }
 
-/** The members of a set; what is tested is paid for. */
+/** Collects the members of a set. The budget pays for tests. */
 export function membersOf({ view, set, condition, budget }: MembersOptions): Members {
   const candidates = set.candidates(view.size)
-  budget.report?.searched(condition, candidates?.from)
+  budget.report?.searched(partsOf(condition), partsOf(candidates?.from))
   const members = new Members()
   eachMember({ set, candidates, view, budget }, (id) => members.add(id))
   return members

@@ -1,7 +1,6 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
-import { compareKeys } from './key-comparison.ts'
 
 /** One key of an order. */
 export interface OrderTerm {
@@ -11,24 +10,24 @@ export interface OrderTerm {
 }
 
 /**
- * Where an object stands in an order: its value for each term, `undefined` where it has none, and its key, which breaks ties.
- * Of several values the one counts that comes first in the order.
+ * The position of an object in an order: its value for each term, `undefined` if missing, and its key, which breaks
+ * ties. Of several values, the one that comes first in the order counts.
  */
 export interface OrderPosition {
   readonly values: readonly (string | undefined)[]
   readonly key: string
 }
 
-/** The order of a list, or the same backwards: objects without a value come last either way, backwards first. */
+/** An order and its direction. Objects without a value come last; when read backwards, first. */
 export interface ListOrder {
   readonly terms: readonly OrderTerm[]
   readonly backwards: boolean
 }
 
-/** Only so many terms: every further one can only order objects that all those before leave equal. */
+/** A bound on the cost: each further term only orders objects that are equal in all earlier terms. */
 const maxTerms = 8
 
-/** Reads an `orderBy` argument. Throws {@link ArgumentError} for an index that the kind has not, or has twice. */
+/** Reads an `orderBy` argument. Throws {@link ArgumentError} for an unknown or repeated index. */
 export function compileOrder(
   orderBy: readonly Readonly<Record<string, unknown>>[] | null | undefined,
   indexes: readonly FilterableIndex[],
@@ -68,7 +67,7 @@ export function compileOrder(
   })
 }
 
-/** The value by which an object is ordered; `undefined` where it has none. */
+/** The value that orders an object; `undefined` if it has none. */
 export function orderValue(
   view: StoreView,
   { index, descending }: OrderTerm,
@@ -77,7 +76,6 @@ export function orderValue(
   return view.index(index).endValue(id, descending)
 }
 
-/** Where an object stands. */
 export function positionOf(
   view: StoreView,
   terms: readonly OrderTerm[],
@@ -86,18 +84,17 @@ export function positionOf(
   return { values: terms.map((term) => orderValue(view, term, id)), key: view.keyOf(id) }
 }
 
-/** Compares two positions as the order has them. */
 export function comparePositions(
   a: OrderPosition,
   b: OrderPosition,
   { terms, backwards }: ListOrder,
 ): number {
   for (let at = 0; at < terms.length; at++) {
-    // Not `const [left, right] = […]`: this is most of a sorted page, and that may make an array for each comparison.
+    // No destructuring here: it may allocate an array for each comparison, and sorting spends most of its time here.
     const left = a.values[at]
     const right = b.values[at]
     if (left === right) continue
-    // Without a value is last, whichever way the term goes.
+    // Missing values come last in both directions.
     const forwards =
       left === undefined
         ? 1
@@ -110,4 +107,54 @@ export function comparePositions(
   }
   const byKey = compareKeys(a.key, b.key)
   return backwards ? -byKey : byKey
+}
+
+const slash = 0x2f
+
+/**
+ * Compares two object keys in the order of stores: by namespace, then name, both by UTF-16 code units. Comparing whole
+ * keys would be wrong: `team-a/x` sorts before `team/x`, because `-` sorts before `/`.
+ */
+export function compareKeys(a: string, b: string): number {
+  const length = Math.min(a.length, b.length)
+  for (let at = 0; at < length; at++) {
+    const left = a.charCodeAt(at)
+    const right = b.charCodeAt(at)
+    if (left !== right) {
+      // One namespace is a prefix of the other.
+      if (left === slash) return -1
+      return right === slash ? 1 : left - right
+    }
+    // Within a namespace, the engine compares names faster.
+    if (left === slash) break
+  }
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+/** Sorts objects of a store by key. Skips sorting if they are in order already, as they mostly are. */
+export function inKeyOrder(ids: readonly ObjectId[], view: StoreView): readonly ObjectId[] {
+  const compare = comparedIn(view)
+  const keyed = ids.map((id) => ({ id, key: view.keyOf(id) }))
+  let before: KeyedObject | undefined
+  for (const next of keyed) {
+    if (before !== undefined && compare(before, next) > 0) {
+      return keyed.toSorted(compare).map(({ id }) => id)
+    }
+    before = next
+  }
+  return ids
+}
+
+interface KeyedObject {
+  readonly id: ObjectId
+  readonly key: string
+}
+
+/** Compares objects of a store by key. Within a namespace it compares keys directly, which is faster. */
+function comparedIn(view: StoreView): (a: KeyedObject, b: KeyedObject) => number {
+  const namespaces = view.index('namespace')
+  return (a, b) => {
+    if (!namespaces.isSame(a.id, b.id)) return compareKeys(a.key, b.key)
+    return a.key < b.key ? -1 : a.key > b.key ? 1 : 0
+  }
 }

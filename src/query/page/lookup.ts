@@ -2,23 +2,22 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { isInScope, type NameGate, type Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 
-/** Where one object is looked for. */
+/** Where to look up an object. */
 export interface LookupOptions {
   readonly view: StoreView
-  /** What the viewer may list. */
   readonly scope: Scope
   /** What the viewer may look up besides. */
   readonly byName?: NameGate | undefined
   readonly budget: WorkBudget
 }
 
-/** The object with a key, straight from the store; `undefined` where there is none or it may not be seen. */
+/** The object with a key; `undefined` if it does not exist or is not visible. */
 export function objectByKey(options: LookupOptions, key: string): ObjectId | undefined {
-  // Asked first, so that the answer takes the same time whether there is such an object or not.
+  // Visibility is checked first, so that the time of the answer does not reveal whether the object exists.
   return found(options, () => (isVisible(options, key) ? options.view.idOf(key) : undefined))
 }
 
-/** The object with a UID, as {@link objectByKey}. `''` is no UID. */
+/** The object with a UID; otherwise like {@link objectByKey}. `''` is not a UID. */
 export function objectByUid(options: LookupOptions, uid: string): ObjectId | undefined {
   const { view } = options
   return found(options, () => {
@@ -28,8 +27,8 @@ export function objectByUid(options: LookupOptions, uid: string): ObjectId | und
 }
 
 /**
- * The object that was read as `metadata` at some time, if it still is the same one: a namesake that was created after it
- * is not. Kinds without UIDs have nothing but the key.
+ * The object that `metadata` was read from, if it still exists. A namesake that was created later does not count. Kinds
+ * without UIDs have only the key.
  */
 export function sameObject(
   view: StoreView,

@@ -1,13 +1,11 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { type Candidates, eachMember } from '../condition/candidates.ts'
-import { type Condition, everything } from '../condition/condition.ts'
-import type { IdSet } from '../condition/id-set.ts'
+import { type Candidates, eachMember, type IdSet } from '../condition/candidates.ts'
+import { type Condition, everything, partsOf } from '../condition/condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { FirstRows } from './first-rows.ts'
-import { inKeyOrder } from './key-comparison.ts'
-import { walkKeys } from './key-walk.ts'
 import {
+  compareKeys,
   comparePositions,
+  inKeyOrder,
   type ListOrder,
   type OrderPosition,
   type OrderTerm,
@@ -18,32 +16,34 @@ import {
 export interface OrderedRowsOptions {
   readonly view: StoreView
   readonly set: IdSet
-  /** What the set was made of. */
+  /** The condition that the set was bound from. */
   readonly condition: Condition
-  /** Outside these, sorted, the set has no members; `undefined`: anywhere. */
+  /** The namespaces that members can be in, sorted; `undefined`: any. */
   readonly namespaces: readonly string[] | undefined
   readonly order: ListOrder
-  /** Only members behind this position, which need not be anybody's. */
+  /** Only members behind this position, which need not be that of an object. */
   readonly after: OrderPosition | undefined
   /** At least 1. */
   readonly limit: number
   readonly budget: WorkBudget
 }
 
-/** So many rows for each row wanted cost less than finding out whether there is a better way. */
+/** Up to so many rows per wanted row, choosing a better way would cost more than it saves. */
 const cheapRowsPerMember = 4
 
 /**
- * The first members of a set in an order, without sorting the set. There are two ways, and neither is always good:
+ * The first members of a set in an order, without sorting the whole set. Either of two ways may be far slower than the
+ * other:
  *
- * - **Sorting** the members, found by the smallest postings that cover the set or by testing every object: good where they are few.
- * - **Walking** all objects in the wanted order, which the indexes keep anyway, and testing each: good where most of them are
- *   members, since the page is soon full.
+ * - **Sorting** the members, from the smallest postings that cover the set or by testing every object, is fast for few
+ *   members.
+ * - **Walking** all objects in order, which the indexes keep, and testing each is fast if most objects are members,
+ *   because the page is soon full.
  *
- * A set that is obviously small is sorted. Otherwise the walk begins; where it finds too little for what it costs, the rest is
- * sorted after all. A step of the walk costs some times as much as a test, so it may take as many as a part of what there is to be
- * tested: then both together never cost much more than the cheaper of the two, and nobody has to estimate how the condition and
- * the order go together.
+ * A set that is obviously small is sorted. Otherwise the walk starts; if it finds too little for its cost, the
+ * remaining members are sorted. A step of the walk costs several tests, so its number of steps is limited to a fraction
+ * of the tests that sorting needs. Together they cost little more than the cheaper way, without an estimate of how the
+ * condition and the order correlate.
  */
 export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   const { view, set, order, limit, budget } = options
@@ -52,14 +52,18 @@ export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   if (few !== undefined) return sortedRows(few, options)
   const { condition, namespaces } = options
   const found: ObjectId[] = []
-  // The store's own order is walked as fast as objects are tested in any other.
+  // The store's own order is as fast to walk as any enumeration.
   const isByKey = order.terms.length === 0
   const candidates = set.candidates(view.size >> 1) ?? (isByKey ? undefined : allOf(view))
-  // So many steps would fill the page if the members were spread evenly: where fewer have to be sorted, they are.
+  // If members were spread evenly, so many steps would fill the page. Fewer candidates than that are sorted.
   if (candidates?.exact === true && candidates.size ** 2 < limit * view.size) {
     return sortedRows(candidates, options)
   }
-  budget.report?.searched(condition, undefined, namespaces === undefined ? [] : ['namespace'])
+  budget.report?.searched(
+    partsOf(condition),
+    undefined,
+    namespaces === undefined ? [] : ['namespace'],
+  )
   const steadily = candidates === undefined ? Infinity : candidates.size
   const allowed = Math.max(cheapRows, isByKey ? steadily : steadily / testsPerStep)
   let steps = 0
@@ -78,27 +82,27 @@ export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   return found
 }
 
-/** So many objects are tested in the time of one step of a walk. */
+/** Testing so many objects takes as long as one step of a walk. */
 const testsPerStep = 16
 
 function allOf(view: StoreView): Candidates {
   return { size: view.size, from: everything, exact: false, ids: () => view.ids() }
 }
 
-/** An object and where it stands. */
+/** An object and its position. */
 interface Row {
   readonly id: ObjectId
   readonly position: OrderPosition
 }
 
-/** So many are most likely in the order of their keys, which is found out sooner than the first of them. */
+/** So few are most likely in key order, which is faster to check than to select the first. */
 const fewRows = 512
 
 function sortedRows(
   candidates: Candidates,
   { view, set, order, after, limit, budget, condition }: OrderedRowsOptions,
 ): readonly ObjectId[] {
-  budget.report?.searched(condition, candidates.from)
+  budget.report?.searched(partsOf(condition), partsOf(candidates.from))
   const isFromStart = order.terms.length === 0 && !order.backwards && after === undefined
   if (isFromStart && candidates.size <= Math.max(limit, fewRows)) {
     const members: ObjectId[] = []
@@ -110,7 +114,7 @@ function sortedRows(
   const first = new FirstRows<Row>(limit, (a, b) => comparePositions(a.position, b.position, order))
   const [term] = order.terms
   for (const id of candidates.ids()) {
-    // Most objects are out by the first of their values already.
+    // The first value alone rules out most objects.
     const last = first.last?.position.values[0]
     if (term !== undefined && last !== undefined) {
       const value = orderValue(view, term, id)
@@ -125,7 +129,7 @@ function sortedRows(
   return first.rows().map(({ id }) => id)
 }
 
-/** Whether one value comes behind another in the order of a term; without a value is last, backwards first. */
+/** Whether a value sorts behind another in a term. Missing values come last; read backwards, first. */
 function isBehind(
   value: string | undefined,
   other: string,
@@ -136,12 +140,13 @@ function isBehind(
   return forwards !== backwards
 }
 
-/** What the walk is restricted to at one level: the objects that are equal in all terms before. */
+/** Restricts a walk to objects that are equal in all earlier terms. */
 type Restriction = ((id: ObjectId) => boolean) | undefined
 
 /**
- * The members of the set behind a position, in the order; `undefined` for each step that found none, so that whoever walks can
- * count the cost. Level by level: for each value of a term, the objects that have it, in the order of the other terms.
+ * The members behind a position, in order; `undefined` for each step without a member, so that the caller can count
+ * steps. Works level by level: for each value of a term, it walks the objects with that value in the order of the
+ * remaining terms.
  */
 function* walk(
   options: OrderedRowsOptions,
@@ -158,7 +163,7 @@ function* walk(
     return
   }
   const from = after?.values[level]
-  // Those without a value come last, and backwards first.
+  // Objects without a value come last; read backwards, first.
   const isInMissing = after !== undefined && from === undefined
   if (order.backwards && (after === undefined || isInMissing)) {
     yield* missing(options, level, term, after, restriction)
@@ -176,7 +181,7 @@ function* walk(
     yield* missing(options, level, term, isInMissing ? after : undefined, restriction)
 }
 
-/** So many objects are sorted rather than looked for in the order of the next term. */
+/** Up to so many objects are sorted instead of walked by the next term. */
 const smallPosting = 512
 
 function* withValue(
@@ -194,7 +199,7 @@ function* withValue(
     yield undefined
     return
   }
-  // An object with several values stands at the first of them only.
+  // An object with several values counts at the first one only.
   const isMember = (id: ObjectId): boolean =>
     (restriction === undefined || restriction(id)) && orderValue(view, term, id) === value
   if (posting.size > smallPosting) {
@@ -229,3 +234,75 @@ function* missing(
     (id) => index.valuesOf(id).length === 0 && (restriction === undefined || restriction(id)),
   )
 }
+
+/** Collects the first `limit` rows in an order, without sorting the rest. */
+export class FirstRows<T> {
+  readonly #limit: number
+  readonly #capacity: number
+  readonly #compare: (a: T, b: T) => number
+  #rows: T[] = []
+  /** The last of the first `limit` rows, once there are so many. Rows after it are skipped. */
+  #last: T | undefined
+
+  /** `limit` is at least 1. */
+  constructor(limit: number, compare: (a: T, b: T) => number) {
+    this.#limit = limit
+    this.#capacity = Math.max(64, 2 * limit)
+    this.#compare = compare
+  }
+
+  /** The last of the first `limit` rows known so far. Rows after it need not be added. */
+  get last(): T | undefined {
+    return this.#last
+  }
+
+  add(row: T): void {
+    if (this.#last !== undefined && this.#compare(row, this.#last) >= 0) return
+    this.#rows.push(row)
+    if (this.#rows.length >= this.#capacity) this.#cut()
+  }
+
+  /** The rows in order; at most `limit`. */
+  rows(): readonly T[] {
+    this.#cut()
+    return this.#rows
+  }
+
+  #cut(): void {
+    this.#rows.sort(this.#compare)
+    if (this.#rows.length < this.#limit) return
+    this.#rows.length = this.#limit
+    this.#last = this.#rows.at(-1)
+  }
+}
+
+/**
+ * Walks the objects of a store by namespace and name, forwards or backwards: those of some namespaces (sorted), or all.
+ * Starts behind `after`, which need not exist.
+ */
+function* walkKeys(
+  view: StoreView,
+  namespaces: readonly string[] | undefined,
+  after: string | undefined,
+  backwards: boolean,
+): IterableIterator<ObjectId> {
+  if (namespaces === undefined) {
+    if (backwards) yield* view.idsBefore(after)
+    else yield* after === undefined ? view.ids() : view.idsAfter(after)
+    return
+  }
+  const index = view.index('namespace')
+  for (const namespace of backwards ? namespaces.toReversed() : namespaces) {
+    if (index.posting(namespace) === undefined) continue
+    const bound = backwards ? `${namespace}/${beyondAllNames}` : `${namespace}/`
+    const isInside = after !== undefined && compareKeys(after, bound) > 0 !== backwards
+    const from = isInside ? after : bound
+    for (const id of backwards ? view.idsBefore(from) : view.idsAfter(from)) {
+      if (!index.has(id, namespace)) break
+      yield id
+    }
+  }
+}
+
+/** Sorts after every object name: names are ASCII. */
+const beyondAllNames = '\uffff'

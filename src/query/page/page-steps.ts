@@ -1,20 +1,20 @@
-/** One thing on a page: who it is, and which version of it. Two with the same version are the same. */
+/** A row of a page and its version. Rows with equal versions are equal. */
 export interface PageEntry {
   readonly id: string
   readonly version: unknown
 }
 
-/** What is to be done to a list, in order, so that it becomes another one. Positions are those at the moment. */
+/** A step that turns one list into another. Steps apply in order; positions are those before the step. */
 export type PageStep =
   | { readonly step: 'REMOVE'; readonly index: number; readonly id: string }
-  /** What stands at `from` is taken out and then put at `index`. */
+  /** Takes the row at `from` out, then inserts it at `index`. */
   | { readonly step: 'MOVE'; readonly from: number; readonly index: number; readonly id: string }
   | { readonly step: 'INSERT'; readonly index: number; readonly id: string }
   | { readonly step: 'UPDATE'; readonly index: number; readonly id: string }
 
 /**
- * The steps from one page to another: removals from the end on, as few moves as there can be, insertions from the beginning on, and
- * updates of what is there in another version.
+ * The steps from one page to another: removals from the end, the fewest possible moves, insertions from the start, and
+ * updates of rows with another version.
  */
 export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[]): PageStep[] {
   const steps: PageStep[] = []
@@ -50,16 +50,15 @@ export function pageSteps(before: readonly PageEntry[], now: readonly PageEntry[
   return steps
 }
 
-/** A step as it is told. */
 export interface SentStep {
   readonly step: PageStep['step']
   readonly index: number
-  /** `null` of all steps but MOVE. */
+  /** `null` for all steps but MOVE. */
   readonly from: number | null
   readonly objectId: string
 }
 
-/** The steps from one page to another as they are told, each with the entry that is shown with it, where one is. */
+/** The steps from one page to another as they are sent, each with the row it shows, if any. */
 export function sentSteps<Entry extends PageEntry>(
   before: readonly PageEntry[],
   now: readonly Entry[],
@@ -73,12 +72,12 @@ export function sentSteps<Entry extends PageEntry>(
   }))
 }
 
-/** Whether an entry is shown with a step. */
+/** Whether a step shows its row. */
 export function isShown({ step }: Pick<PageStep, 'step'>): boolean {
   return step === 'INSERT' || step === 'UPDATE'
 }
 
-/** The page that steps have led from, given what they have led to: the ids of its rows. */
+/** Undoes steps: returns the ids of the page before them. */
 export function idsBefore(ids: readonly string[], steps: readonly SentStep[]): string[] {
   const before = [...ids]
   for (const { step, index, from, objectId } of steps.toReversed()) {
@@ -89,9 +88,9 @@ export function idsBefore(ids: readonly string[], steps: readonly SentStep[]): s
   return before
 }
 
-/** The most members of a list that are in order already: the longest increasing subsequence. */
+/** The longest increasing subsequence: the rows that need no move. */
 function longestRun(list: readonly string[], orderOf: (id: string) => number): ReadonlySet<string> {
-  /** The last member, so far, of the best run of each length, and for each member the one before it. */
+  /** The last member of the best run of each length so far, and the predecessor of each member. */
   const ends: string[] = []
   const before = new Map<string, string | undefined>()
   for (const id of list) {

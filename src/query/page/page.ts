@@ -1,9 +1,15 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../condition/argument-error.ts'
-import { allOf, type Condition, namespacesOf } from '../condition/condition.ts'
+import {
+  allOf,
+  type Condition,
+  namespacesOf,
+  type RelatedStores,
+  scopeCondition,
+} from '../condition/condition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
-import { bindCondition, type IdSet } from '../condition/id-set.ts'
-import type { RelatedStores } from '../condition/related-by.ts'
+import { bindCondition } from '../condition/id-set.ts'
+import type { IdSet } from '../condition/candidates.ts'
 import { type Members, membersOf, type Spread, spreadOf } from './facets.ts'
 import {
   comparePositions,
@@ -14,12 +20,12 @@ import {
 } from './list-order.ts'
 import { orderedRows } from './ordered-rows.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { type Scope, scopeCondition } from '../condition/scope.ts'
+import type { Scope } from '../condition/scope.ts'
 
 export const defaultPageSize = 100
 export const defaultMaxPageSize = 500
 
-/** A page size below 0, above the largest one, or not whole. */
+/** A page size is below 0, above the maximum, or not whole. */
 export class PageSizeError extends ArgumentError {
   constructor(argument: string, value: unknown, maxPageSize: number) {
     const isTooLarge = typeof value === 'number' && value > maxPageSize
@@ -27,27 +33,26 @@ export class PageSizeError extends ArgumentError {
       value,
       ...(isTooLarge
         ? {
-            hint: `ask for a smaller page and go on with \`${argument === 'last' ? 'before' : 'after'}\``,
+            hint: `request a smaller page and continue with \`${argument === 'last' ? 'before' : 'after'}\``,
           }
         : {}),
     })
   }
 }
 
-/** A page that is asked for from both ends. */
+/** A page is requested from both ends. */
 export class PageBoundsError extends ArgumentError {
   constructor(last: number) {
     super('last', 'cannot be given together with `first`', {
       value: last,
-      hint: 'ask for the first objects, with `after`, or for the last ones, with `before`',
+      hint: 'use `first` with `after`, or `last` with `before`',
     })
   }
 }
 
-/** The rows that a viewer asks for. */
 export interface RowsOptions {
   readonly view: StoreView
-  /** What the arguments and, on a connection, the relation ask for. */
+  /** The condition of the arguments and, on a connection, of the relation. */
   readonly condition: Condition
   readonly scope: Scope
   readonly budget: WorkBudget
@@ -55,43 +60,45 @@ export interface RowsOptions {
   readonly related?: RelatedStores | undefined
 }
 
-/** Which part of a list is asked for: its beginning or, where `last` is given, its end. */
+/** The requested part of a list: its start or, with `last`, its end. */
 export interface PageBounds {
-  /** `defaultPageSize` where neither it nor `last` is given. Not with `last`. */
+  /** Defaults to `defaultPageSize` without `last`. Not allowed with `last`. */
   readonly first?: number | null | undefined
-  /** A cursor of the same list: only what comes behind it. */
+  /** A cursor of the same list: only rows behind it. */
   readonly after?: string | null | undefined
   readonly last?: number | null | undefined
-  /** A cursor of the same list: only what comes ahead of it. */
+  /** A cursor of the same list: only rows before it. */
   readonly before?: string | null | undefined
 }
 
 export interface PageOptions extends RowsOptions, PageBounds {
   /** What the cursors are bound to. */
   readonly identity: ListIdentity
-  /** The order; by namespace and name where empty or absent, and among equals. */
+  /** The order. Namespace and name break ties, and are the default. */
   readonly terms?: readonly OrderTerm[]
   readonly maxPageSize?: number
 }
 
-/** One page of a list. Valid within the tick: it holds ids, and counts when asked to. */
+/** One page of a list, valid within the tick. Counts are computed on request. */
 export interface Page {
   readonly ids: readonly ObjectId[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
-  /** What the list is known by on every replica, whatever its order. */
+  /** Identifies the list on every replica, whatever its order. */
   listHash(): string
-  /** The cursor of one of its objects. */
+  /** The cursor of an object. */
   cursorOf(id: ObjectId): string
-  /** All objects of the list, on every page. May look at each of them: throws `QueryTooCostlyError`. */
+  /** The number of objects on all pages. May examine each of them: throws `QueryTooCostlyError`. */
   totalCount(): number
-  /** How the objects on all pages are spread over an index. May look at each of them: throws `QueryTooCostlyError`. */
+  /**
+   * The distribution of the objects on all pages over an index. May examine each of them: throws `QueryTooCostlyError`.
+   */
   spread(index: IndexView | undefined, top: number): Spread
 }
 
 /**
- * One page of the objects that meet a condition and that the viewer may see. Throws {@link PageSizeError},
- * {@link PageBoundsError}, `CursorError` and `QueryTooCostlyError`.
+ * One page of the visible objects that meet a condition. Throws {@link PageSizeError}, {@link PageBoundsError},
+ * `CursorError` and `QueryTooCostlyError`.
  */
 export function listPage(options: PageOptions): Page {
   const { view, identity, terms = [], budget } = options
@@ -139,7 +146,6 @@ export function listPage(options: PageOptions): Page {
   }
 }
 
-/** Of rows in an order, those that come ahead of a position. */
 function rowsAheadOf(
   bound: OrderPosition,
   rows: readonly ObjectId[],
@@ -163,16 +169,16 @@ function positionAt(
 }
 
 export interface KeyRowsOptions extends RowsOptions {
-  /** Only what comes behind this key, or backwards ahead of it; the key need not be anybody's. */
+  /** Only objects behind this key; backwards, before it. No object needs to have the key. */
   readonly after?: string | undefined
-  /** Only what comes until this key. */
+  /** Only objects up to this key. */
   readonly before?: string | undefined
   readonly backwards?: boolean
   /** At least 1. */
   readonly limit: number
 }
 
-/** The first objects, or backwards the last ones, in the order of their keys that meet a condition and that the viewer may see. */
+/** The first visible objects that meet a condition, in key order; backwards, the last ones. */
 export function listRows(options: KeyRowsOptions): readonly ObjectId[] {
   const { view, limit, budget, after, before, backwards = false } = options
   const order = { terms: [], backwards }
@@ -185,12 +191,12 @@ export function listRows(options: KeyRowsOptions): readonly ObjectId[] {
   return rows
 }
 
-/** The first object that meets a condition and that the viewer may see: what a field for one object answers. */
+/** The first visible object that meets a condition: the answer of a field for one object. */
 export function findObject(options: RowsOptions): ObjectId | undefined {
   return listRows({ ...options, limit: 1 })[0]
 }
 
-/** How many objects meet a condition and may be seen by the viewer. Throws `QueryTooCostlyError`. */
+/** The number of visible objects that meet a condition. Throws `QueryTooCostlyError`. */
 export function countObjects(options: RowsOptions): number {
   const { set, condition } = visible(options)
   return countMembers(options, set, condition)
@@ -202,7 +208,7 @@ function countMembers({ view, budget }: RowsOptions, set: IdSet, condition: Cond
   return membersOf({ view, set, condition, budget }).size
 }
 
-/** The one place where what is asked for meets what may be seen. */
+/** The only place where the request's condition and the viewer's Scope are combined. */
 function visible({ view, condition, scope, budget, related }: RowsOptions): {
   set: IdSet
   condition: Condition
@@ -216,7 +222,7 @@ function visible({ view, condition, scope, budget, related }: RowsOptions): {
   }
 }
 
-/** How many objects are asked for, and from which end. Throws {@link PageSizeError} and {@link PageBoundsError}. */
+/** The requested page size and end. Throws {@link PageSizeError} and {@link PageBoundsError}. */
 export function pageSizeOf(
   { first, last }: PageBounds,
   maxPageSize: number,

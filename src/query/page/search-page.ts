@@ -1,18 +1,14 @@
-import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { CursorError, decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
-import { FirstRows } from './first-rows.ts'
-import { compareKeys } from './key-comparison.ts'
+import { FirstRows } from './ordered-rows.ts'
+import { compareKeys } from './list-order.ts'
 import { defaultMaxPageSize, pageSizeOf } from './page.ts'
-import {
-  type SearchedPart,
-  type SearchMatch,
-  type SearchPart,
-  searchPart,
-  searchRanks,
-} from './search-part.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { type Condition, everything } from '../condition/condition.ts'
+import { bindCondition } from '../condition/id-set.ts'
 
-/** What cursors of a search are bound to. */
+/** What the cursors of a search are bound to. */
 export interface SearchIdentity extends ListIdentity {
   readonly text: string
   readonly kinds: readonly string[] | null
@@ -27,31 +23,31 @@ export interface SearchPageOptions {
   readonly maxPageSize?: number
 }
 
-/** One object that has been found. */
+/** An object that was found. */
 export interface SearchHit {
   readonly part: SearchedPart
   readonly id: ObjectId
-  /** The lower, the better. */
+  /** Lower is better. */
   readonly rank: number
 }
 
-/** One page of what was found: the best first, among equals by type, namespace and name. Valid within the tick. */
+/** One page of results, valid within the tick: the best first, then by type, namespace and name. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
   cursorOf(hit: SearchHit): string
-  /** By which of its values the object was found. */
+  /** The value by which an object was found. */
   matchOf(hit: SearchHit): SearchMatch
   totalCount(): number
-  /** How many objects of each type, the most first; types without any are left out. */
+  /** The number of objects by type, most first, without types that have none. */
   counts(): readonly { readonly type: string; readonly count: number }[]
 }
 
 /**
- * Finds objects of several kinds whose name, a label or a searchable index holds a text, without regard to case. The values of
- * the indexes are tried, each once, however many objects share it; no object is decoded. Throws `PageSizeError`,
- * {@link CursorError} and `QueryTooCostlyError`.
+ * Finds objects of several kinds whose name, label or searchable index value contains a text, ignoring case. Tests each
+ * value once, however many objects share it. Decodes no object. Throws `PageSizeError`, {@link CursorError} and
+ * `QueryTooCostlyError`.
  */
 export function searchPage(options: SearchPageOptions): SearchPage {
   const { budget, identity, maxPageSize = defaultMaxPageSize, first } = options
@@ -95,7 +91,7 @@ interface Position {
   readonly key: string
 }
 
-/** What is found alike, in order, from the position on. */
+/** The results of equal rank and type, in order, from the position on. */
 function* bucketsBehind(
   after: Position | undefined,
   parts: readonly SearchedPart[],
@@ -108,7 +104,7 @@ function* bucketsBehind(
   }
 }
 
-/** The first of one bucket in the order of their keys, behind one of them. */
+/** The first results of one part and rank in key order, behind a key. */
 function firstOf(
   part: SearchedPart,
   rank: number,
@@ -134,4 +130,185 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
     throw new CursorError('after', cursor, 'malformed')
   }
   return { rank, type: key.slice(0, colon), key: key.slice(colon + 1) }
+}
+
+/** One kind to search. */
+interface SearchPart {
+  /** Unique among the parts, and the same on every replica; without `:`. */
+  readonly type: string
+  readonly view: StoreView
+  /** String indexes to search, besides names and labels. */
+  readonly indexes: readonly string[]
+  /** Selects the requested and visible objects. */
+  readonly condition: Condition
+}
+
+/** The value by which an object was found: its `name`, `labels["app"]`, or an index. */
+interface SearchMatch {
+  readonly matched: string
+  readonly value: string
+  /** From 0, the best, up to but not including {@link searchRanks}. */
+  readonly rank: number
+}
+
+/** The results of one kind, valid within the tick. */
+interface SearchedPart extends SearchPart {
+  readonly size: number
+  /** The results of one rank, in no particular order. */
+  ofRank(rank: number): Iterable<ObjectId>
+  /** The best match of a result. */
+  matchOf(id: ObjectId): SearchMatch
+}
+
+/** The text to find, and the budget. */
+interface SearchTerms {
+  readonly text: string
+  readonly budget: WorkBudget
+}
+
+/** An exact, a leading or an inner match: first of the name, then of anything else. */
+const searchRanks = 6
+const ranksPerField = 3
+
+/** Searching a value takes twice as long for each doubling beyond this many bits of its length. */
+const longValueBits = 8
+
+/** Collecting an object of a value takes as long as testing so many values. */
+const testsPerFound = 3
+
+/** Asking so many objects for their values takes as long as testing all values of the indexes. */
+const objectsPerView = 16
+
+/**
+ * Finds the objects of a part. The budget pays for each tested value and each result. Throws `QueryTooCostlyError`.
+ */
+function searchPart(part: SearchPart, { text, budget }: SearchTerms): SearchedPart {
+  const matcher = new Matcher(text.toLowerCase(), budget)
+  const ranks = new Ranks()
+  const { view, condition } = part
+  budget.report?.reading(view)
+  budget.report?.reached('postings')
+  const set = condition === everything ? undefined : bindCondition(condition, view, budget)
+  const few = set?.candidates(Math.ceil(view.size / objectsPerView))
+  if (few !== undefined) {
+    for (const id of few.ids()) {
+      budget.spend('examined', 1)
+      if (set?.has(id) !== true) continue
+      const match = bestMatch(part, id, matcher)
+      if (match !== undefined) ranks.set(id, match.rank)
+    }
+  } else {
+    for (const { index, name, base } of fieldsOf(part)) {
+      budget.report?.now.values.add(name)
+      for (const value of index.values()) {
+        const quality = matcher.qualityOf(value)
+        if (quality === undefined) continue
+        budget.spend('tests', testsPerFound)
+        for (const id of index.posting(value) ?? []) {
+          budget.spend('examined', 1)
+          if (set === undefined || set.has(id)) ranks.set(id, base + quality)
+        }
+      }
+    }
+  }
+  budget.report?.returned(ranks.size)
+  return {
+    ...part,
+    size: ranks.size,
+    ofRank: (rank) => ranks.ofRank(rank),
+    matchOf: (id) =>
+      bestMatch(part, id, matcher) ?? { matched: 'name', value: nameOf(part, id), rank: 0 },
+  }
+}
+
+interface SearchField {
+  readonly index: IndexView
+  readonly name: string
+  /** The rank of an exact match. */
+  readonly base: number
+}
+
+function* fieldsOf({ view, indexes }: SearchPart): IterableIterator<SearchField> {
+  yield { index: view.index('name'), name: 'name', base: 0 }
+  for (const key of view.labelKeys()) {
+    const index = view.label(key)
+    if (index !== undefined) yield { index, name: labelName(key), base: ranksPerField }
+  }
+  for (const name of indexes) {
+    if (view.hasIndex(name)) yield { index: view.index(name), name, base: ranksPerField }
+  }
+}
+
+function bestMatch(part: SearchPart, id: ObjectId, matcher: Matcher): SearchMatch | undefined {
+  const { view, indexes } = part
+  const name = nameOf(part, id)
+  const quality = matcher.qualityOf(name)
+  if (quality !== undefined) return { matched: 'name', value: name, rank: quality }
+  let best: SearchMatch | undefined
+  const tried = (matched: string, value: string): void => {
+    const found = matcher.qualityOf(value)
+    if (found === undefined || found + ranksPerField >= (best?.rank ?? searchRanks)) return
+    best = { matched, value, rank: found + ranksPerField }
+  }
+  for (const [key, value] of Object.entries(view.labelsOf(id))) tried(labelName(key), value)
+  for (const index of indexes) {
+    if (!view.hasIndex(index)) continue
+    for (const value of view.index(index).valuesOf(id)) tried(index, value)
+  }
+  return best
+}
+
+function nameOf({ view }: SearchPart, id: ObjectId): string {
+  return splitObjectKey(view.keyOf(id)).name
+}
+
+function labelName(key: string): string {
+  return `labels[${JSON.stringify(key)}]`
+}
+
+/** Tests values for a text. Ranks: 0 if it is the whole value, 1 the beginning, 2 a part. */
+class Matcher {
+  readonly #text: string
+  readonly #budget: WorkBudget
+
+  constructor(text: string, budget: WorkBudget) {
+    this.#text = text
+    this.#budget = budget
+  }
+
+  qualityOf(value: string): 0 | 1 | 2 | undefined {
+    this.#budget.spend('tests', 1 + (value.length >> longValueBits))
+    if (value.length < this.#text.length) return undefined
+    const at = value.toLowerCase().indexOf(this.#text)
+    if (at < 0) return undefined
+    if (at > 0) return 2
+    return value.length === this.#text.length ? 0 : 1
+  }
+}
+
+/** The best rank of each result. */
+class Ranks {
+  /** By id, one more than the rank; 0 if the object was not found. */
+  #ranks = new Uint8Array(1024)
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  set(id: ObjectId, rank: number): void {
+    if (id >= this.#ranks.length) {
+      const larger = new Uint8Array(Math.max(2 * this.#ranks.length, id + 1))
+      larger.set(this.#ranks)
+      this.#ranks = larger
+    }
+    const before = this.#ranks[id] ?? 0
+    if (before === 0) this.#size += 1
+    if (before === 0 || rank + 1 < before) this.#ranks[id] = rank + 1
+  }
+
+  *ofRank(rank: number): IterableIterator<ObjectId> {
+    if (this.#size === 0) return
+    for (let id = 0; id < this.#ranks.length; id++) if (this.#ranks[id] === rank + 1) yield id
+  }
 }

@@ -1,58 +1,58 @@
 import { comparePositions, type OrderPosition, type OrderTerm } from './list-order.ts'
 
-/** An object and where it stands. */
-export interface FrontRow {
+/** An object and its position. */
+export interface WindowRow {
   readonly key: string
   readonly uid: string
   readonly position: OrderPosition
 }
 
 /**
- * The first objects of a list in an order, and some more that stand ready behind them, kept while the list changes: a change costs
- * two binary searches and a move within one array. What is not here stands behind all that is, so only when more have left than
- * stood ready is the list to be read again.
+ * The first rows of a list, and some spare rows behind them, while the list changes. A change costs two binary searches
+ * and a move within one array. All other rows sort behind those kept here, so the list is read again only when more
+ * rows have left than there were spare ones.
  */
 export class TopWindow {
   readonly #size: number
   readonly #capacity: number
   readonly #order: { readonly terms: readonly OrderTerm[]; readonly backwards: false }
-  readonly #byKey = new Map<string, FrontRow>()
-  #rows: FrontRow[] = []
-  /** Whether there are no others. */
+  readonly #byKey = new Map<string, WindowRow>()
+  #rows: WindowRow[] = []
+  /** Whether the window holds the whole list. */
   #isWhole = false
 
-  /** `size` rows are wanted; `ready` more are kept behind them. */
+  /** `size` rows are wanted; `ready` spare ones are kept. */
   constructor(terms: readonly OrderTerm[], size: number, ready: number) {
     this.#size = size
     this.#capacity = size + ready
     this.#order = { terms, backwards: false }
   }
 
-  /** How many rows {@link fill} is to be given, if there are as many. */
+  /** How many rows {@link fill} takes. */
   get capacity(): number {
     return this.#capacity
   }
 
-  /** Whether too few are known: then it is to be filled. */
+  /** Whether rows are missing, so that {@link fill} is needed. */
   get isShort(): boolean {
     return !this.#isWhole && this.#rows.length < this.#size
   }
 
-  /** The first rows, as many as are wanted or as there are. */
-  first(): readonly FrontRow[] {
+  /** The wanted rows, as far as they exist. */
+  first(): readonly WindowRow[] {
     return this.#rows.slice(0, this.#size)
   }
 
-  /** These are the first of the list, in order, and whether they are all of it. */
-  fill(rows: readonly FrontRow[], isWhole: boolean): void {
+  /** Replaces all rows. They are the first of the list, in order; `isWhole`: they are all of it. */
+  fill(rows: readonly WindowRow[], isWhole: boolean): void {
     this.#rows = [...rows]
     this.#isWhole = isWhole
     this.#byKey.clear()
     for (const row of rows) this.#byKey.set(row.key, row)
   }
 
-  /** An object of the list stands here now, wherever it stood before. */
-  put(row: FrontRow): void {
+  /** Inserts or moves a row. */
+  put(row: WindowRow): void {
     this.delete(row.key)
     const place = this.#placeOf(row)
     if (place === this.#rows.length && !this.#isWhole) return
@@ -64,7 +64,7 @@ export class TopWindow {
     this.#isWhole = false
   }
 
-  /** An object is in the list no more. */
+  /** Removes a row. */
   delete(key: string): void {
     const known = this.#byKey.get(key)
     if (known === undefined) return
@@ -72,8 +72,8 @@ export class TopWindow {
     this.#rows.splice(this.#placeOf(known), 1)
   }
 
-  /** Where a row stands, or would: keys make all positions different. */
-  #placeOf({ position }: FrontRow): number {
+  /** The index of a row, or the one at which it would be. All positions differ, by their keys. */
+  #placeOf({ position }: WindowRow): number {
     let [low, high] = [0, this.#rows.length]
     while (low < high) {
       const middle = (low + high) >>> 1

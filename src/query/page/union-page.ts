@@ -5,13 +5,13 @@ import { countObjects, defaultMaxPageSize, listRows, type PageBounds, pageSizeOf
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
-/** The objects of one kind in a list of several kinds. */
+/** The objects of one kind in a list over several kinds. */
 export interface UnionPart {
-  /** Unique among the parts and the same on every replica; no `:`. */
+  /** Unique among the parts, and the same on every replica; without `:`. */
   readonly type: string
   readonly view: StoreView
   readonly condition: Condition
-  /** What the viewer may see of this kind. */
+  /** The visible objects of this kind. */
   readonly scope: Scope
 }
 
@@ -22,25 +22,25 @@ export interface UnionPageOptions extends PageBounds {
   readonly maxPageSize?: number
 }
 
-/** One object of a list of several kinds. */
+/** An object in a list over several kinds. */
 export interface UnionRow {
   readonly part: UnionPart
   readonly id: ObjectId
 }
 
-/** As `Page`, for several kinds. */
+/** Like `Page`, over several kinds. */
 export interface UnionPage {
   readonly rows: readonly UnionRow[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
   cursorOf(row: UnionRow): string
-  /** May look at each object: throws `QueryTooCostlyError`. */
+  /** May examine each object: throws `QueryTooCostlyError`. */
   totalCount(): number
 }
 
 /**
- * One page of a list of several kinds (all that an object owns, whatever it is): by type, then namespace, then name. A kind
- * that is no longer among the parts is passed over by its cursors. Throws as `listPage` does.
+ * One page of a list over several kinds, such as all that an object owns, ordered by type, namespace and name. Cursors
+ * into a kind that is no longer among the parts continue behind it. Throws as `listPage` does.
  */
 export function listUnionPage(options: UnionPageOptions): UnionPage {
   const { budget, identity } = options
@@ -87,7 +87,7 @@ interface UnionPosition {
   readonly key: string
 }
 
-/** Whether a type lies on the other side of a position: ahead of it, or behind it. */
+/** Whether all objects of a type are on the far side of a position: before it (`ahead`) or behind it. */
 function isBeyond(position: UnionPosition | undefined, type: string, ahead: boolean): boolean {
   if (position === undefined || type === position.type) return false
   return type < position.type === ahead

@@ -1,4 +1,4 @@
-import type { Unstructured } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
 import type {
   IndexFunction,
   Indexers,
@@ -6,9 +6,7 @@ import type {
   StoreView,
 } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
-import { anyOf, type Condition, hasValue } from '../condition/condition.ts'
-import type { OriginView } from '../condition/related-by.ts'
+import { anyOf, type Condition, hasValue, type OriginView } from '../condition/condition.ts'
 import { originObject, type Relation, type RelationOrigin } from './relation.ts'
 import type { EventsRelation } from './relation-definition.ts'
 
@@ -18,8 +16,8 @@ const named = 'event:named'
 const namePrefix = 'name:'
 
 /**
- * What an Event is about. Where it carries the UID of an object, that UID, so that the Events of a former object of the
- * same name do not count. Kubelets write the *name* of their Node there, and some controllers nothing: then the
+ * The object that an Event is about. A UID, if the Event has one, so that Events of a former object with the same name
+ * do not count. Kubelets write the *name* of their Node in its place, and some controllers leave it empty; then group,
  * kind, namespace and name. Reads both forms of Event: `involvedObject` and `regarding`.
  */
 const aboutOf: IndexFunction = (event) => {
@@ -27,10 +25,10 @@ const aboutOf: IndexFunction = (event) => {
   return referenceKeys(involvedObject ?? regarding)
 }
 
-/** What an Event names besides, in the same form. */
+/** The related object of an Event, in the same form. */
 const relatedOf: IndexFunction = (event) => referenceKeys((event as Unstructured)['related'])
 
-/** The groups and kinds of the objects that an Event means without their UIDs. */
+/** The groups and kinds of objects that Events refer to without a UID. */
 const namedKindsOf: IndexFunction = (event) =>
   [...aboutOf(event), ...relatedOf(event)]
     .filter((key) => !isUid(key))
@@ -48,19 +46,22 @@ function referenceKeys(reference: unknown): readonly string[] {
   return [nameReference(group, kind, typeof namespace === 'string' ? namespace : '', name)]
 }
 
-/** UIDs stand in the index as they are, so that they are looked for by the text that the object's store has. */
+/** UIDs are index values as they are, so that a look-up needs no other string. */
 function isUid(value: string): boolean {
   return value !== '' && !value.startsWith(namePrefix)
 }
 
-/** Stands for the group where a reference has no `apiVersion`, as the kubelet's has not. */
+/** The group of a reference without `apiVersion`, such as the kubelet's. */
 const anyGroup = '*'
 
 function nameReference(group: string, kind: string, namespace: string, name: string): string {
   return `${namePrefix}${group}/${kind}/${namespace}/${name}`
 }
 
-/** What an Event is about, read from its index where there is one: a UID, or else a kind and a key. `undefined`: nothing that can be told. */
+/**
+ * The object that an Event is about, from its index if there is one: a UID, or a kind and a key. `undefined` if the
+ * Event does not identify an object.
+ */
 export function aboutEvent(
   origin: RelationOrigin,
 ):
@@ -83,21 +84,23 @@ export function aboutEvent(
   }
 }
 
-/** The indexes that the store of Events needs. */
 export const eventIndexers: Indexers = {
   [about]: aboutOf,
   [related]: relatedOf,
   [named]: namedKindsOf,
 }
 
-/** The Events about an object of any kind, or also those that name it as related: a condition on the store of Events. */
+/**
+ * The Events about an object of any kind, optionally with those that name it as related: a condition on the store of
+ * Events.
+ */
 export function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condition {
   const keys = keysOf(view, id)
   const own = hasValue(about, keys)
   return withRelated ? anyOf([own, hasValue(related, keys)]) : own
 }
 
-/** The keys by which Events may mean an object. */
+/** The index values by which Events may refer to an object. */
 function keysOf(view: OriginView, id: ObjectId): readonly string[] {
   return [...uidKeysOf(view, id), ...nameKeysOf(view, id)]
 }
@@ -116,7 +119,7 @@ function nameKeysOf(view: OriginView, id: ObjectId): readonly string[] {
   ]
 }
 
-/** Whether there are Events that mean objects of a kind without their UIDs. */
+/** Whether any Events refer to objects of a kind without a UID. */
 function areNamed({ resource }: OriginView, events: StoreView): boolean {
   const { group, kind } = resource
   const kinds = events.index(named)
@@ -135,7 +138,7 @@ export function compileEvents(definition: EventsRelation): Relation {
       const all: string[] = []
       for (const id of ids) all.push(...keysOfOne(view, id))
       budget.spend('tests', all.length)
-      // There is hardly an object that something is reported about: what is asked for is only what there is in this tick.
+      // Most objects have no Events, so the condition only includes values that exist in this tick.
       const reported = (index: string): Condition => {
         const found = events.index(index)
         const keys = all.filter((key) => found.posting(key) !== undefined)

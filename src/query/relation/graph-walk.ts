@@ -1,85 +1,85 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { type Condition, hasValue } from '../condition/condition.ts'
+import { type Condition, hasValue, partsOf } from '../condition/condition.ts'
 import { bindCondition, testsPerPart } from '../condition/id-set.ts'
 import { isInScope, type Scope } from '../condition/scope.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { inKeyOrder } from '../page/key-comparison.ts'
+import { inKeyOrder } from '../page/list-order.ts'
 
 /** The objects of one kind, as a walk reads them. */
 export interface WalkPart {
   readonly view: StoreView
-  /** What the viewer may see of the kind: what is hidden is simply not there. */
+  /** The visible objects of the kind. The walk treats hidden ones as absent. */
   readonly scope: Scope
 }
 
-/** Where an object leads: the objects of a part that meet a condition. */
+/** The objects of a part that meet a condition. */
 export interface Lead<P extends WalkPart> {
   readonly to: P
   readonly condition: Condition
 }
 
-/** One relation as objects of one part have it. */
+/** A relation from the objects of one part. */
 export type WalkStep<P extends WalkPart> = {
-  /** What its edges are called. */
+  /** The name of its edges. */
   readonly relation: string
-  /** Whether it is the relation read backwards: its edges begin at what is found. */
+  /** Whether the relation is read backwards: then its edges start at the objects found. */
   readonly backwards: boolean
 } & (
   | { readonly to: P; condition(id: ObjectId): Condition }
-  /** The objects that have a value in an index of theirs; `''` is nobody's. */
+  /** The objects that have a value in an index; `''` matches no object. */
   | { readonly to: P; readonly index: IndexView; value(id: ObjectId): string }
   | { leads(id: ObjectId): Iterable<Lead<P>> }
 )
 
 export interface WalkOptions<P extends WalkPart> {
-  /** Objects that are there and may be seen, not more than `maxNodes`. */
+  /** Existing, visible objects; at most `maxNodes`. */
   readonly roots: readonly { readonly part: P; readonly id: ObjectId }[]
-  /** How many steps from a root at most. */
+  /** The maximum number of steps from a root. */
   readonly depth: number
   readonly maxNodes: number
   readonly budget: WorkBudget
-  /** Asked once for each store that is reached. */
+  /** Called once for each store that the walk reaches. */
   readonly stepsOf: (part: P) => readonly WalkStep<P>[]
 }
 
-/** One object that was reached, and in how many steps. */
+/** An object that was reached, and its distance from a root. */
 export interface WalkNode<P extends WalkPart> {
   readonly part: P
   readonly id: ObjectId
   readonly depth: number
 }
 
-/** One relation between two objects that were reached, by their positions among the nodes. */
+/** A relation between two reached objects, by their positions among the nodes. */
 export interface WalkEdge {
   readonly from: number
   readonly to: number
   readonly relation: string
 }
 
-/** What a walk has found. Valid within the tick. */
+/** The result of a walk, valid within the tick. */
 export interface Walk<P extends WalkPart> {
   /** Nearest first. */
   readonly nodes: readonly WalkNode<P>[]
-  /** Each once, whichever way it was walked. */
+  /** Each edge once, in whichever direction it was walked. */
   readonly edges: readonly WalkEdge[]
-  /** Whether there was more than `maxNodes`. */
+  /** Whether there are more than `maxNodes` objects. */
   readonly isCut: boolean
 }
 
 /**
- * Walks relations from some objects, breadth first, until everything within `depth` steps is found or there are `maxNodes`
- * objects. Objects at the last depth are not asked where they lead. No object is decoded. Throws `QueryTooCostlyError`.
+ * Walks relations breadth first, until everything within `depth` steps is found or `maxNodes` objects are. Objects at
+ * the last depth are not expanded. Decodes no object. Throws `QueryTooCostlyError`.
  */
 export function walkGraph<P extends WalkPart>(options: WalkOptions<P>): Walk<P> {
   const walker = new Walker(options)
   return walker.walk()
 }
 
-/** A step that is walked: what it has found so far is shared by all steps of one relation, and of one store. */
+/** A step with its results so far, shared by all steps of one relation and store. */
 interface WalkedStep<P extends WalkPart> {
   readonly step: WalkStep<P>
   readonly pairs: Set<number>
-  /** Where the last object led: siblings often lead to the same. */
+  /** The last lead: siblings often lead to the same objects. */
   last?: Lead<P> & { readonly ids: readonly ObjectId[] }
 }
 
@@ -89,7 +89,7 @@ class Walker<P extends WalkPart> {
   readonly #edges: WalkEdge[] = []
   readonly #positions = new Map<StoreView, Map<ObjectId, number>>()
   readonly #steps = new Map<StoreView, readonly WalkedStep<P>[]>()
-  /** By relation, the pairs of positions that have an edge, each as one number. */
+  /** By relation, the pairs of connected positions, each encoded as one number. */
   readonly #known = new Map<string, Set<number>>()
   #isCut = false
 
@@ -103,7 +103,7 @@ class Walker<P extends WalkPart> {
     return { nodes: this.#nodes, edges: this.#edges, isCut: this.#isCut }
   }
 
-  /** Goes one step from a node in every direction, until there is one object too many. */
+  /** Follows every step from a node, until there is one object too many. */
   #leave(at: number): void {
     const node = this.#nodes[at]
     if (node === undefined || node.depth >= this.#options.depth) return
@@ -146,7 +146,7 @@ class Walker<P extends WalkPart> {
     this.#arrive(at, walked, to, ids)
   }
 
-  /** Keys and single values are read straight away; whatever else is bound to the store as conditions of lists are. */
+  /** Keys and single values are looked up directly; other conditions are bound to the store. */
   #idsOf(to: P, condition: Condition): readonly ObjectId[] {
     const { budget } = this.#options
     if (budget.report !== undefined) return this.#members(to, condition)
@@ -192,7 +192,7 @@ class Walker<P extends WalkPart> {
     }
   }
 
-  /** The position of an object among the nodes; `undefined` where it is one too many. */
+  /** The position of an object among the nodes; `undefined` if it would be one too many. */
   #reach(part: P, id: ObjectId, depth: number): number | undefined {
     const positions = this.#positionsIn(part)
     const known = positions.get(id)
@@ -233,14 +233,14 @@ class Walker<P extends WalkPart> {
     budget.report?.reading(view)
     const set = bindCondition(condition, view, budget)
     const candidates = set.candidates(view.size)
-    budget.report?.searched(condition, candidates?.from)
+    budget.report?.searched(partsOf(condition), partsOf(candidates?.from))
     const isMember = candidates?.exact === true ? undefined : (id: ObjectId): boolean => set.has(id)
     const members = this.#visible(part, candidates?.ids() ?? view.ids(), isMember)
     budget.report?.returned(members.length)
     return members
   }
 
-  /** Those that may be seen, in the order of their keys; of more than there may be nodes, some. */
+  /** The visible objects in key order; if there are more than `maxNodes`, some of them. */
   #visible(
     { view, scope }: P,
     ids: Iterable<ObjectId>,
@@ -252,7 +252,7 @@ class Walker<P extends WalkPart> {
       budget.spend('examined', 1)
       if (isMember?.(id) === false) continue
       if (scope.form !== 'all' && !isInScope(scope, view.keyOf(id))) continue
-      // Among so many there is at least one too many.
+      // At least one of these exceeds `maxNodes`.
       if (members.push(id) > maxNodes) break
     }
     return inKeyOrder(members, view)

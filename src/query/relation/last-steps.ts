@@ -1,14 +1,21 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { Condition } from '../condition/condition.ts'
-import type { OriginView, RelatedPart } from '../condition/related-by.ts'
+import {
+  allOf,
+  type Allowance,
+  type Condition,
+  type OriginView,
+  type RelatedPart,
+  scopeCondition,
+} from '../condition/condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FollowedStep, Relation, RelationOrigin, RelationSteps } from './relation.ts'
 import type { RelationDefinition } from './relation-definition.ts'
-import { visibleIds } from './visible-ids.ts'
+import { eachMember } from '../condition/candidates.ts'
+import { bindCondition } from '../condition/id-set.ts'
 
 /**
- * Where relations led from the last object that each was followed from, within one tick: the fields of a row that are behind the
- * same step (a Deployment's Services and Events, both behind its pods) take it once.
+ * Remembers where each relation led from the last object, within one tick. Fields of a row that share a step (a
+ * Deployment's Services and Events both go through its pods) take it once.
  */
 export class LastSteps implements RelationSteps {
   readonly #steps = new Map<RelationDefinition, Step>()
@@ -22,7 +29,7 @@ export class LastSteps implements RelationSteps {
   }
 }
 
-/** A step from one object, and by which parts it went: another field may see less of a kind. */
+/** A step from one object. Keeps ids by part, because another field may see less of a kind. */
 class Step implements FollowedStep {
   readonly condition: Condition
   readonly #view: OriginView
@@ -57,4 +64,24 @@ class Step implements FollowedStep {
     }
     return this.#ids
   }
+}
+
+/**
+ * The visible objects that meet a condition, in the middle of a chain. The budget pays. `undefined` if more objects
+ * would be examined than the allowance permits.
+ */
+export function visibleIds(
+  condition: Condition,
+  { view, scope }: RelatedPart,
+  budget: WorkBudget,
+  allowance?: Allowance,
+): readonly ObjectId[] | undefined {
+  const set = bindCondition(allOf([condition, scopeCondition(scope)]), view, budget)
+  const candidates = set.candidates(Math.min(view.size, allowance?.left ?? view.size))
+  if (allowance !== undefined && (allowance.left -= candidates?.size ?? view.size) < 0) {
+    return undefined
+  }
+  const ids: ObjectId[] = []
+  eachMember({ set, candidates, view, budget }, (id) => ids.push(id))
+  return ids
 }

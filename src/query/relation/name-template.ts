@@ -1,20 +1,19 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { parsePath, type Path, valuesAt } from '../index/path.ts'
+import { parsePath, type Path, valueAt, valuesAt } from '../index/path.ts'
 import type { GroupKind } from './relation.ts'
-import { type TextFunction, textFunctions } from './text-functions.ts'
 
-/** A rule that puts names together, ready to be used. */
+/** A rule that composes names. */
 export interface NameTemplate {
-  /** Whether it ends in any number; {@link NameTemplate.namesOf} gives what stands before it. */
+  /** Whether names end in any number; then {@link NameTemplate.namesOf} returns the part before it. */
   readonly isNumbered: boolean
-  /** Whether an object may have more than one name by it. */
+  /** Whether an object may have several names by this rule. */
   readonly many: boolean
-  /** The names by the rule; none where a part of them is missing. */
+  /** The names by this rule; none if a part is missing. */
   namesOf(object: unknown): readonly string[]
 }
 
-/** A rule that cannot be read. */
+/** A rule has a syntax error. */
 export class NameTemplateError extends CodedError {
   constructor(text: string, problem: string) {
     super('NAME_TEMPLATE', `name ${JSON.stringify(text)} ${problem}`, {
@@ -24,7 +23,7 @@ export class NameTemplateError extends CodedError {
   }
 }
 
-/** A path, and what becomes of what stands there. */
+/** A path, and the function applied to its values. */
 interface Placed {
   readonly path: Path
   readonly read: TextFunction | undefined
@@ -35,9 +34,9 @@ type Piece = string | Placed
 const pieces = /\{([^{}]*)\}|([^{}]+)|([{}])/g
 
 /**
- * Reads a rule: text, paths in braces, and `#` at the end. Throws {@link NameTemplateError} and `PathError`.
+ * Parses a rule: text, paths in braces, and `#` at the end. Throws {@link NameTemplateError} and `PathError`.
  *
- * @param options.groupKind The kind of the objects that it is for, where that is known.
+ * @param options.groupKind The kind of the objects, if known.
  */
 export function parseNameTemplate(
   text: string,
@@ -48,7 +47,7 @@ export function parseNameTemplate(
   for (const [, path, literal] of (isNumbered ? text.slice(0, -1) : text).matchAll(pieces)) {
     if (path !== undefined) read.push(placedAt(text, path))
     else if (literal !== undefined) read.push(literal)
-    else throw new NameTemplateError(text, 'has a brace without its other one')
+    else throw new NameTemplateError(text, 'has an unmatched brace')
   }
   if (!mayBeConstant && !read.some((piece) => typeof piece !== 'string')) {
     throw new NameTemplateError(text, 'has no path in braces')
@@ -100,7 +99,50 @@ function joined(
 
 const numbered = /^(.*\D)(?:0|[1-9]\d*)$/s
 
-/** What stands before the number at the end of a name; `undefined` where there is none. */
+/** The part before the number at the end of a name; `undefined` if there is no number. */
 export function stemOf(name: string): string | undefined {
   return numbered.exec(name)?.[1]
+}
+
+/** Parses a text of an object; `undefined` if it has another form. Must be pure. */
+type TextFunction = (
+  text: string,
+  object: KubernetesObject,
+  groupKind: GroupKind | undefined,
+) => string | undefined
+
+/** `APPLICATION:GROUP/KIND:NAMESPACE/NAME`. */
+const trackingId = /^([^:]+):([^/:]*)\/([^/:]+):([^/]*)\/([^/]+)$/
+
+/**
+ * The application in a tracking id of Argo CD, as `NAME` or `NAMESPACE_NAME`. The id must be the object's own, because
+ * controllers copy annotations to the objects that they create. The id of a cluster-scoped object has the namespace
+ * that its application deploys to.
+ */
+const argoApplication: TextFunction = (text, { metadata: { namespace, name } }, groupKind) => {
+  const [, application, ofGroup, ofKind, ofNamespace, ofName] = trackingId.exec(text) ?? []
+  const isOwn =
+    ofGroup === groupKind?.group &&
+    ofKind === groupKind?.kind &&
+    ofName === name &&
+    (!namespace || ofNamespace === namespace)
+  return isOwn ? application : undefined
+}
+
+const controllerNamespace = parsePath('status.controllerNamespace')
+
+/**
+ * The name of an Argo CD Application as tracking ids show it: just `NAME` in the namespace of Argo CD, `NAMESPACE_NAME`
+ * in others. An Application that does not say where Argo CD runs may have either.
+ */
+const argoPlainName: TextFunction = (text, object) => {
+  const home = valueAt(controllerNamespace, object)
+  const isElsewhere = typeof home === 'string' && home !== '' && home !== object.metadata.namespace
+  return isElsewhere ? undefined : text
+}
+
+/** The functions that `{path | function}` may name. */
+const textFunctions: Readonly<Record<string, TextFunction>> = {
+  argoApplication,
+  argoPlainName,
 }

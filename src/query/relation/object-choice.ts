@@ -5,7 +5,7 @@ import {
   labelSelectorOf,
 } from '../../kubernetes/label-selector.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { type Path, valueAt } from '../index/path.ts'
 import {
   anyNamespace,
@@ -13,9 +13,9 @@ import {
   placeIn,
   placesOfLabels,
   placesOfSelector,
-} from './label-places.ts'
+} from './object-selector.ts'
 
-/** What an object chooses others by: a name or labels, in one namespace or, where that is `undefined`, in any. */
+/** How an object selects others: by a name or by labels, in one namespace or, if that is `undefined`, in any. */
 export type ObjectChoice =
   | { readonly form: 'name'; readonly name: string; readonly namespace: string | undefined }
   | {
@@ -24,7 +24,10 @@ export type ObjectChoice =
       readonly namespace: string | undefined
     }
 
-/** Reads `name` or `selector`, one of which there must be, and `namespace`. A malformed one, which the API server would have refused, chooses nothing. */
+/**
+ * Reads `name` or `selector`, one of which is required, and `namespace`. A malformed reference, which the API server
+ * would have refused, selects nothing.
+ */
 export function choiceAt(reference: unknown): ObjectChoice | undefined {
   if (!isRecord(reference)) return undefined
   const { name, namespace: said, selector } = reference
@@ -41,12 +44,13 @@ export function choiceAt(reference: unknown): ObjectChoice | undefined {
   }
 }
 
-/** The name of the index that leads from what may be chosen back to those that choose; `field` is `TYPE.FIELD`. */
+/** The name of the index that leads from selectable objects back to selecting ones; `field` is `TYPE.FIELD`. */
 export const choiceIndex = (field: string): string => `choice:${field}`
 
 /**
- * The index of those that choose: each stands under the name that it chooses by, or under a label that what it chooses must
- * have, so that only those under an object's own name and labels, and those that ask for no label, have to be tried.
+ * An index of the selecting objects. Each is indexed under the name that it selects, or under one label that its
+ * selector requires. So only the entries for an object's own name and labels, and those without required labels, need a
+ * test.
  */
 export function choiceIndexers(field: string, path: Path): Indexers {
   return {
@@ -60,7 +64,7 @@ export function choiceIndexers(field: string, path: Path): Indexers {
   }
 }
 
-/** Where in that index those stand that may choose an object. */
+/** The index values under which objects that select this one may be found. */
 export function placesChoosing(view: StoreView, id: ObjectId): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const labels = placesOfLabels(view.labelsOf(id))

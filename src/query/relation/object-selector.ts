@@ -10,15 +10,14 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, valueAt, valuesAt } from '../index/path.ts'
 import type { SelectsRelation } from './relation-definition.ts'
 
-/** What an object selects others by. */
 export interface ObjectSelector {
   readonly labels: LabelSelector
-  /** The namespaces that it reaches; `any`: all of them, `labels`: those with such labels. */
+  /** The namespaces that it covers. `any`: all; `labels`: those with such labels. */
   readonly namespaces: readonly string[] | 'any' | { readonly labels: LabelSelector }
 }
 
 /**
- * Reads the selectors of an object; none where it selects nothing. A malformed one, which the API server would have
+ * Reads the selectors of an object; none if it selects nothing. A malformed selector, which the API server would have
  * refused, selects nothing either. Throws `PathError`.
  */
 export function readSelectors(
@@ -49,7 +48,7 @@ export function readSelectors(
   }
 }
 
-/** A list of requirements as one value, so that lists of lists stay lists of selectors. */
+/** Returns a list of requirements as one value, so that several selectors make a list of lists. */
 function readSelector(
   form: SelectsRelation['selector'],
   value: unknown,
@@ -72,7 +71,9 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** `{ any: true }` and `{ matchNames: [...] }`, the form of the Prometheus operator; else the own namespace. */
+/**
+ * `{ any: true }` and `{ matchNames: [...] }`, the form of the Prometheus operator; else the object's own namespace.
+ */
 function namespacesOf(said: unknown, own: string): readonly string[] | 'any' {
   if (typeof said !== 'object' || said === null) return [own]
   const { any, matchNames } = said as { readonly any?: unknown; readonly matchNames?: unknown }
@@ -81,7 +82,6 @@ function namespacesOf(said: unknown, own: string): readonly string[] | 'any' {
   return matchNames.filter((name) => typeof name === 'string')
 }
 
-/** The namespaces with labels that a label selector selects; of a malformed one, none. */
 function labelledNamespaces(value: unknown): ObjectSelector['namespaces'] | undefined {
   const [labels] = readSelector('labelSelector', value) ?? []
   if (labels === undefined) return undefined
@@ -89,8 +89,8 @@ function labelledNamespaces(value: unknown): ObjectSelector['namespaces'] | unde
 }
 
 /**
- * Whether a selector reaches a namespace; `''` is that of cluster-scoped objects. `labelsOf` gives the labels of the namespace;
- * `undefined` where it is not there.
+ * Whether a selector covers a namespace; `''` is that of cluster-scoped objects. `labelsOf` returns the labels of the
+ * namespace, or `undefined` if it does not exist.
  */
 export function reaches(
   { namespaces }: ObjectSelector,
@@ -103,7 +103,7 @@ export function reaches(
   return labels !== undefined && matchesLabels(namespaces.labels, labels)
 }
 
-/** A requirement that names values, of which the object must have one: the one with the fewest values. */
+/** Of the requirements that list values which the object must have, the one with the fewest. */
 export function narrowestOf(
   selector: LabelSelector,
 ): Extract<LabelRequirement, { operator: 'in' | 'notin' }> | undefined {
@@ -115,4 +115,28 @@ export function narrowestOf(
     }
   }
   return fewest
+}
+
+/** Stands for any namespace. No namespace has this name. */
+export const anyNamespace = '*'
+/** Stands for selectors that require no label value. No label key is like it. */
+const anyLabel = '*'
+
+/** A label that an object must have, or the placeholder for any. */
+export type LabelPlace = readonly [key: string, value: string]
+
+/** The labels under which a selector is indexed: an object that it selects has one of them. */
+export function placesOfSelector(selector: LabelSelector): readonly LabelPlace[] {
+  const { key, values } = narrowestOf(selector) ?? { key: anyLabel, values: [''] }
+  return values.map((value) => [key, value])
+}
+
+/** The labels under which selectors of an object with these labels may be indexed. */
+export function placesOfLabels(labels: Readonly<Record<string, string>>): readonly LabelPlace[] {
+  return [[anyLabel, ''], ...Object.entries(labels)]
+}
+
+/** The index value of a label within a namespace. */
+export function placeIn(namespace: string, [key, value]: LabelPlace): string {
+  return `${namespace}/${key}=${value}`
 }

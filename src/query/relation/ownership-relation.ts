@@ -1,22 +1,25 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { type Condition, hasValue } from '../condition/condition.ts'
+import {
+  type Condition,
+  hasValue,
+  type OriginView,
+  scopeCondition,
+} from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
-import type { OriginView } from '../condition/related-by.ts'
-import { scopeCondition } from '../condition/scope.ts'
 import type { Relation, RelationOrigin } from './relation.ts'
 import type { OwnedRelation, OwnerRelation } from './relation-definition.ts'
 
-/** The objects, of whichever kind it is asked of, that the object owns. Owners are matched by UID, never by name. */
+/** The objects of any kind that the object owns. Owners are matched by UID, never by name. */
 export function ownedBy(view: OriginView, id: ObjectId): Condition {
   return hasValue('ownerUid', view.index('uid').valuesOf(id))
 }
 
-/** The owners of the object, of whichever kind it is asked of; an owner may be cluster-scoped. */
+/** The owners of the object, of any kind. Owners may be cluster-scoped. */
 export function ownersOf(view: OriginView, id: ObjectId): Condition {
   return hasValue('uid', view.index('ownerUid').valuesOf(id))
 }
 
-/** Downwards, from hop to hop by the UIDs of the owners. */
+/** Follows owner UIDs downwards, through the types in between. */
 export function compileOwned(definition: OwnedRelation): Relation {
   const { through = [], to } = definition
   const down = { of: 'ownerUid', give: 'uid' } as const
@@ -32,7 +35,7 @@ export function compileOwned(definition: OwnedRelation): Relation {
   }
 }
 
-/** Upwards, from hop to hop by the UIDs of the owners. */
+/** Follows owner UIDs upwards, through the types in between. */
 export function compileOwner(definition: OwnerRelation): Relation {
   const { through = [], to } = definition
   const up = { of: 'uid', give: 'ownerUid' } as const
@@ -45,7 +48,7 @@ export function compileOwner(definition: OwnerRelation): Relation {
   }
 }
 
-/** From UIDs to UIDs through the types in between: those that may be seen and have them in one index give theirs in another. */
+/** One step: the visible objects with one of the UIDs in one index give their values in the other. */
 function hop(
   { part, budget }: RelationOrigin,
   through: readonly string[],

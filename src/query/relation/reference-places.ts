@@ -5,16 +5,18 @@ import { isOfKind, keyIn, placesOf } from './referenced-keys.ts'
 import type { RelationContext } from './relation.ts'
 import type { NameRule, ReferenceRelation } from './relation-definition.ts'
 
-/** Where an object names another one: paths of it, with the numbers of list items: `spec.volumes[2].configMap.name`. */
+/**
+ * Where an object refers to another: paths with the positions of list items, such as `spec.volumes[2].configMap.name`.
+ */
 export type ReferencePlaces = (object: KubernetesObject, key: string) => readonly string[]
 
-/** A value, and where it stands. */
+/** A value and its path. */
 interface Found {
   readonly path: string
   readonly value: unknown
 }
 
-/** Finds the places of a reference that mean the object with a key. Throws as `referencedKeys` does. */
+/** Finds the paths of a reference to the object with a key. Throws as `referencedKeys` does. */
 export function referencePlaces(
   definition: ReferenceRelation,
   context: RelationContext,
@@ -43,7 +45,7 @@ export function referencePlaces(
 
 const inBraces = /\{([^{}]*)\}/g
 
-/** Of a rule of names: the item of the list that is a part of the name, or what else is. */
+/** For a name rule: the list item that is a part of the name, or the other paths in it. */
 function placesByRule(
   { templates, namespace, namespacePath }: NameRule,
   isNamespaced: boolean,
@@ -69,7 +71,7 @@ function whole(value: unknown): Found {
   return { path: '', value }
 }
 
-/** What stands at a path of something that was found, each with its own path. Without a path, that itself. */
+/** The values at a path below a value that was found, each with its own path. Without a path, that value. */
 function foundAt(path: Pick<Path, 'steps'> | undefined, start: Found): readonly Found[] {
   let found: readonly Found[] = [start]
   for (const step of path?.steps ?? []) found = found.flatMap((one) => stepFrom(one, step))

@@ -1,7 +1,7 @@
-import type { IndexFunction } from '../../informer/store/store-view.ts'
+import type { Indexers, IndexFunction } from '../../informer/store/store-view.ts'
 import { type Condition, everything, hasKey, hasValue, nothing } from '../condition/condition.ts'
 import { parsePath, valuesAt } from '../index/path.ts'
-import { referencedKeys } from './referenced-keys.ts'
+import { keysByRule, referencedKeys } from './referenced-keys.ts'
 import {
   originObject,
   type Relation,
@@ -9,22 +9,28 @@ import {
   type RelationOrigin,
 } from './relation.ts'
 import {
+  type NumberedRelation,
   type ReferenceOfAnyKind,
   type ReferenceRelation,
   relationName,
   type ReverseRelation,
   type UidRelation,
 } from './relation-definition.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { stemOf } from './name-template.ts'
 
-/** The index of a reference on the store of the referring type, from the objects that are meant to those that mean them. */
+/**
+ * The index of a reference on the store of the referring type. It leads from the referenced objects to the referring
+ * ones.
+ */
 interface ReferenceIndex {
   readonly name: string
   readonly valuesOf: IndexFunction
 }
 
 /**
- * A reference is followed by what its index says of the object, or else by the object itself. Throws `PathError`,
- * `NameTemplateError` and `RelationDefinitionError`.
+ * Follows a reference by its index, if the store has it, or else by the object. Throws `PathError`, `NameTemplateError`
+ * and `RelationDefinitionError`.
  */
 export function compileReference(
   definition: ReferenceRelation,
@@ -38,12 +44,12 @@ export function compileReference(
   return { ...forwards(definition, index, hasKey), keysIndex: index.name }
 }
 
-/** As {@link compileReference}, where the object says UIDs. */
+/** Like {@link compileReference}, for objects that refer by UID. */
 export function compileUid(definition: UidRelation): Relation {
   return forwards(definition, uidIndexOf(definition), (uids) => hasValue('uid', uids))
 }
 
-/** A reference read backwards: the index of the referring store, asked for the key of the object. */
+/** A reference read backwards: looks up the object's key in the index of the referring store. */
 export function compileReverseReference(
   definition: ReverseRelation,
   reference: ReferenceRelation,
@@ -59,14 +65,14 @@ export function compileReverseReference(
   return backwards(definition, index, ({ view, id }) => [view.keyOf(id)])
 }
 
-/** As {@link compileReverseReference}, where the object says UIDs. */
+/** Like {@link compileReverseReference}, for references by UID. */
 export function compileReverseUid(definition: ReverseRelation, reference: UidRelation): Relation {
   return backwards(definition, uidIndexOf(reference), ({ view, id }) =>
     view.index('uid').valuesOf(id),
   )
 }
 
-/** References to whatever kind, read backwards: those of them that mean this kind. */
+/** References to any kind, read backwards from the objects of one kind. */
 export function compileReverseOfAnyKind(
   definition: ReverseRelation,
   { from, name, paths }: ReferenceOfAnyKind,
@@ -118,7 +124,7 @@ function backwards(
 
 const namespaceIndex = 'namespace'
 
-/** From an object to its Namespace every store has an index anyway. */
+/** References to the own Namespace use the `namespace` index, which every store has. */
 function keyIndexOf(reference: ReferenceRelation, context: RelationContext): ReferenceIndex {
   const { paths, to } = reference
   const isOwn = paths.length === 1 && paths[0] === 'metadata.namespace' && !context.isNamespaced(to)
@@ -135,4 +141,58 @@ function uidIndexOf(reference: UidRelation): ReferenceIndex {
 
 function isUid(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
+}
+
+/** The index of any store by the part of the name before its number. All relations share it. */
+const stems = 'name:stem'
+
+const stemOfObject: IndexFunction = ({ metadata: { namespace, name } }) => stemsOf(namespace, name)
+
+const stemIndexers: Indexers = { [stems]: stemOfObject }
+
+function stemsOf(namespace: string | undefined, name: string): readonly string[] {
+  const stem = stemOf(name)
+  if (stem === undefined) return []
+  return [namespace === undefined || namespace === '' ? stem : `${namespace}/${stem}`]
+}
+
+function indexNameOf(definition: NumberedRelation): string {
+  return `ref:${relationName(definition)}`
+}
+
+/** Both sides are indexed by the part of the name before the number. Throws `NameTemplateError` and `PathError`. */
+export function compileNumbered(definition: NumberedRelation, context: RelationContext): Relation {
+  const valuesOf = keysByRule(definition.names, context.isNamespaced(definition.to))
+  const index = indexNameOf(definition)
+  return {
+    definition,
+    reads: [definition.to],
+    indexers: { [definition.to]: stemIndexers },
+    shortcuts: { [definition.from]: { [index]: valuesOf } },
+    follow(origin) {
+      const { view, id } = origin
+      return hasValue(
+        stems,
+        view.hasIndex(index) ? view.index(index).valuesOf(id) : valuesOf(originObject(origin)),
+      )
+    },
+  }
+}
+
+export function compileReverseNumbered(
+  definition: ReverseRelation,
+  numbered: NumberedRelation,
+  context: RelationContext,
+): Relation {
+  const index = indexNameOf(numbered)
+  const valuesOf = keysByRule(numbered.names, context.isNamespaced(numbered.to))
+  return {
+    definition,
+    reads: [definition.to],
+    indexers: { [definition.to]: { [index]: valuesOf } },
+    follow({ view, id }) {
+      const { namespace, name } = splitObjectKey(view.keyOf(id))
+      return hasValue(index, stemsOf(namespace, name))
+    },
+  }
 }

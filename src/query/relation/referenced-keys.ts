@@ -12,8 +12,8 @@ import {
 } from './relation-definition.ts'
 
 /**
- * The keys of the objects that an object means. A namespaced one is looked for in the namespace that stands beside the
- * name or else in the object's own; without either, it means none. Throws {@link RelationDefinitionError} and `PathError`.
+ * The keys of the objects that an object refers to. A namespaced reference uses the namespace beside the name, or else
+ * the object's own; without either, it refers to nothing. Throws {@link RelationDefinitionError} and `PathError`.
  */
 export function referencedKeys(
   definition: ReferenceRelation,
@@ -44,7 +44,7 @@ export function referencedKeys(
   }
 }
 
-/** Where the references of a relation stand. Throws {@link RelationDefinitionError} and `PathError`. */
+/** Where a relation's references are. Throws {@link RelationDefinitionError} and `PathError`. */
 export function placesOf(definition: ReferenceRelation): readonly Place[] {
   const { paths, namespacePaths, kindPaths, groupPaths, refPaths = [] } = definition
   const beside: [string, readonly string[] | undefined][] = [
@@ -56,7 +56,7 @@ export function placesOf(definition: ReferenceRelation): readonly Place[] {
     if (texts === undefined || texts.length === paths.length) continue
     throw new RelationDefinitionError(
       relationName(definition),
-      `has not as many ${what} paths as paths`,
+      `must have as many ${what} paths as paths`,
       'give each path its own',
     )
   }
@@ -72,7 +72,6 @@ export function placesOf(definition: ReferenceRelation): readonly Place[] {
   ]
 }
 
-/** Whether a reference means the kind that a relation leads to. */
 export function isOfKind(
   { to, isDefaultKind }: ReferenceRelation,
   context: RelationContext,
@@ -80,14 +79,16 @@ export function isOfKind(
   return kindTest(context.groupKindOf?.(to), isDefaultKind === true)
 }
 
-/** The keys by a rule of names, or what stands before the number at their end. Throws `NameTemplateError` and `PathError`. */
+/**
+ * The keys by a name rule, or the parts before the number at their end. Throws `NameTemplateError` and `PathError`.
+ */
 export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction {
   const templates = rule.templates.map((text) => parseNameTemplate(text))
   const namespacePath = rule.namespacePath === undefined ? undefined : parsePath(rule.namespacePath)
   return (object) => {
     const said =
       rule.namespace ?? (namespacePath === undefined ? undefined : valueAt(namespacePath, object))
-    // A namespace that is to stand somewhere and does not means that there is no reference at all.
+    // If the rule has a namespace path and the object has no value there, there is no reference.
     if (namespacePath !== undefined && typeof said !== 'string') return none
     return templates.flatMap((template) =>
       template.namesOf(object).flatMap((name) => keyIn(isNamespaced, name, said, object) ?? []),
@@ -97,7 +98,7 @@ export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction
 
 const none: readonly string[] = []
 
-/** The key of the object that a name means; `undefined` for one that needs a namespace and has none. */
+/** The key that a name refers to; `undefined` if it needs a namespace and has none. */
 export function keyIn(
   isNamespaced: boolean,
   name: string,
@@ -109,7 +110,7 @@ export function keyIn(
   return namespace === undefined ? undefined : objectKey({ namespace, name })
 }
 
-/** Where references stand: the items, and within each item what it says. */
+/** Where references are: a list of items, and paths within each item. */
 export interface Place {
   /** `undefined`: the object itself is the only item. */
   readonly items: Path | undefined
@@ -117,7 +118,7 @@ export interface Place {
   readonly name: Path | undefined
   readonly namespace: Path | undefined
   readonly kind: Path | undefined
-  /** The first of them that is there counts. */
+  /** The first one with a value counts. */
   readonly groups: readonly Path[]
 }
 
@@ -136,13 +137,13 @@ function kindTest(
   }
 }
 
-/** An `apiVersion` says the group, too. */
+/** An `apiVersion` includes the group. */
 function groupIn(text: string, { steps }: Path): string {
   const last = steps.at(-1)
   return last?.form === 'field' && last.name === 'apiVersion' ? splitApiVersion(text).group : text
 }
 
-/** The path of a whole reference, whose members have the names that they have everywhere. */
+/** The path of a whole reference, whose members have their usual names. */
 function placeOfReference(text: string): Place {
   const [name, namespace, kind] = ['name', 'namespace', 'kind'].map(parsePath)
   const groups = ['apiVersion', 'apiGroup', 'group'].map(parsePath)

@@ -1,8 +1,7 @@
 import { CodedError } from '../../lib/coded-error.ts'
 
-/** What every relation has. Its full name is `from.name`, as in `Pod.node`. */
+/** The common part of all relations. A relation's full name is `from.name`, such as `Pod.node`. */
 interface RelationBase {
-  /** The field's name. */
   readonly name: string
   /** The type that has the field. */
   readonly from: string
@@ -10,56 +9,56 @@ interface RelationBase {
   readonly to: string
 }
 
-/** The object says whom it means: `Pod.node` by `spec.nodeName`. */
+/** The object refers to others by name: `Pod.node` by `spec.nodeName`. */
 export interface ReferenceRelation extends RelationBase {
   readonly form: 'reference'
-  /** Paths of the names of the objects that are meant; several where the API has several places for them. */
+  /** Paths of the names; several if the API has several places for them. */
   readonly paths: readonly string[]
   /**
-   * Where the namespace stands, for references across namespaces; as for {@link paths}, one for each path, which shares
-   * the path up to its last `[*]`. Where it is absent, the object's own namespace is meant.
+   * Paths of the namespaces, for references across namespaces: one for each of {@link paths}, with the same beginning
+   * up to its last `[*]`. If absent, references are within the object's own namespace.
    */
   readonly namespacePaths?: readonly string[]
-  /** Where the kind stands beside the name, as {@link namespacePaths}: a reference to another kind is not this relation's. */
+  /** Paths of the kinds, like {@link namespacePaths}. References to other kinds do not belong to this relation. */
   readonly kindPaths?: readonly string[]
-  /** Where the API group stands, or an `apiVersion`, as {@link kindPaths}; one that is absent is any. */
+  /** Paths of API groups or an `apiVersion`, like {@link kindPaths}. A missing group means any. */
   readonly groupPaths?: readonly string[]
-  /** Whether a reference that names no kind means this one; else it means none. */
+  /** Whether a reference without a kind refers to this kind; else it refers to nothing. */
   readonly isDefaultKind?: boolean
   /** Paths of whole references: `kind`, `name`, with `apiVersion`, `apiGroup` or `group`, and `namespace`. */
   readonly refPaths?: readonly string[]
-  /** Names that are put together. */
+  /** Composed names. */
   readonly names?: NameRule
-  /** Whether {@link names} count only where no path has a name. */
+  /** Whether {@link names} apply only if no path has a name. */
   readonly isOtherwise?: boolean
-  /** The key of the one object that every object of this kind means. */
+  /** The key of the one object that every object of this kind refers to. */
   readonly only?: string
-  /** Whether the object makes use of what it means: then it is in `usedBy` of that. */
+  /** Whether the object uses the others, so that it appears in their `usedBy`. */
   readonly uses?: boolean
-  /** Whether it may mean more than one object. */
+  /** Whether it may refer to several objects. */
   readonly many: boolean
 }
 
-/** Names that are put together from what the object says. */
+/** Names composed from values of the object. */
 export interface NameRule {
   /**
-   * `{metadata.name}-{spec.volumes[*].name}`: text, and paths in braces; `#` at the end stands for any number. Of several
-   * templates each gives names.
+   * Text with paths in braces, such as `{metadata.name}-{spec.volumes[*].name}`; `#` at the end stands for any number.
+   * Each template yields names.
    */
   readonly templates: readonly string[]
-  /** Where the namespace stands. */
+  /** The path of the namespace. */
   readonly namespacePath?: string
-  /** The namespace, where it is always the same; without either it is the object's own. */
+  /** A constant namespace. Without either, it is the object's own. */
   readonly namespace?: string
 }
 
-/** The object says whom it means by a rule that ends in any number: `StatefulSet.persistentVolumeClaims`. */
+/** The object refers to others by a rule that ends in any number: `StatefulSet.persistentVolumeClaims`. */
 export interface NumberedRelation extends RelationBase {
   readonly form: 'numbered'
   readonly names: NameRule
 }
 
-/** The object says whom it means by its UID: `EndpointSlice.pods` by `endpoints[*].targetRef.uid`. */
+/** The object refers to others by UID: `EndpointSlice.pods` by `endpoints[*].targetRef.uid`. */
 export interface UidRelation extends RelationBase {
   readonly form: 'uid'
   readonly paths: readonly string[]
@@ -73,37 +72,40 @@ export interface ReverseRelation extends RelationBase {
   readonly of: string
 }
 
-/** The object selects others of its namespace by their labels: `Service.pods` by `spec.selector`. */
+/** The object selects others of its namespace by labels: `Service.pods` by `spec.selector`. */
 export interface SelectsRelation extends RelationBase {
   readonly form: 'selects'
-  /** Where the selector stands, or with `[*]` several, of which one is enough. */
+  /** The path of the selector. With `[*]` there are several, and an object needs to match one. */
   readonly path: string
   /**
-   * `map`: label values by key, where an empty map selects nothing (Service). `labelSelector`: `matchLabels` and
-   * `matchExpressions`, where an empty object selects everything in the namespace (NetworkPolicy, PodDisruptionBudget).
+   * `map`: label values by key; an empty map selects nothing (Service). `labelSelector`: `matchLabels` and
+   * `matchExpressions`; an empty object selects everything in the namespace (NetworkPolicy, PodDisruptionBudget).
    */
   readonly selector: 'map' | 'labelSelector'
-  /** What an absent selector selects; `nothing` by default. */
+  /** What an absent selector selects; default: `nothing`. */
   readonly whenAbsent?: 'nothing' | 'everything'
-  /** Where `any` or `matchNames` stand, for selectors that reach into other namespaces; where absent, the own one. */
+  /** The path of `any` or `matchNames`, for selectors that cover other namespaces; absent: the object's own. */
   readonly namespacesPath?: string
-  /** Where a label selector of the namespaces stands that it reaches: an empty one is of all, an absent one of its own. */
+  /**
+   * The path of a label selector of namespaces. An empty selector covers all namespaces, an absent one the object's
+   * own.
+   */
   readonly namespaceLabelsPath?: string
 }
 
-/** The object and the other say the same: one of the texts of this one is one of those of the other. */
+/** The object and the other have a text in common. */
 export interface SameRelation extends RelationBase {
   readonly form: 'same'
-  /** Text, and paths in braces, of this object. */
+  /** Text with paths in braces, of this object. */
   readonly texts: readonly string[]
-  /** The same of the other. */
+  /** The same for the other object. */
   readonly as: readonly string[]
 }
 
-/** Other relations, one after the other: `Service.nodes` by `Service.pods` and `Pod.node`. */
+/** A chain of relations: `Service.nodes` by `Service.pods` and `Pod.node`. */
 export interface ThroughRelation extends RelationBase {
   readonly form: 'through'
-  /** The full names of the relations, from this type to {@link RelationBase.to}; two at least. */
+  /** The full names of the relations, from this type to {@link RelationBase.to}; at least two. */
   readonly steps: readonly string[]
 }
 
@@ -126,7 +128,7 @@ export interface EventsRelation extends RelationBase {
   readonly form: 'events'
 }
 
-/** A relation between two types, as the SDL declares it. Data: nothing is coded by kind. */
+/** A relation between two types, as SDL declares it. Pure data: no kind has code of its own. */
 export type RelationDefinition =
   | ReferenceRelation
   | NumberedRelation
@@ -139,19 +141,19 @@ export type RelationDefinition =
   | ThroughRelation
   | EventsRelation
 
-/** Object references to whatever kind stand at paths of the objects of a type; they can be read backwards. */
+/** References to any kind, at paths of a type's objects. They can be read backwards. */
 export interface ReferenceOfAnyKind {
   readonly name: string
   readonly from: string
   readonly paths: readonly string[]
 }
 
-/** The name by which `@reverse(of:)` and index names speak of a relation. */
+/** The name of a relation in `@reverse(of:)` and in index names. */
 export function relationName(definition: { readonly from: string; readonly name: string }): string {
   return `${definition.from}.${definition.name}`
 }
 
-/** Whether a relation of this form can be read backwards by `@reverse`. */
+/** Whether `@reverse` can read this form backwards. */
 export function isReversible({ form }: RelationDefinition): boolean {
   return reversible.has(form)
 }
@@ -164,12 +166,12 @@ const reversible: ReadonlySet<RelationDefinition['form']> = new Set([
   'selects',
 ])
 
-/** A set of relations that contradicts itself. Thrown when the set is put together, never when it is followed. */
+/** A set of relations is inconsistent. Thrown when the set is compiled, never when a relation is followed. */
 export class RelationDefinitionError extends CodedError {
   constructor(relation: string, problem: string, hint?: string) {
     super('RELATION_DEFINITION', `relation ${relation}: ${problem}`, {
       value: relation,
-      ...(hint === undefined ? {} : { hint }),
+      hint,
     })
   }
 }

@@ -1,15 +1,15 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
-import type { RelatedHop } from '../condition/related-by.ts'
-import { type Condition, hasKey, hasValue } from '../condition/condition.ts'
+import { type Condition, hasKey, hasValue, type RelatedHop } from '../condition/condition.ts'
 import { aboutEvent } from './events-relation.ts'
-import { compileNumbered, compileReverseNumbered } from './numbered-relation.ts'
-import { compileOwned, compileOwner, ownedBy, ownersOf } from './ownership-relation.ts'
 import {
+  compileNumbered,
   compileReference,
+  compileReverseNumbered,
   compileReverseReference,
   compileReverseUid,
   compileUid,
 } from './reference-relation.ts'
+import { compileOwned, compileOwner, ownedBy, ownersOf } from './ownership-relation.ts'
 import {
   originObject,
   type Relation,
@@ -24,7 +24,7 @@ import { throughBackwards } from './through-relation.ts'
 
 type Backwards = Omit<RelationInverse, 'hops'>
 
-/** How a relation is read backwards, whether or not the SDL declares a field for that. */
+/** Reads a relation backwards, whether or not SDL declares a field for that. */
 export function inverseOf(
   relation: Relation,
   compiled: ReadonlyMap<string, Relation>,
@@ -105,7 +105,7 @@ function backwardsOf(
       if (forward?.form === 'numbered') return inverse(compileNumbered(forward, context))
       if (forward?.form === 'selects') return inverse(compileSelects(forward, context))
       if (forward?.form === 'same') return inverse(compileSame(forward, context))
-      // References to whatever kind: the index has the keys of those of this one.
+      // For references to any kind, the index holds the keys of all referenced objects.
       const [found] = Object.entries(indexers[to] ?? {})
       if (found === undefined) return { isLocal }
       const [index, valuesOf] = found
@@ -144,7 +144,7 @@ function backwardsOf(
   }
 }
 
-/** What leads the other way needs its indexes on the store that it leads to. */
+/** The inverse needs its indexes on the store that it leads to. */
 function backwards(
   inverse: Relation,
   type: string,
@@ -197,7 +197,6 @@ function isOwnNamespace(
   return names.namespace === undefined && names.namespacePath === undefined
 }
 
-/** The objects of a store that an Event is about. */
 function involvedObject(origin: RelationOrigin, { resource }: StoreView): Condition | undefined {
   const about = aboutEvent(origin)
   if (about === undefined) return hasKey([])

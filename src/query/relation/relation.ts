@@ -1,98 +1,105 @@
 import type { Indexers, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { Condition } from '../condition/condition.ts'
-import type { RelatedHop, RelatedOrigin, RelatedPart } from '../condition/related-by.ts'
+import type { Condition, RelatedHop, RelatedOrigin, RelatedPart } from '../condition/condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { RelationDefinition } from './relation-definition.ts'
 
-/** The object that a relation is followed from, within one tick. */
+/** The object from which a relation is followed, within one tick. */
 export interface RelationOrigin extends RelatedOrigin {
-  /** The object itself, where it is decoded already. */
+  /** The object, if it is decoded already. */
   readonly object?: KubernetesObject | undefined
-  /** Of Events only: whether also those count which name the object as related. */
+  /** For Events only: whether to include those that name the object as related. */
   readonly withRelated?: boolean
-  /** Where relations led from this object already; absent: nobody remembers. */
+  /** Steps already taken from this object; absent: they are not remembered. */
   readonly steps?: RelationSteps | undefined
 }
 
-/** Where relations lead from objects, remembered within one tick. */
+/** Remembers where relations led, within one tick. */
 export interface RelationSteps {
-  /** Where a relation leads; paid for where it is new. */
+  /** Takes a step. The budget pays for new ones. */
   take(relation: Relation, origin: RelationOrigin): FollowedStep
 }
 
-/** Where a relation leads from one object. */
+/** The objects that a relation leads to from one object. */
 export interface FollowedStep {
   readonly condition: Condition
-  /** The objects that meet the condition and may be seen; paid for where they are looked for. */
+  /** The visible objects. The budget pays for the search. */
   ids(part: RelatedPart, budget: WorkBudget): readonly ObjectId[]
 }
 
-/** The object that a relation is followed from; where it has to be decoded, that is paid for. */
+/** Decodes the object from which a relation is followed, if needed. The budget pays for that. */
 export function originObject({ view, id, object, budget }: RelationOrigin): KubernetesObject {
   if (object !== undefined) return object
   budget.spend('rows', 1)
   return view.object(id)
 }
 
-/** A relation, ready to be followed. */
+/** A compiled relation. */
 export interface Relation {
   readonly definition: RelationDefinition
-  /** The types, besides `from`, whose stores must be synced and readable before it is followed; the last is `to`. */
+  /** The types besides `from` whose stores must be synced and readable; the last is `to`. */
   readonly reads: readonly string[]
-  /** The indexes that it needs besides those which every store has, by the type of the store. */
+  /** The indexes that it needs, besides those of every store, by type. */
   readonly indexers: IndexersByType
-  /** Indexes that it can do without, and is faster with. */
+  /** Indexes that make it faster, by type. */
   readonly shortcuts?: IndexersByType
-  /** The key of the only object that it leads from, where it is read backwards from one that all others mean. */
+  /** The key of the only object that it leads from, for the inverse of a relation to a single object. */
   readonly only?: string
-  /** The index on the store of `from`, where there is one, whose values are the keys of what it leads to, and nothing else is. */
+  /** An index on the store of `from` whose values are exactly the keys of the related objects. */
   readonly keysIndex?: string
-  /** Whether it leads to the same objects from all that are in one namespace and have the same labels. */
+  /** Whether it leads to the same objects from all objects of one namespace with the same labels. */
   readonly ofSiblings?: boolean
   /**
-   * What the related objects have in common: a condition on the store of `to`, valid within the tick, to be combined
-   * with filters, a Scope and a page. Where the related objects are none, it is `nothing`.
+   * The related objects: a condition on the store of `to`, valid within the tick, to be combined with filters, a Scope
+   * and a page. `nothing` if there are none.
    */
   follow(origin: RelationOrigin): Condition
-  /** The same of several objects of the store at once, for relations that siblings have in common. */
+  /** Follows the relation from several objects of the store at once. */
   followAll?(
     origin: Omit<RelationOrigin, 'id' | 'object' | 'view'> & { readonly view: StoreView },
     ids: readonly ObjectId[],
   ): Condition
 }
 
-/** A relation read the other way, from an object that it leads to. */
+/** A relation read backwards. */
 export interface RelationInverse {
-  /** Whether it never leaves the namespace of the object that it starts from. */
+  /** Whether it never leaves the namespace of its start. */
   readonly isLocal: boolean
   /**
-   * Which objects lead to this one: a condition on the store of `from`. `undefined` where that store lacks the index to tell;
-   * absent where no index tells.
+   * The objects that lead to the target: a condition on the store of `from`. Returns `undefined` if that store lacks
+   * the index; absent if there is no such index.
    */
   readonly followBack?: (target: RelationOrigin, from: StoreView) => Condition | undefined
-  /** The indexes that it needs for that. */
+  /** The indexes that `followBack` needs. */
   readonly backIndexers?: IndexersByType
-  /** Each of its steps: one, or several where it goes through other types. */
+  /** One step, or several if the relation goes through other types. */
   readonly hops: readonly RelatedHop[]
 }
 
-/** A relation that can be read both ways, as far as indexes tell. */
+/** A relation with its inverse, as far as indexes allow. */
 export type TwoWayRelation = Relation & RelationInverse
 
-/** Indexes by the type of the store. */
 export type IndexersByType = Readonly<Record<string, Indexers>>
 
-/** What a compiler of relations must know of the cluster. */
+/** What compiling a relation requires to know of the cluster. */
 export interface RelationContext {
-  /** Whether the objects of a type live in namespaces. */
+  /** Whether the objects of a type are namespaced. */
   isNamespaced(type: string): boolean
-  /** The API group and kind of a type; `undefined` for types that are no kinds. */
+  /** The API group and kind of a type; `undefined` for types that are not kinds. */
   groupKindOf?(type: string): GroupKind | undefined
 }
 
-/** What references name a kind by. */
+/** How references name a kind. */
 export interface GroupKind {
   readonly group: string
   readonly kind: string
+}
+
+/**
+ * Returns a test for objects of a store with the same namespace and labels. It reads no keys, because they are spread
+ * over memory.
+ */
+export function siblingsOf(view: StoreView, one: ObjectId): (other: ObjectId) => boolean {
+  const namespaces = view.index('namespace')
+  return (other) => view.hasSameLabels(one, other) && namespaces.isSame(one, other)
 }

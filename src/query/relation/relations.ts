@@ -1,9 +1,10 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
 import { compileEvents } from './events-relation.ts'
 import { compileOwned, compileOwner } from './ownership-relation.ts'
-import { compileNumbered, compileReverseNumbered } from './numbered-relation.ts'
 import {
+  compileNumbered,
   compileReference,
+  compileReverseNumbered,
   compileReverseOfAnyKind,
   compileReverseReference,
   compileReverseUid,
@@ -23,8 +24,8 @@ import { compileReverseSelects, compileSelects } from './selects-relation.ts'
 import { compileThrough } from './through-relation.ts'
 
 /**
- * Makes relations ready to be followed, by full name (`Pod.node`). Throws {@link RelationDefinitionError} where two have
- * one name, a reverse has nothing to reverse or one goes in a circle, `NameTemplateError` and `PathError`.
+ * Compiles relations; returns them by full name (`Pod.node`). Throws {@link RelationDefinitionError} if two have the
+ * same name, or a reverse is cyclic or has no relation to reverse; also `NameTemplateError` and `PathError`.
  */
 export function compileRelations(
   definitions: readonly RelationDefinition[],
@@ -41,8 +42,8 @@ export function compileRelations(
 }
 
 /**
- * By type, the indexes that relations need or are faster with on its store, read forwards or backwards, besides those which every
- * store has.
+ * The indexes that relations use on each type's store, required or not, in both directions, besides those of every
+ * store.
  */
 export function indexersByType(
   relations: Iterable<Relation & Partial<RelationInverse>>,

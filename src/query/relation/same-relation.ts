@@ -9,7 +9,7 @@ import {
 } from './relation.ts'
 import { relationName, type ReverseRelation, type SameRelation } from './relation-definition.ts'
 
-/** One end of the relation: what its objects say, and the index of that on their store. */
+/** One end of the relation: the texts of its objects, and their index. */
 interface SameEnd {
   readonly type: string
   readonly index: string
@@ -17,8 +17,7 @@ interface SameEnd {
 }
 
 /**
- * Whoever says the same: the texts of the one are looked up in an index of those of the other. Throws `NameTemplateError` and
- * `PathError`.
+ * Looks up the texts of one object in an index of the other objects' texts. Throws `NameTemplateError` and `PathError`.
  */
 export function compileSame(definition: SameRelation, context: RelationContext): Relation {
   const { own, other } = endsOf(definition, context)
@@ -38,7 +37,7 @@ function fromTo(start: SameEnd, end: SameEnd): Omit<Relation, 'definition'> {
   return {
     reads: [end.type],
     indexers: { [end.type]: indexerOf(end) },
-    // Of a relation within one type the other end's index is needed there, too.
+    // If both ends are of one type, the other end's index already is on that store.
     shortcuts: start.type === end.type ? {} : { [start.type]: indexerOf(start) },
     follow: (origin) => hasValue(end.index, textsOf(origin, start)),
   }

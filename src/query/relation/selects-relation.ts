@@ -10,27 +10,34 @@ import {
   hasValue,
 } from '../condition/condition.ts'
 import { isInScope } from '../condition/scope.ts'
-import { selectorCondition } from '../condition/selector-condition.ts'
-import { anyNamespace, placeIn, placesOfLabels, placesOfSelector } from './label-places.ts'
-import { type ObjectSelector, reaches, readSelectors } from './object-selector.ts'
+import { selectorCondition } from '../condition/list-condition.ts'
+import {
+  anyNamespace,
+  type ObjectSelector,
+  placeIn,
+  placesOfLabels,
+  placesOfSelector,
+  reaches,
+  readSelectors,
+} from './object-selector.ts'
 import {
   originObject,
   type Relation,
   type RelationContext,
   type RelationOrigin,
+  siblingsOf,
 } from './relation.ts'
 import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
-import { SelectingMemo } from './selecting-memo.ts'
-import { siblingsOf } from './siblings.ts'
-import { visibleIds } from './visible-ids.ts'
+import { visibleIds } from './last-steps.ts'
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
 
-/** The indexes of the selectors of a relation on the store of the selecting type. */
+/** The indexes of a relation's selectors on the store of the selecting type. */
 interface SelectorIndexes {
-  /** By the text of the selectors themselves, so that they can be tried without decoding their object. */
+  /** By the text of the selectors, so that testing them does not decode objects. */
   readonly selectors: string
-  /** By a label, in a namespace, that each asks for. */
+  /** By a label that each selector requires, within a namespace. */
   readonly places: string
-  /** By the key of that label: most labels of an object are asked for by nobody. */
+  /** By the key of that label: no selector requires most of an object's labels. */
   readonly keys: string
   readonly indexers: Indexers
 }
@@ -53,8 +60,7 @@ function selectorIndexes(definition: SelectsRelation, context: RelationContext):
 }
 
 /**
- * Selectors reach the objects of their own namespace, or those that they say; those of cluster-scoped objects, all. Throws
- * `PathError`.
+ * A selector covers its own namespace, or those that it names; for a cluster-scoped object, all. Throws `PathError`.
  */
 export function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
   const read = readSelectors(definition, context.isNamespaced(definition.from))
@@ -75,7 +81,7 @@ export function compileSelects(definition: SelectsRelation, context: RelationCon
   }
 }
 
-/** The type whose labels some selectors ask for. */
+/** The type whose labels some selectors read. */
 const namespaceType = 'Namespace'
 
 function readsOf({ namespaceLabelsPath }: SelectsRelation, to: string): readonly string[] {
@@ -97,7 +103,7 @@ function namespacesIn(namespaces: ObjectSelector['namespaces'], origin: Relation
   )
 }
 
-/** The labels of a namespace; `undefined` where it is not there, or not to be seen. */
+/** The labels of a namespace; `undefined` if it does not exist or is hidden. */
 function labelsOfNamespace(
   { part }: RelationOrigin,
   namespace: string,
@@ -108,8 +114,8 @@ function labelsOfNamespace(
 }
 
 /**
- * The objects whose selectors select this one. An index keeps each selector under a label that it asks for, so that only
- * the selectors under one of the object's own labels, and those that ask for none, have to be tried.
+ * The objects whose selectors select this one. An index keeps each selector under a label that it requires. So only
+ * selectors under the object's own labels, and those without required labels, need a test.
  */
 export function compileReverseSelects(
   definition: ReverseRelation,
@@ -149,7 +155,7 @@ export function compileReverseSelects(
         if (posting === undefined) continue
         budget.spend('examined', posting.size)
         for (const candidate of posting) {
-          // What may not be seen must not even be tried: that the namespace may not be read would tell that it is there.
+          // Testing a hidden selector would reveal it: reading its namespace may fail.
           if (readsLabels && !isInScope(scope, selecting.keyOf(candidate))) continue
           const isMet = texts.valuesOf(candidate).some((text) => {
             const selector = parsedSelector(text)
@@ -163,7 +169,7 @@ export function compileReverseSelects(
       }
     }
     const condition = hasKey(keys)
-    // What the labels of namespaces say is another thing with each of their changes, and for each viewer.
+    // Namespace labels may change at any time, and their visibility depends on the viewer.
     if (!readsLabels) last.set(selecting, { resourceVersion, namespace, labels, condition })
     return condition
   }
@@ -191,7 +197,7 @@ export function compileReverseSelects(
 
 type Labels = Readonly<Record<string, string>>
 
-/** What selects the object that was asked for last: siblings have the same labels, and are asked for one after the other. */
+/** The selecting objects of the last object. Siblings have the same labels, and come one after the other. */
 interface LastSelected {
   readonly resourceVersion: string
   readonly namespace: string
@@ -211,7 +217,7 @@ function placesOf({ labels, namespaces }: ObjectSelector): readonly string[] {
   return named.flatMap((namespace) => places.map((place) => placeIn(namespace, place)))
 }
 
-/** Selectors by their text: they come from templates, so that there are few of them. */
+/** Selectors by text. There are few, because they come from templates. */
 const parsed = new Map<string, ObjectSelector>()
 const maxParsed = 10_000
 
@@ -222,4 +228,48 @@ function parsedSelector(text: string): ObjectSelector {
     parsed.set(text, (selector = JSON.parse(text) as ObjectSelector))
   }
   return selector
+}
+
+/** The objects that select an object; valid for one version of it. */
+interface Selecting {
+  readonly held: HeldObject
+  readonly condition: Condition
+}
+
+/**
+ * The objects of other stores, by what selects them, in one state of the selecting store. Does not retain the stores.
+ */
+interface StoreState {
+  readonly resourceVersion: string
+  readonly byView: WeakMap<StoreView, Map<ObjectId, Selecting>>
+}
+
+/** How many objects of a store are remembered. Each stands for its siblings. */
+const maxRemembered = 4096
+
+/**
+ * Remembers which objects select others, by the selecting store. That store seldom changes (Services), while the same
+ * objects are looked up again and again (a page of Deployments). Does not depend on the viewer.
+ */
+class SelectingMemo {
+  readonly #states = new WeakMap<StoreView, StoreState>()
+
+  /** The selecting objects. Calls `find` if the object or the selecting store has changed. */
+  of(selecting: StoreView, view: StoreView, id: ObjectId, find: () => Condition): Condition {
+    const { resourceVersion } = selecting
+    if (resourceVersion === '') return find()
+    let state = this.#states.get(selecting)
+    if (state?.resourceVersion !== resourceVersion) {
+      this.#states.set(selecting, (state = { resourceVersion, byView: new WeakMap() }))
+    }
+    let byId = state.byView.get(view)
+    if (byId === undefined) state.byView.set(view, (byId = new Map()))
+    const held = view.held(id)
+    const known = byId.get(id)
+    if (known?.held === held) return known.condition
+    const condition = find()
+    if (byId.size >= maxRemembered) byId.clear()
+    byId.set(id, { held, condition })
+    return condition
+  }
 }

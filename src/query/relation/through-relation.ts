@@ -1,14 +1,18 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import { anyOf, type Condition, nothing } from '../condition/condition.ts'
-import { type OriginView, testsPerStep } from '../condition/related-by.ts'
-import { LastSteps } from './last-steps.ts'
+import {
+  anyOf,
+  type Condition,
+  nothing,
+  type OriginView,
+  testsPerStep,
+} from '../condition/condition.ts'
+import { LastSteps, visibleIds } from './last-steps.ts'
 import type { IndexersByType, Relation, RelationInverse, RelationOrigin } from './relation.ts'
 import type { ThroughRelation } from './relation-definition.ts'
-import { visibleIds } from './visible-ids.ts'
 
 /**
- * One relation after the other: what one leads to, and the viewer may see, is where the next one starts. `steps` are those of
- * the definition, at least two.
+ * A chain of relations: each starts from the visible objects that the one before leads to. `steps` are those of the
+ * definition, at least two.
  */
 export function compileThrough(definition: ThroughRelation, steps: readonly Relation[]): Relation {
   const [first, ...further] = steps
@@ -36,7 +40,7 @@ export function compileThrough(definition: ThroughRelation, steps: readonly Rela
   }
 }
 
-/** Where one step leads from several objects of a store. */
+/** Where a step leads from several objects of a store. */
 function followEach(
   step: Relation,
   origin: RelationOrigin,
@@ -46,15 +50,14 @@ function followEach(
   return anyOf(ids.map((id) => step.follow({ ...origin, view, id, object: undefined })))
 }
 
-/** One step of such a relation, as it is read backwards. */
+/** One step of a chain, read backwards. */
 export interface BackwardStep extends Pick<RelationInverse, 'followBack' | 'backIndexers'> {
   /** The type that it leads back to. */
   readonly from: string
 }
 
 /**
- * The steps of such a relation read backwards, the last one first: what leads to an object in one step, and the viewer may see, is
- * where the one before it is read from.
+ * A chain read backwards, from its last step: each step starts from the visible objects that lead to the one behind it.
  */
 export function throughBackwards(
   steps: readonly BackwardStep[],
@@ -76,7 +79,7 @@ export function throughBackwards(
         const start = number === 0 && object !== undefined ? { ...rest, object } : rest
         const part = isLast ? undefined : target.part(from)
         const leading: Condition[] = []
-        // The first is paid for by whoever asks.
+        // The caller has paid for the first one.
         if (number > 0) target.budget.spend('tests', testsPerStep * ids.length)
         for (const id of ids) {
           const one = followBack?.({ ...start, view, id }, part?.view ?? store)
@@ -94,7 +97,7 @@ export function throughBackwards(
   }
 }
 
-/** The one that is answered last, as the other reads are on the way to it. */
+/** Sorts the target type last, since the others are read on the way to it. */
 function last(to: string): (a: string, b: string) => number {
   return (a, b) => Number(a === to) - Number(b === to)
 }

@@ -1,7 +1,10 @@
+import type { IncomingMessage } from 'node:http'
+import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import {
   type Authenticated,
   type Authenticator,
+  type ClientCertificate,
   type Credentials,
   IdentityUnavailableError,
   UnauthenticatedError,
@@ -10,24 +13,25 @@ import { maxTimerMs } from '../../lib/deadline.ts'
 
 export interface FollowedIdentityOptions {
   readonly authenticator: Authenticator
-  /** What the caller has shown. */
+  /** The credentials of the caller. */
   readonly credentials: Credentials
-  /** What the authenticator has made of it. */
+  /** The result of their authentication. */
   readonly known: Authenticated
-  /** How often the authenticator is asked whether the caller is still known. */
+  /** How often to authenticate the caller again. */
   readonly reauthenticateMs: number
-  /** Called once, with the reason, when the caller is not known any more. */
+  /** Called once, with the reason, when authentication no longer succeeds. */
   readonly lost: (error: unknown) => void
 }
 
-/** How many times in a row the authenticator may fail to say whether the caller is still known. */
+/** The number of consecutive failures of the authenticator to decide. */
 const maxUnconfirmed = 5
-/** Timers may be early by a little; a token must have expired when it is asked for again. */
+/** Timers may fire a little early. The token must have expired by then. */
 const timerSlackMs = 50
 
 /**
- * The caller of a WebSocket or a stream of events, for as long as they are known: until their token expires, is refused, or becomes
- * somebody else's. An authenticator that cannot say is asked again, until it has failed five times or the token has expired.
+ * The caller of a WebSocket or an event stream, authenticated again from time to time. The caller is lost when the
+ * token expires, is refused, or belongs to another user. If the authenticator cannot decide, it is asked again, up to
+ * five times or until the token expires.
  */
 export class FollowedIdentity implements Disposable {
   readonly #options: FollowedIdentityOptions
@@ -42,7 +46,10 @@ export class FollowedIdentity implements Disposable {
     this.#plan()
   }
 
-  /** Asks the authenticator now. Rejects with its errors; unless it only could not say, the caller is lost first. */
+  /**
+   * Authenticates now. Rejects with the authenticator's errors. Unless the authenticator only could not decide, the
+   * caller is lost first.
+   */
   async confirm(): Promise<void> {
     const { authenticator, credentials } = this.#options
     try {
@@ -59,12 +66,12 @@ export class FollowedIdentity implements Disposable {
     clearTimeout(this.#timer)
   }
 
-  /** The same token may come to mean somebody else, with other groups: what is open would still be answered as before. */
+  /** A token may change its user or groups; open operations would still use the old ones. */
   #confirmed(now: Authenticated): void {
     const { viewer } = this.#known
     this.#unconfirmed = 0
     if (!isDeepStrictEqual(viewer, now.viewer)) {
-      throw new UnauthenticatedError('refused', 'the caller is somebody else now', 'connect again')
+      throw new UnauthenticatedError('refused', 'the caller has changed', 'connect again')
     }
     this.#known = { ...now, viewer }
   }
@@ -97,4 +104,31 @@ export class FollowedIdentity implements Disposable {
     this[Symbol.dispose]()
     this.#options.lost(error)
   }
+}
+
+/** The credentials of a request. `authorization` replaces its header. */
+export function credentialsOf(
+  request: IncomingMessage,
+  authorization: string | undefined = request.headers.authorization,
+): Credentials {
+  const { socket } = request
+  const clientCertificate = socket instanceof TLSSocket ? certificateOf(socket) : undefined
+  const { remoteAddress: address } = socket
+  return { authorization, headers: () => request.headersDistinct, address, clientCertificate }
+}
+
+/** One certificate per connection. */
+const known = new WeakMap<TLSSocket, ClientCertificate>()
+
+function certificateOf(socket: TLSSocket): ClientCertificate | undefined {
+  // Without a client CA the server requests and verifies no certificates.
+  if (!socket.authorized) return undefined
+  const before = known.get(socket)
+  if (before !== undefined) return before
+  const { subject, valid_to: notAfter } = socket.getPeerCertificate()
+  // The client sent no certificate, which the types do not express.
+  if ((subject as typeof subject | undefined) === undefined) return undefined
+  const certificate = { commonName: String(subject.CN), notAfterMs: Date.parse(notAfter) }
+  known.set(socket, certificate)
+  return certificate
 }

@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http'
 import type { Refusal } from './refusal.ts'
 
 /**
- * A page of another origin cannot set one of these headers without asking first, which it is refused; so they prove that
- * a request is no such page's. Names that GraphQL clients already send.
+ * Headers that a foreign page cannot send without a preflight request, which is refused. They prove that the request
+ * comes from elsewhere. GraphQL clients already send these names.
  */
 const preflightedHeaders = [
   'graphql-require-preflight',
@@ -11,15 +11,15 @@ const preflightedHeaders = [
   'x-graphql-yoga-csrf',
 ] as const
 
-/** Asks for `extensions.explain` in the answer: `1`. As `extensions: { explain: true }` does in the body. */
+/** Asks for `extensions.explain` in the answer if it is `1`, as `extensions: { explain: true }` in the body does. */
 const explainHeader = 'x-informerql-explain'
 
-/** Whether a request, or that which opened the WebSocket, asks for its operations to be explained. */
+/** Whether a request, or the request that opened the WebSocket, asks for explanations. */
 export function asksForExplanation({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return headers[explainHeader] === '1'
 }
 
-/** The headers that a page of an allowed origin may send. */
+/** The headers that pages of allowed origins may send. */
 export const allowedRequestHeaders: string = [
   'content-type',
   'authorization',
@@ -27,12 +27,12 @@ export const allowedRequestHeaders: string = [
   ...preflightedHeaders,
 ].join(', ')
 
-/** No browser sends this type across origins without asking first. */
+/** Browsers send this type across origins only after a preflight request. */
 const jsonType = /^application\/(graphql\+)?json\s*(;|$)/i
 
 /**
- * Why an operation by HTTP is refused before its body is read: one that a page of another origin could make a browser
- * send (CSRF), or whose body is too large or of unknown size. `undefined` where it is not.
+ * The refusal of an HTTP operation before its body is read: a request that a foreign page could make a browser send
+ * (CSRF), or a body that is too large or of unknown size. `undefined` if it is accepted.
  */
 export function operationRefusal(
   { method, headers }: IncomingMessage,
@@ -86,7 +86,7 @@ function sizeRefusal(contentLength: string | undefined, maxBodyBytes: number): R
   return undefined
 }
 
-/** The path of a request without its query, as sent: not decoded, and not normalised, so that one name is one path. */
+/** The path of a request without its query. It is neither decoded nor normalised, so each resource has one path. */
 export function pathOf({ url = '' }: IncomingMessage): string {
   const query = url.indexOf('?')
   return query === -1 ? url : url.slice(0, query)

@@ -7,7 +7,7 @@ export interface OriginCheckOptions {
   readonly allowedOrigins: readonly string[]
 }
 
-/** Decides from the headers alone whether a request comes from where it may come from. The same for both transports. */
+/** Checks host and origin of a request by its headers, for both transports. */
 export class OriginCheck {
   readonly #hosts: HostList
   readonly #allowedOrigins: ReadonlySet<string>
@@ -17,7 +17,7 @@ export class OriginCheck {
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
-  /** Why the request is refused; `undefined` where it is not. */
+  /** The refusal of the request; `undefined` if it is accepted. */
   refusal(headers: IncomingHttpHeaders): Refusal | undefined {
     if (!this.knowsHost(headers)) {
       const host = JSON.stringify(headers.host ?? '')
@@ -39,7 +39,7 @@ export class OriginCheck {
     return this.#hosts.includes(headers.host)
   }
 
-  /** The request's origin where it is another one than the gateway's own and is allowed by name. */
+  /** The origin of the request if it is foreign and allowed. */
   allowedOrigin({ origin }: IncomingHttpHeaders): string | undefined {
     return origin !== undefined && this.#allowedOrigins.has(origin) ? origin : undefined
   }
@@ -47,14 +47,14 @@ export class OriginCheck {
   #fromOwnPage(headers: IncomingHttpHeaders): boolean {
     const { origin } = headers
     if (origin !== undefined) return hostOf(origin) === headers.host?.toLowerCase()
-    // Browsers leave the origin out of simple GET requests; this header they always send. Others do not have it.
+    // Browsers omit the origin of simple GET requests, but always send this header. Other clients send neither.
     const site = headers['sec-fetch-site']
     if (site === undefined || site === 'same-origin' || site === 'none') return true
     return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
   }
 }
 
-/** The host and port of a web page's origin; `undefined` for `null` and for what is not the web. */
+/** The host and port of an origin; `undefined` for `null` and other schemes. */
 function hostOf(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1]
 }

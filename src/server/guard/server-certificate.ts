@@ -3,19 +3,19 @@ import { readFileSync } from 'node:fs'
 import { createServer, type Server, type ServerOptions as HttpsOptions } from 'node:https'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FollowedFiles } from '../../lib/followed-files.ts'
+import { FileWatcher } from '../../lib/file-watcher.ts'
 import type { ServerLog } from '../operation-options.ts'
 
-/** Where the server's certificate is; files in PEM, which may change while it runs. */
+/** The files of the server's certificate, in PEM. They may change while the server runs. */
 export interface CertificateFiles {
-  /** With the intermediate ones behind it. */
+  /** The certificate, followed by intermediate ones. */
   readonly tlsCert: string
   readonly tlsKey: string
-  /** Of those whose client certificates are trusted; callers are asked for one then, and need not have one. */
+  /** The CA of trusted client certificates. The server then requests a certificate, which remains optional. */
   readonly tlsClientCa?: string | undefined
 }
 
-/** Files that make no certificate. */
+/** Invalid certificate files. */
 export class CertificateError extends CodedError {
   constructor(problem: string, cause?: unknown) {
     super('TLS_CERTIFICATE', `TLS: ${problem}`, {
@@ -29,12 +29,12 @@ export class CertificateError extends CodedError {
 const minVersion = 'TLSv1.2'
 const handshakeDeadlineMs = 10_000
 
-/** The certificate of a server, which follows its files: what is rotated is served without a restart. */
+/** The certificate of a server. It follows its files, so a rotated certificate needs no restart. */
 export class ServerCertificate implements Disposable {
   readonly #files: CertificateFiles
   readonly #log: ServerLog
   readonly #servers: Server[] = []
-  readonly #followed: FollowedFiles
+  readonly #followed: FileWatcher
   #context: SecureContextOptions
 
   /** Throws {@link CertificateError}. */
@@ -43,7 +43,7 @@ export class ServerCertificate implements Disposable {
     this.#log = log
     const { tlsCert, tlsKey, tlsClientCa } = files
     const all = [tlsCert, tlsKey, ...(tlsClientCa === undefined ? [] : [tlsClientCa])]
-    this.#followed = new FollowedFiles(all, () => this.#changed())
+    this.#followed = new FileWatcher(all, () => this.#changed())
     try {
       this.#context = readContext(files)
     } catch (error) {
@@ -52,14 +52,13 @@ export class ServerCertificate implements Disposable {
     }
   }
 
-  /** A server with this certificate. */
   createServer(options: HttpsOptions): Server {
     const server = createServer({
       ...options,
       ...this.#context,
       handshakeTimeout: handshakeDeadlineMs,
       requestCert: this.#files.tlsClientCa !== undefined,
-      // Whoever has none may still be told so by an answer; who is trusted is decided for each request.
+      // Clients without a certificate still get an answer. Trust is decided per request.
       rejectUnauthorized: false,
     })
     this.#servers.push(server)
@@ -75,8 +74,8 @@ export class ServerCertificate implements Disposable {
       this.#context = readContext(this.#files)
       for (const server of this.#servers) server.setSecureContext(this.#context)
     } catch (error) {
-      // One file may have been replaced before the other.
-      this.#log.error('the certificate stays as it was', { error })
+      // One file may be replaced before the other.
+      this.#log.error('the previous certificate stays in use', { error })
     }
   }
 }
@@ -101,7 +100,7 @@ function read(file: string): string {
   }
 }
 
-/** Node takes any text for a CA, and then trusts nobody. */
+/** Node accepts any text as a CA, and then trusts no certificate. */
 function certificatesOf(file: string, text: string): string {
   try {
     new X509Certificate(text).toString()

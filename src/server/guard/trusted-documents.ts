@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'graphql'
 import { CodedError } from '../../lib/coded-error.ts'
-import { FollowedFiles } from '../../lib/followed-files.ts'
+import { FileWatcher } from '../../lib/file-watcher.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
 
-/** A file of trusted documents that cannot be used. */
+/** An invalid file of trusted documents. */
 export class TrustedDocumentsError extends CodedError {
   constructor(file: string, problem: string, cause?: unknown) {
     super('TRUSTED_DOCUMENTS', `trusted documents ${file}: ${problem}`, {
@@ -17,27 +17,27 @@ export class TrustedDocumentsError extends CodedError {
   }
 }
 
-/** As the draft of GraphQL over HTTP, and Relay's examples, name a document. */
+/** The names of ids in the draft of GraphQL over HTTP and in Relay's examples. */
 const idMembers = ['documentId', 'doc_id', 'id'] as const
 
 /**
- * The only documents that may be run, from a manifest: `{ hash: document }` of graphql-codegen and of Relay, or Apollo's
- * `{ format: "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names one by `documentId`, `doc_id`, `id` or
- * `extensions.persistedQuery.sha256Hash`, or has the very text of one.
+ * The allowed documents, from a manifest: `{ hash: document }` of graphql-codegen and Relay, or Apollo's `{ format:
+ * "apollo-persisted-query-manifest", operations: [{ id, body }] }`. A request names a document by `documentId`,
+ * `doc_id`, `id` or `extensions.persistedQuery.sha256Hash`, or sends its exact text.
  */
 export class TrustedDocuments implements DocumentSource, Disposable {
   readonly idMembers: readonly string[] = idMembers
   readonly #file: string
   readonly #log: ServerLog
-  readonly #followed: FollowedFiles
+  readonly #followed: FileWatcher
   #byId: ReadonlyMap<string, string>
   #texts: ReadonlySet<string>
 
-  /** Reads the file, and reads it again whenever it has changed. Throws {@link TrustedDocumentsError}. */
+  /** Reads the file, now and after each change. Throws {@link TrustedDocumentsError}. */
   constructor(file: string, log: ServerLog) {
     this.#file = file
     this.#log = log
-    this.#followed = new FollowedFiles([file], () => this.#changed())
+    this.#followed = new FileWatcher([file], () => this.#changed())
     try {
       this.#byId = readManifest(file)
     } catch (error) {
@@ -71,7 +71,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
       this.#byId = readManifest(this.#file)
       this.#texts = new Set(this.#byId.values())
     } catch (error) {
-      this.#log.error('the trusted documents stay as they were', { error })
+      this.#log.error('the previous trusted documents stay in use', { error })
     }
   }
 }
@@ -81,7 +81,7 @@ function untrusted(message: string, value?: string): ClientError {
   return new ClientError('UNTRUSTED_DOCUMENT', message, { value, hint })
 }
 
-/** What names a document; the hash may have the name of its algorithm before it. */
+/** The id of a document. Drops the algorithm before a hash. */
 function idOf(request: DocumentRequest): string | undefined {
   const members = request as Readonly<Record<string, unknown>>
   const named = request.extensions?.['persistedQuery'] as
@@ -91,7 +91,7 @@ function idOf(request: DocumentRequest): string | undefined {
   const given = [...idMembers.map((member) => members[member]), named?.sha256Hash]
   const id = given.find((one) => one !== undefined && one !== null)
   if (id === undefined) return undefined
-  // What is no text is no id that anybody has.
+  // An id that is not a text matches no document.
   return typeof id === 'string' ? id.replace(/^sha256:/, '') : ''
 }
 
@@ -103,12 +103,12 @@ function readManifest(file: string): ReadonlyMap<string, string> {
     throw new TrustedDocumentsError(file, (cause as Error).message, cause)
   }
   if (typeof manifest !== 'object' || manifest === null || Array.isArray(manifest)) {
-    throw new TrustedDocumentsError(file, 'it is no object of documents')
+    throw new TrustedDocumentsError(file, 'the manifest is not an object of documents')
   }
   const documents = new Map<string, string>()
   for (const [id, document] of entriesOf(manifest)) {
     if (typeof id !== 'string' || typeof document !== 'string') {
-      throw new TrustedDocumentsError(file, `the document of ${JSON.stringify(id)} is no text`)
+      throw new TrustedDocumentsError(file, `the document of ${JSON.stringify(id)} is not a text`)
     }
     try {
       parse(document, { noLocation: true })

@@ -1,13 +1,13 @@
 import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 
-/** What one user may have at the same time, over all connections; nobody is counted who is not asked who they are. */
+/** Limits per user over all connections. Anonymous callers are not counted. */
 export interface UserQuotaLimits {
-  /** Requests by HTTP, and queries by WebSocket, that one user may have under way. */
+  /** The maximum number of running HTTP requests and WebSocket queries per user. */
   readonly maxOperationsPerUser: number
-  /** Subscriptions that one user may have, by either transport. */
+  /** The maximum number of subscriptions per user, by either transport. */
   readonly maxSubscriptionsPerUser: number
-  /** WebSockets that one user may have open. */
+  /** The maximum number of open WebSockets per user. */
   readonly maxSocketsPerUser: number
 }
 
@@ -20,10 +20,10 @@ const limitOf: Readonly<Record<Counted, keyof UserQuotaLimits>> = {
 }
 
 const nothing = (): void => {}
-/** About as long as a query takes, with what it may wait for. */
+/** About the time of a query, including waits. */
 const retryAfterMs = 1_000
 
-/** Counts what each user has under way. Users are known by their name: it is what an identity provider promises to be unique. */
+/** Counts the running work of each user. Users are identified by name, which identity providers keep unique. */
 export class UserQuotas {
   readonly #limits: UserQuotaLimits
   readonly #counts: Readonly<Record<Counted, Map<string, number>>> = {
@@ -37,8 +37,7 @@ export class UserQuotas {
   }
 
   /**
-   * Takes one; the function that it returns gives it back, once. Throws `ClientError`, TOO_MANY_OPERATIONS, where the user has
-   * as many as there may be.
+   * Takes one unit. The returned function gives it back, once. Throws `ClientError` TOO_MANY_OPERATIONS at the limit.
    */
   take(counted: Counted, viewer: Viewer | undefined): () => void {
     if (viewer === undefined) return nothing

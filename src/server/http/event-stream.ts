@@ -8,21 +8,20 @@ import {
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { clientErrorOf } from '../../graphql/errors/client-error.ts'
-import { interruptible } from '../../lib/interruptible.ts'
+import { interruptible } from '../../lib/generators.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import { FrameSink } from '../frame-sink.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
-import { begunAt, type MadeContext, type OperationPipeline } from '../operation-pipeline.ts'
-import { plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
-import { sentResult } from '../sent-result.ts'
+import { type MadeContext, type OperationPipeline, sentResult } from '../operation-pipeline.ts'
+import { type PlannedStream, type StreamEnd, streamedResults } from '../planned-stream.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { UnsentBytes } from '../unsent-bytes.ts'
 import { countUnsent } from './http-answer.ts'
 import type { HashedOperation, PlannedQueries } from './query-fast-path.ts'
 
 /**
- * Whether a request wants its answer as server-sent events: whether they are the first type that it accepts of those which there
- * are. Clients such as urql name them behind JSON for every query.
+ * Whether a request prefers server-sent events: whether they are its first accepted type that the server supports.
+ * Clients such as urql name them after JSON for every query.
  */
 export function asksForEvents({ headers: { accept = '' } }: IncomingMessage): boolean {
   const known = accept.split(',').find((range) => answerTypes.test(range))
@@ -40,7 +39,7 @@ export interface EventStreamOptions {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
   readonly made: MadeContext
-  /** How often a comment is sent, so that nobody in between takes the connection for dead. */
+  /** The interval of comments that keep proxies from closing the connection. */
   readonly keepAliveMs: number
   readonly unsent: UnsentBytes
   readonly observer: ServerObserver | undefined
@@ -48,13 +47,14 @@ export interface EventStreamOptions {
 
 type Results = AsyncGenerator<ExecutionResult, void, void>
 
-/** What stands around each result. */
+/** The text around each result. */
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
 
 /**
- * Answers one operation by server-sent events: `next` with each result, `complete` behind the last (the distinct connections mode of
- * GraphQL over SSE). Frames come as over a WebSocket, with the same bounds. Resolves when the connection is closed.
+ * Answers one operation by server-sent events: `next` with each result, `complete` after the last (the distinct
+ * connections mode of GraphQL over SSE). Frames have the same bounds as over a WebSocket. Resolves when the connection
+ * is closed.
  */
 export async function answerEvents(
   request: IncomingMessage,
@@ -72,6 +72,7 @@ export async function answerEvents(
   const sink = new FrameSink(output)
   const sendFrames = (stream: PlannedStream): Promise<StreamEnd> =>
     sink.send(stream, (payload) => {
+      if (response.writableEnded) return
       response.cork()
       response.write(ahead)
       response.write(payload)
@@ -147,16 +148,13 @@ function resultsOf(
     if (getOperationAST(document, operationName)?.operation !== 'subscription') {
       return (await enveloped.execute(args)) as ExecutionResult
     }
-    const beganMs = performance.now()
-    const subscribe = async (asked = args) =>
-      (await enveloped.subscribe(asked)) as Results | ExecutionResult
+    if (planned?.subscribe === undefined || asksForExplanation(request)) {
+      return (await enveloped.subscribe(args)) as Results | ExecutionResult
+    }
     const { headers } = request
     const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
-    const stream = asksForExplanation(request)
-      ? undefined
-      : await planned?.subscribe?.({ query, operationName, variables }, origin)
-    if (stream === undefined) return subscribe(begunAt(args, beganMs))
-    return plannedResults({ stream, send: sendFrames, answer: () => subscribe() })
+    const stream = await planned.subscribe({ query, operationName, variables }, origin)
+    return streamedResults(stream, sendFrames)
   }
   return interruptible(results(), () => {
     isLeft = true

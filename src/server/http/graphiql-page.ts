@@ -7,7 +7,7 @@ import { graphqlPath } from '../operation-options.ts'
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
 
-/** What a page may do: nothing beyond itself and this server, whatever its scripts contain. */
+/** Restricts the page to itself and this server, whatever its scripts contain. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'unsafe-inline' blob:",
@@ -26,7 +26,7 @@ interface RenderedPage {
   readonly etag: string
 }
 
-/** GraphiQL from the copy that is installed with this package: rendered at the first request, then kept compressed. */
+/** GraphiQL from the installed package: rendered at the first request, then kept compressed. */
 export class GraphiqlPage {
   readonly #defaultQuery: string
   #rendered: Promise<RenderedPage> | undefined
@@ -35,7 +35,7 @@ export class GraphiqlPage {
     this.#defaultQuery = defaultQuery
   }
 
-  /** Whether somebody asks for a page, rather than for an operation's result. */
+  /** Whether the request asks for a page instead of an operation's result. */
   static isAskedFor({ method, headers }: IncomingMessage): boolean {
     return (method === 'GET' || method === 'HEAD') && headers.accept?.includes('text/html') === true
   }
@@ -45,7 +45,7 @@ export class GraphiqlPage {
     const { headers, method } = request
     response.setHeader('content-security-policy', contentSecurityPolicy)
     response.setHeader('etag', etag)
-    // Kept by the browser, but asked for again each time: 2 MB that change with the version only.
+    // The browser keeps the page and revalidates it: its 2 MB change with the version only.
     response.setHeader('cache-control', 'no-cache')
     response.setHeader('vary', 'accept, accept-encoding')
     if (headers['if-none-match']?.includes(etag) === true) {
@@ -63,7 +63,7 @@ export class GraphiqlPage {
   }
 
   async #render(): Promise<RenderedPage> {
-    // 9 MB of source that most processes never need.
+    // Loads 9 MB of source that most processes never need.
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
     const html = renderGraphiQL({
       title: 'informerql',

@@ -5,29 +5,29 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import type { Viewer } from '../../access/viewer.ts'
 import type { Output, UnsentBytes } from '../unsent-bytes.ts'
 
-/** What answers an operation, by plan or by the pipeline. */
+/** The answer to an operation, by plan or by the pipeline. */
 export interface HttpAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 
-/** How answers are sent. */
+/** Options for sending answers. */
 export interface SendOptions {
-  /** Whether the client may keep the answer, to ask with its ETag whether it is still the same. */
+  /** Whether the client may keep the answer and revalidate it by its ETag. */
   readonly revalidates: boolean
-  /** Answers of so many bytes are compressed, for those who accept it; 0: none. */
+  /** Answers from this size on are compressed if the client accepts it; 0 for none. */
   readonly compressFromBytes: number
-  /** Where the bytes are counted until the reader has taken them. */
+  /** Counts the bytes until the reader has taken them. */
   readonly unsent: UnsentBytes
-  /** Who reads the answer. */
+  /** The reader of the answer. */
   readonly viewer: Viewer | undefined
 }
 
 const brotliBytes = promisify(brotliCompress)
 const gzipBytes = promisify(gzip)
 
-// Of what is fast enough to pay, quality 1 of Brotli is the smallest and takes half of gzip's time.
+// Quality 1 of Brotli compresses best of the fast settings, in half the time of gzip.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
 const compressors = {
@@ -37,7 +37,7 @@ const compressors = {
 
 type Encoding = keyof typeof compressors
 
-/** Sends an answer; a promise only where it is compressed first. */
+/** Sends an answer. Returns a promise only if it compresses the answer first. */
 export function sendAnswer(
   request: IncomingMessage,
   response: ServerResponse,
@@ -59,7 +59,7 @@ export function sendAnswer(
   const end = (encoding: object, body: Buffer): void => {
     response.writeHead(status, { ...headers, ...encoding, 'content-length': body.length })
     response.end(body)
-    // Most readers have taken it by now.
+    // Most readers have taken the answer by now.
     if (response.writableLength > 0) countUnsent(request, response, { unsent, viewer })
   }
   if (compressFromBytes === 0 || bytes.length < compressFromBytes) {
@@ -77,7 +77,7 @@ export function sendAnswer(
   })
 }
 
-/** Counts what waits on a response from now on until it is closed. */
+/** Counts the waiting bytes of a response until it is closed. */
 export function countUnsent(
   request: IncomingMessage,
   response: ServerResponse,
@@ -95,13 +95,13 @@ export function countUnsent(
   return output
 }
 
-/** Adds to the header that says what the answer depends on. */
+/** Adds names to the `Vary` header. */
 function vary(response: ServerResponse, names: string): void {
   const before = response.getHeader('vary')
   response.setHeader('vary', before === undefined ? names : `${String(before)}, ${names}`)
 }
 
-/** Whether one of the tags in `If-None-Match` is this one; weakly compared, as for GET. */
+/** Whether `If-None-Match` contains the tag, by weak comparison. */
 function isSame(tags: string | undefined, etag: string): boolean {
   if (tags === undefined) return false
   const opaque = etag.replace(/^W\//, '')
@@ -111,7 +111,7 @@ function isSame(tags: string | undefined, etag: string): boolean {
   })
 }
 
-/** The better of the encodings that a client names; `undefined`: none of them. */
+/** The best encoding that the client accepts; `undefined` for none. */
 function acceptedEncoding(header: string | undefined): Encoding | undefined {
   if (header === undefined) return undefined
   const accepted = new Set<string>()

@@ -7,68 +7,64 @@ import {
 } from '../../access/authentication/authenticator.ts'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import { credentialsOf } from '../guard/caller.ts'
-import { FollowedIdentity } from '../guard/followed-identity.ts'
-import { refuseOperation } from '../guard/operation-refusal.ts'
-import { GraphiqlPage } from './graphiql-page.ts'
-import { graphqlPath, type MakeContext } from '../operation-options.ts'
-import type { MadeContext, OperationPipeline } from '../operation-pipeline.ts'
-import { allowedRequestHeaders, operationRefusal } from '../guard/operation-request.ts'
-import type { OriginCheck } from '../guard/origin-check.ts'
-import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
-import type { ServerObserver } from '../server-observer.ts'
-import { sendAnswer } from './http-answer.ts'
 import type { DocumentSource } from '../document-source.ts'
+import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
+import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
+import type { OriginCheck } from '../guard/origin-check.ts'
+import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
+import type { UserQuotas } from '../guard/user-quotas.ts'
+import { graphqlPath, type MakeContext, type ServerLog } from '../operation-options.ts'
+import type { MadeContext, OperationPipeline } from '../operation-pipeline.ts'
+import type { ServerObserver } from '../server-observer.ts'
+import type { UnsentBytes } from '../unsent-bytes.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
+import { GraphiqlPage } from './graphiql-page.ts'
+import { sendAnswer } from './http-answer.ts'
+import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
+import { answerProbe, type ProbesOptions } from './probes.ts'
 import {
   answerPlanned,
   isHashNamed,
   operationAsked,
   type PlannedQueries,
 } from './query-fast-path.ts'
-import { answerProbe, type ProbesOptions } from './probes.ts'
-import { refuseRequest } from '../guard/refusal.ts'
-import type { UserQuotas } from '../guard/user-quotas.ts'
-import type { UnsentBytes } from '../unsent-bytes.ts'
-import { pathOf } from '../guard/operation-request.ts'
-import type { ServerLog } from '../operation-options.ts'
 
 export interface HttpTransportOptions {
   readonly pipeline: OperationPipeline
   readonly origins: OriginCheck
   readonly maxBodyBytes: number
   readonly compressFromBytes: number
-  /** What the pipeline knows, too. */
+  /** The documents, shared with the pipeline. */
   readonly documents: DocumentSource
-  /** What GraphiQL shows first; `undefined`: no GraphiQL. */
+  /** The first operation of GraphiQL; `undefined` for no GraphiQL. */
   readonly graphiqlQuery: string | undefined
   readonly probes: ProbesOptions
-  /** Finds out who asks; `undefined`: nobody is asked. */
+  /** Authenticates callers; `undefined` for no authentication. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
   readonly unsent: UnsentBytes
-  /** Makes the context of an operation, which says who asks. */
+  /** Makes the context of an operation, with its viewer. */
   readonly contextOf: MakeContext
-  /** How often it is asked whether the reader of a stream of events is still known. */
+  /** How often the reader of an event stream is authenticated again. */
   readonly reauthenticateMs: number
-  /** `undefined`: none here. */
+  /** `undefined` for none on this port. */
   readonly metrics: MetricsSource | undefined
   readonly observer: ServerObserver | undefined
-  /** Answers what has a plan; all else is the pipeline's. */
+  /** Answers operations that have a plan. The pipeline answers the others. */
   readonly planned: PlannedQueries | undefined
-  /** How often a stream of events gets a comment. */
+  /** The interval of comments on event streams. */
   readonly keepAliveMs: number
   readonly log: ServerLog
 }
 
-/** Who asks, where they are asked, the token that they have shown, and the context of what they ask. */
+/** The caller of an operation: the viewer, if authenticated, the token, and the context. */
 interface OperationCaller {
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
   readonly made: MadeContext
 }
 
-/** Everything that is asked by HTTP, in the order of distrust: probes, where it comes from, what it wants, its body. */
+/** Answers HTTP requests. Checks them in the order of distrust: probes, origin, operation, body. */
 export class HttpTransport {
   readonly #options: HttpTransportOptions
   readonly #graphiql: GraphiqlPage | undefined
@@ -81,7 +77,7 @@ export class HttpTransport {
     this.#graphiql = graphiqlQuery === undefined ? undefined : new GraphiqlPage(graphiqlQuery)
   }
 
-  /** Answers a request, whatever happens. */
+  /** Answers a request. Never rejects. */
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       await this.#answer(request, response)
@@ -169,7 +165,7 @@ export class HttpTransport {
       this.#refuse(request, response, error, viewer)
       return
     }
-    // An answer is under way until its reader has taken it.
+    // An operation counts until the reader has taken its answer.
     if (response.closed) ended()
     else response.once('close', ended)
     const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), made }
@@ -188,8 +184,8 @@ export class HttpTransport {
   }
 
   /**
-   * The program's context of an operation. What it fails with is the operation's answer, and thrown only where it says that nobody is
-   * known.
+   * Makes the program's context of an operation. Its failures become the answer of the operation; authentication errors
+   * are thrown.
    */
   #madeFor(
     { headers }: IncomingMessage,
@@ -235,7 +231,7 @@ export class HttpTransport {
     await answerEvents(request, response, operation, { ...this.#options, ...caller })
   }
 
-  /** Ends the streams of events, and begins no more, without saying that they are complete: their readers may come back elsewhere. */
+  /** Ends all event streams and starts no more, without `complete`, so that their readers reconnect elsewhere. */
   endStreams(): void {
     this.#isStopping = true
     for (const response of this.#streams) response.end()

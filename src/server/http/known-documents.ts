@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 
-/** Of documents, in UTF-16 units. */
+/** The maximum size of all documents, in UTF-16 units. */
 const maxUnits = 1_000_000
 const maxDocuments = 1_000
 
@@ -11,9 +11,9 @@ const extension = 'persistedQuery'
 const sha256 = /^[0-9a-f]{64}$/
 
 /**
- * Documents that have been sent with their hash once, and may be named by it from then on:
- * `extensions: { persistedQuery: { version: 1, sha256Hash } }`, as Apollo's clients do. What has not been asked for longest is
- * forgotten first; a client that is told PERSISTED_QUERY_NOT_FOUND sends its document again.
+ * Remembers documents that were sent with their hash, for requests that name only the hash: `extensions: {
+ * persistedQuery: { version: 1, sha256Hash } }`, as Apollo's clients do. Drops the least recently used document first.
+ * After PERSISTED_QUERY_NOT_FOUND a client sends its document again.
  */
 export class KnownDocuments implements DocumentSource {
   readonly idMembers: readonly string[] = []
@@ -24,8 +24,9 @@ export class KnownDocuments implements DocumentSource {
   })
 
   /**
-   * The document of a request; `undefined` where it has none, nor a hash. With `learns`, one that comes with its hash is
-   * remembered. Throws `ClientError`: PERSISTED_QUERY_NOT_FOUND, BAD_USER_INPUT for a hash that is none or another's.
+   * The document of a request; `undefined` if it has neither document nor hash. With `learns`, remembers a document
+   * that comes with its hash. Throws `ClientError`: PERSISTED_QUERY_NOT_FOUND, or BAD_USER_INPUT for an invalid or
+   * wrong hash.
    */
   documentOf({ query, extensions }: DocumentRequest, learns: boolean): string | undefined {
     const given = extensions?.[extension]
@@ -47,12 +48,12 @@ export class KnownDocuments implements DocumentSource {
   }
 }
 
-/** Whether an operation names its document by a hash, whatever else its extensions ask for. */
+/** Whether an operation names its document by a hash. */
 export function namesHash(extensions: unknown): boolean {
   return typeof extensions === 'object' && extensions !== null && extension in extensions
 }
 
-/** Whether nothing but the hash of a document is in the extensions. */
+/** Whether the extensions contain only the hash of a document. */
 export function onlyNamesHash(extensions: object): boolean {
   return Object.keys(extensions).every((name) => name === extension)
 }

@@ -5,13 +5,13 @@ import { refuseRequest } from '../guard/refusal.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import { ListenError } from '../server-errors.ts'
 
-/** Metrics in a text format, as they are when they are asked for. */
+/** A source of metrics in a text format. */
 export interface MetricsSource {
   readonly contentType: string
   text(): Promise<string>
 }
 
-/** The path of metrics, wherever they are served. */
+/** The path of metrics on any port. */
 export const metricsPath = '/metrics'
 
 /** Answers a request for metrics. */
@@ -36,7 +36,7 @@ export async function answerMetrics(
 const deadlineMs = 10_000
 const maxConnections = 100
 
-/** A server with nothing but metrics, on an address of their own. */
+/** A server for metrics alone, on its own address. */
 export class MetricsServer implements AsyncDisposable {
   readonly #server: Server
   readonly #host: string

@@ -4,11 +4,11 @@ import { pathOf } from '../guard/operation-request.ts'
 /** Whether the gateway can answer. */
 export interface Readiness {
   readonly ready: boolean
-  /** What it waits for, or what is wrong; a line each. */
+  /** The reasons why it waits or fails, one line each. */
   readonly reasons: readonly string[]
   /**
-   * How long ago the API server was last heard of each cache that may be out of date, milliseconds. It is no failure: the gateway
-   * answers from what it holds, and another replica has nothing newer.
+   * The lag of each cache that may be out of date, in milliseconds. A lag is not a failure: the gateway answers from
+   * its caches, and other replicas have nothing newer.
    */
   readonly lagsBehindMs?: readonly number[]
 }
@@ -16,14 +16,14 @@ export interface Readiness {
 export interface ProbesOptions {
   readonly readiness: () => Readiness
   readonly isStopping: () => boolean
-  /** Whether reasons are told: they name clusters, addresses and files. */
+  /** Whether to show reasons, which name clusters, addresses and files. */
   readonly tellsReasons: boolean
 }
 
 /**
- * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer, and goes on to). Returns whether the
- * request was one of them. A kubelet asks by the pod's address, so any Host gets a status; reasons go only to `trusted` ones, and
- * only where nobody is asked who they are.
+ * Answers `/livez` and `/healthz` (the process runs) and `/readyz` (it can answer). Returns whether the request was a
+ * probe. A kubelet uses the pod's address, so any Host gets a status. Reasons go to `trusted` requests only, and only
+ * without authentication.
  */
 export function answerProbe(
   request: IncomingMessage,

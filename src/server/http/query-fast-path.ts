@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OperationOptions } from '../../graphql/answer/execution.ts'
 import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin, ServerPlugin } from '../operation-options.ts'
 import type { PlannedStream } from '../planned-stream.ts'
@@ -9,30 +9,30 @@ import { sendAnswer, type SendOptions } from './http-answer.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import { namesHash, onlyNamesHash } from './known-documents.ts'
 
-/** What the data of Secrets is read with, and who is told that an answer holds it. */
+/** What the data of Secrets is read with, and what is told that an answer holds it. */
 type SecretAccess = Pick<OperationOptions, 'callerToken' | 'secretRead'>
 
-/** Answers the operations that have a plan, which are most queries. */
+/** Answers operations that have a plan, as most queries do. */
 export interface PlannedQueries {
-  /** The plugin that it answers in place of. */
+  /** The plugin that it replaces. */
   readonly plugin?: ServerPlugin | undefined
   /**
-   * The JSON text of the answer, without errors; `undefined` where the pipeline has to answer: what is no query, is not
-   * covered by a plan, or has an error to tell. Never rejects. A promise only where something has to be waited for.
+   * The JSON text of the answer; `undefined` if the pipeline has to answer: the operation is not a query, has no plan,
+   * or has errors. Returns a promise only if it has to wait. Never rejects.
    */
   answer(
     operation: QueryRequest,
     origin: OperationOrigin & SecretAccess,
   ): string | undefined | Promise<string | undefined>
-  /** The frames of a subscription; `undefined` where the pipeline has to answer. Never rejects. */
-  subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream | undefined>
+  /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
+  subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream>
 }
 
 const json = 'application/json'
 const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
-/** What answers by plans, and how it is sent. */
+/** The inputs of the fast path. */
 export interface PlannedEdge
   extends Omit<SendOptions, 'revalidates'>, Pick<SecretAccess, 'callerToken'> {
   readonly planned: PlannedQueries
@@ -40,9 +40,8 @@ export interface PlannedEdge
 }
 
 /**
- * Answers a request by the shortest way: what it asks for is parsed here, and where the operation has a plan its text goes to
- * the socket. Returns whether it did; if not, the request is left as the pipeline takes it, with its body in `body`. What a
- * client sees is the same either way.
+ * Answers a request on the fast path: parses the operation here and writes the answer of its plan to the socket.
+ * Returns whether it did; otherwise the pipeline takes the request, with its body in `body`. Clients see no difference.
  */
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
@@ -58,8 +57,8 @@ export async function answerPlanned(
     const body = await bodyOf(request)
     if (body === undefined) return true
     asked = operationOf(parsed(body), documents.idMembers)
-    // The pipeline reads what is parsed already; a text that is no JSON it is given to refuse, and an empty object, which it
-    // takes for a body that nobody has read.
+    // The pipeline reads the parsed body. It gets invalid JSON as text, to refuse it, and also an empty object, which
+    // it would take for an unread body.
     const { parsed: object = {} } = asked
     request.body = Object.keys(object).length === 0 ? body : object
   } else {
@@ -85,7 +84,7 @@ export async function answerPlanned(
   return true
 }
 
-/** The operation that a request asks for, in its body or its address; `undefined` where it asks for none that is plain. */
+/** The operation of a request, in its body or URL; `undefined` if it has no plain operation. */
 export async function operationAsked(
   request: IncomingMessage,
   { idMembers }: DocumentSource,
@@ -95,12 +94,12 @@ export async function operationAsked(
   return operationOf(given, idMembers).request
 }
 
-/** Whether a GET names its document by a hash, so that its answer may be kept and asked for again. */
+/** Whether a GET names its document by a hash, so that its answer may be revalidated. */
 export function isHashNamed(request: IncomingMessage): boolean {
   return request.method === 'GET' && namesHash(searchOf(request)?.['extensions'])
 }
 
-/** The type of an answer that the request accepts, the first that it names; `undefined` where the pipeline has to choose. */
+/** The first supported type that the request accepts; `undefined` if the pipeline has to choose. */
 function answerType(accept: string | undefined): string | undefined {
   if (accept === undefined || accept === '*/*') return `${json}; charset=utf-8`
   for (const range of accept.split(',')) {
@@ -112,7 +111,7 @@ function answerType(accept: string | undefined): string | undefined {
   return undefined
 }
 
-/** The whole body, whose size the guards have bounded; `undefined` where the connection broke. */
+/** The whole body, of bounded size; `undefined` if the connection broke. */
 function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -126,16 +125,16 @@ function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   })
 }
 
-/** What a request asks for; without a request where it is anything but a plain operation. */
+/** A parsed request. `request` is absent if it is not a plain operation. */
 interface AskedOperation {
   readonly parsed?: object
   readonly request?: HashedOperation
 }
 
-/** An operation whose document may have to be found by its name. */
+/** An operation that may name its document by a hash. */
 export type HashedOperation = Omit<QueryRequest, 'query'> & DocumentRequest
 
-/** The same with its document; `undefined` where there is none, or something to be told of it. */
+/** The operation with its document; `undefined` if there is none or it is refused. */
 function withDocument(
   request: HashedOperation | undefined,
   documents: DocumentSource,
@@ -158,7 +157,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The parameters of a GET; `undefined` where one of them is not what it has to be. */
+/** The parameters of a GET; `undefined` if one is invalid. */
 function searchOf({ url = '' }: IncomingMessage): Readonly<Record<string, unknown>> | undefined {
   const at = url.indexOf('?')
   const search = new URLSearchParams(at < 0 ? '' : url.slice(at + 1))

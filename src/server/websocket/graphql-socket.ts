@@ -11,7 +11,7 @@ import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
 export interface GraphQLSocketOptions {
   readonly socket: WebSocket
-  /** The connection that the WebSocket was opened on, without compression. */
+  /** The connection of the WebSocket, without compression. */
   readonly connection: Socket
   readonly openedBy: OpenedBy
   readonly operations: Server<OpenWebSocket>
@@ -21,23 +21,23 @@ export interface GraphQLSocketOptions {
   readonly log: ServerLog
 }
 
-/** A reader that fell too far behind (RFC 6455: policy violation). */
+/** The close code for slow readers (RFC 6455: policy violation). */
 const slowReaderCode = 1008
-/** As in HTTP, 429. */
+/** The close code for too many messages, after HTTP's 429. */
 const tooManyMessagesCode = 4429
-/** How long a WebSocket with too many messages under way may wait for the first of them to end. */
+/** How long a WebSocket with too many running messages waits for the first to end. */
 const pileUpMs = 1_000
 
-/** Of all WebSockets: they are told the same one after the other. */
+/** Shared by all WebSockets, which get the same messages. */
 const messages = new NextMessages()
 
 /**
- * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader slows its
- * own operations down first.
+ * Serves one WebSocket until it closes. Sending waits until the bytes have left the process, so a slow reader delays
+ * its own operations first.
  */
 export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   const { socket, connection, openedBy, operations, unsent, log } = options
-  // An operation that was completed may still be preparing; so messages may outnumber operations, but not for long.
+  // A completed operation may still be preparing, so messages may outnumber operations for a short time.
   const maxPending = 2 * options.maxOperationsPerSocket + 10
   const output = unsent.open({
     transport: 'websocket',
@@ -50,11 +50,11 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   connection.on('drain', () => sink.drained())
   const sendFrames: OpenWebSocket['sendFrames'] = (id, stream) =>
     sink.send(stream, (payload) => {
-      // Past `socket.send`, which takes as long as all the rest. That writes whole messages, too, as nothing is compressed.
+      // Bypasses the slow `socket.send`. Both write whole messages, since nothing is compressed.
       if (socket.readyState === socket.OPEN) messages.write(connection, id, payload)
     })
   let pending = 0
-  /** There as long as the socket waits for one to end. */
+  /** Set while the socket waits for a message to end. */
   let someEnded: AbortController | undefined
   const busyWith = async (work: Promise<unknown>): Promise<void> => {
     pending += 1
@@ -79,7 +79,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         const receive = async (message: RawData): Promise<void> => {
           if (socket.readyState !== socket.OPEN) return
           if (pending >= maxPending) {
-            // Those that were completed in the same burst of messages are about to end.
+            // Operations that the same burst has completed are about to end.
             someEnded = new AbortController()
             socket.pause()
             await sleep(pileUpMs, someEnded.signal)
@@ -92,7 +92,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
           }
           // oxlint-disable-next-line typescript/no-base-to-string -- a Buffer, as binaryType is nodebuffer
           void busyWith(handle(message.toString()))
-          // What a message completes has ended before the next one is read, which may begin something of the same id.
+          // Lets the operations that a message completes end before the next message, which may reuse their id.
           await setImmediate()
         }
         let received = Promise.resolve()
@@ -105,8 +105,8 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   )
 
   const stopPings = keepPinging(socket, options.pingIntervalMs)
-  // ws closes the socket itself. What the other side has done wrong, a broken frame or a message that is too large, it is told by the
-  // code for it; a log would only be what anybody could fill.
+  // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
+  // code and not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code?.startsWith('WS_ERR_') === true) return
     log.warn('a WebSocket failed', { reason: error.message })
@@ -124,13 +124,13 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
 
 function cutOff(socket: WebSocket): void {
   socket.close(slowReaderCode, 'Reader too slow')
-  // The close frame is behind all that was not read: it may never get there.
+  // The close frame follows all unread bytes and may never arrive.
   socket.terminate()
 }
 
 async function send(socket: WebSocket, text: string, output: Output): Promise<void> {
   if (socket.readyState !== socket.OPEN) return
-  // An error closes the socket, and that ends the operation; there is nothing more to say to it.
+  // An error closes the socket, which ends the operation.
   await new Promise<void>((resolve) => {
     socket.send(text, () => resolve())
     output.measure()
@@ -138,7 +138,7 @@ async function send(socket: WebSocket, text: string, output: Output): Promise<vo
   output.measure()
 }
 
-/** Pings until told to stop; cuts the socket off where a ping is not answered before the second one after it. */
+/** Pings until stopped. Cuts the socket off when a ping is not answered before the second one after it. */
 function keepPinging(socket: WebSocket, intervalMs: number): () => void {
   let unanswered = 0
   socket.on('pong', () => {

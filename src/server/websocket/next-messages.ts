@@ -2,20 +2,20 @@ import type { Duplex } from 'node:stream'
 
 const behind = Buffer.from('}')
 
-/** From so many bytes on, a payload is not copied for each connection that it goes to. */
+/** Payloads from this size on are not copied for each connection. */
 const sharedFromBytes = 16_384
-/** So many ids are told the same payload as a rule: clients count their operations, or number them by a UUID of each. */
+/** The usual number of ids with the same payload: clients count their operations, or use a UUID for each. */
 const maxSharedIds = 16
 
 /**
- * The messages `next` of graphql-transport-ws for frames that many are sent. Each is one WebSocket frame (RFC 6455, 5.2), neither
- * masked nor compressed, so the same bytes are right for everybody whose operation has the same id.
+ * The `next` messages of graphql-transport-ws for shared frames. Each is one WebSocket frame (RFC 6455, 5.2), neither
+ * masked nor compressed, so operations with the same id share its bytes.
  */
 export class NextMessages {
   #payload: Buffer | undefined
   readonly #byId = new Map<string, Buffer>()
 
-  /** Writes one of the operation `id` to a connection that nothing is compressed for, and where no message is under way. */
+  /** Writes a message of operation `id` to an uncompressed connection between two messages. */
   write(connection: Duplex, id: string, payload: Buffer): void {
     if (payload.length < sharedFromBytes) {
       connection.write(this.#whole(id, payload))
@@ -45,8 +45,8 @@ export class NextMessages {
 }
 
 /**
- * All of a message that stands before its payload. Made for each payload: whoever kept so few bytes for each connection would keep
- * the pool that they were cut from.
+ * The part of a message before its payload. It is made for each payload: a small buffer per connection would retain the
+ * pool that it was cut from.
  */
 function aheadOf(id: string): Buffer {
   return Buffer.from(`{"id":${JSON.stringify(id)},"type":"next","payload":`)
@@ -56,7 +56,7 @@ const finalText = 0x81
 const length16 = 126
 const length64 = 127
 
-/** A message of a length, as far as its parts go: behind the header of its WebSocket frame. */
+/** The beginning of a message: the header of a WebSocket frame of this length, and parts of the message. */
 function message(length: number, parts: readonly Buffer[]): Buffer {
   const headerBytes = length < length16 ? 2 : length < 65_536 ? 4 : 10
   const size = parts.reduce((sum, part) => sum + part.length, headerBytes)

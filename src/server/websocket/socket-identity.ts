@@ -6,37 +6,38 @@ import {
 } from '../../access/authentication/authenticator.ts'
 import type { CallerToken } from '../../access/authentication/caller-token.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import { CodedError } from '../../lib/coded-error.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
-import { credentialsOf } from '../guard/caller.ts'
-import { FollowedIdentity } from '../guard/followed-identity.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 
-/** Close codes of graphql-transport-ws. A client connects again after 4403 and 1013, with new credentials if it has any. */
+/**
+ * Close codes of graphql-transport-ws. Clients reconnect after 4403 and 1013, with new credentials if they have any.
+ */
 const unauthorizedCode = 4401
 const forbiddenCode = 4403
 const tryAgainLaterCode = 1013
-/** As in HTTP, 429. */
+/** The close code for too many WebSockets, after HTTP's 429. */
 const tooManySocketsCode = 4429
 
 export interface SocketIdentityOptions {
-  /** The request that was upgraded. */
+  /** The upgraded request. */
   readonly request: IncomingMessage
-  /** `undefined`: nobody is asked. */
+  /** `undefined` for no authentication. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
-  /** How often it is asked whether the caller is still known. */
+  /** How often the caller is authenticated again. */
   readonly reauthenticateMs: number
   readonly close: (code: number, reason: string) => void
-  /** Told of the code of the error by which it was closed. */
+  /** Receives the code of the error that closed the WebSocket. */
   readonly refused: (code: string, viewer: Viewer | undefined) => void
-  /** Told of what is no answer of an authenticator. */
+  /** Receives unexpected errors. */
   readonly failed: (error: unknown) => void
 }
 
 /**
- * Who has opened a WebSocket, for as long as that holds: when the token expires, is revoked, or is somebody else's, the
- * WebSocket is closed, and its client may come back with another one.
+ * The caller of a WebSocket. When the token expires, is revoked, or belongs to another user, the WebSocket is closed,
+ * and its client may reconnect with another token.
  */
 export class SocketIdentity implements Disposable {
   readonly #options: SocketIdentityOptions
@@ -50,31 +51,31 @@ export class SocketIdentity implements Disposable {
     this.#options = options
   }
 
-  /** Who it is, once it has {@link begin}. */
+  /** The viewer, after {@link begin}. */
   get viewer(): Viewer | undefined {
     return this.#viewer
   }
 
-  /** The token that they have shown, if any. */
+  /** The caller's token, if any. */
   get callerToken(): CallerToken | undefined {
     if (this.#viewer === undefined || this.#credentials === undefined) return undefined
     return this.#options.authenticator?.tokenOf?.(this.#credentials)
   }
 
   /**
-   * Finds out who it is, by the payload of `connection_init` or, where that has no `authorization`, by the request's headers.
-   * Resolves with whether they are known; where not, the WebSocket is closed.
+   * Authenticates the caller by the payload of `connection_init` or, if that has no `authorization`, by the request's
+   * headers. Resolves with whether that succeeded; if not, the WebSocket is closed.
    */
   async begin(payload: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
     const { authenticator, request, quotas, reauthenticateMs } = this.#options
     if (authenticator === undefined) return true
     const given = payload?.['authorization'] ?? payload?.['Authorization']
-    // What is no text is malformed credentials, not none.
+    // A value that is not a text counts as malformed credentials.
     const text = given === undefined ? undefined : typeof given === 'string' ? given : '?'
     const credentials = (this.#credentials = credentialsOf(request, text))
     try {
       const known = await authenticator.authenticate(credentials)
-      // It may have been closed meanwhile.
+      // The WebSocket may have closed meanwhile.
       if (this.#ended) return false
       this.#viewer = known.viewer
       this.#giveBack = quotas.take('WebSockets', known.viewer)
@@ -89,8 +90,8 @@ export class SocketIdentity implements Disposable {
   }
 
   /**
-   * Makes sure of who it is before an operation. Rejects with `IdentityUnavailableError`, and with `UnauthenticatedError` after
-   * it has closed the WebSocket.
+   * Authenticates again before an operation. Rejects with `IdentityUnavailableError`, or closes the WebSocket and
+   * rejects with `UnauthenticatedError`.
    */
   async confirm(): Promise<Viewer | undefined> {
     await this.#followed?.confirm()

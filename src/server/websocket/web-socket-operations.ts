@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { type ExecutionArgs, type ExecutionResult, getOperationAST, GraphQLError } from 'graphql'
 import { type Context, makeServer, type Server, type ServerOptions } from 'graphql-ws'
-import { followedGenerator } from '../../lib/followed-generator.ts'
-import { interruptible } from '../../lib/interruptible.ts'
+import { interruptible, observedGenerator } from '../../lib/generators.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import {
   type ClientErrorCode,
@@ -11,15 +10,14 @@ import {
   isUnexpected,
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
-import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { OperationOptions } from '../../graphql/answer/execution.ts'
-import { turns } from '../../graphql/prepare/operation-turns.ts'
-import type { PlannedQueries } from '../http/query-fast-path.ts'
-import { oneFrame, plannedResults, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
-import { sentResult } from '../sent-result.ts'
-import { begunAt, type OperationPipeline } from '../operation-pipeline.ts'
-import type { ServerLog } from '../operation-options.ts'
+import { queryLane, turns } from '../../graphql/prepare/operation-turns.ts'
+import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
+import type { PlannedQueries } from '../http/query-fast-path.ts'
+import type { ServerLog } from '../operation-options.ts'
+import { begunAt, type OperationPipeline, sentResult } from '../operation-pipeline.ts'
+import { oneFrame, type PlannedStream, type StreamEnd, streamedResults } from '../planned-stream.ts'
 import type { ServerObserver } from '../server-observer.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
@@ -29,26 +27,26 @@ export interface WebSocketOperationsOptions {
   readonly connectionInitDeadlineMs: number
   readonly maxOperationsPerSocket: number
   readonly quotas: UserQuotas
-  /** Answers the operations that have a plan. */
+  /** Answers operations that have a plan. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
   readonly log: ServerLog
 }
 
-/** What is known of a WebSocket besides its messages. */
+/** A WebSocket's request and caller. */
 export interface OpenedBy {
-  /** The request that was upgraded. */
+  /** The upgraded request. */
   readonly request: IncomingMessage
   readonly identity: SocketIdentity
 }
 
-/** The same, how frames are sent over it, and what it has begun. */
+/** An open WebSocket: its request and caller, its frames, and its running operations. */
 export interface OpenWebSocket extends OpenedBy {
-  /** Sends what a stream has as messages of the operation with this id. Resolves when it has ended. */
+  /** Sends the frames of a stream as messages of the operation with this id. Resolves when the stream has ended. */
   readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
-  /** The answers of operations that have begun and not ended, whatever their ids: all end with the WebSocket. */
+  /** The running answers, of any id. All end with the WebSocket. */
   readonly begun: Set<Answers>
-  /** Counts work as one of the messages that are being answered. */
+  /** Counts work as a running message. */
   readonly busyWith: (work: Promise<unknown>) => void
 }
 
@@ -56,20 +54,17 @@ type Answers = AsyncGenerator<ExecutionResult, void, void>
 type Connection = Context<Record<string, unknown> | undefined, OpenWebSocket>
 type Enveloped = ReturnType<OperationPipeline['getEnveloped']>
 
-/** The arguments of one operation, with the pipeline's functions for it. */
+/** The arguments of one operation, with the pipeline's functions. */
 interface EnvelopedArgs extends ExecutionArgs {
   readonly enveloped: Enveloped
   readonly viewer: Viewer | undefined
-  /** The document as it was sent, or as its hash names it. */
+  /** The document, as sent or as named by its hash. */
   readonly query: string
-  /** Resolves where the operation is completed, or its WebSocket closed, before there are answers. */
-  readonly left: Promise<undefined>
+  /** Answers the operation. There are no answers if the client completes it, or its WebSocket closes, before it has begun. */
+  readonly begin: () => Promise<Answers>
 }
 
 type Payload = Parameters<NonNullable<ServerOptions['onSubscribe']>>[2]
-
-/** Stands for the answers of an operation until its WebSocket is known, which may send frames itself. */
-const toBegin: ExecutionResult = {}
 
 /** The graphql-transport-ws protocol on top of the pipeline that HTTP uses too. */
 export function createWebSocketOperations(
@@ -79,6 +74,7 @@ export function createWebSocketOperations(
 
   const prepare = async (
     connection: Connection,
+    id: string,
     payload: Payload,
     left: Promise<undefined>,
   ): Promise<EnvelopedArgs | readonly GraphQLError[]> => {
@@ -95,15 +91,16 @@ export function createWebSocketOperations(
     const { viewer } = contextValue
     const asking = { learns: true, viewer, observer }
     const query = observedDocument(documents, payload, asking) ?? payload.query
-    // Many that arrive at once do not make everybody wait until all of them have been read.
-    await turns.enter(connection.extra)
+    // Takes turns, so that many operations at once do not block the other users.
+    const lane = viewer === undefined ? connection.extra : queryLane(viewer)
+    await turns.enter(lane)
     const { document, errors } = turns.run(() => {
       const parsed = enveloped.parse(query)
       const found = enveloped.validate(enveloped.schema, parsed) as readonly GraphQLError[]
       return { document: parsed, errors: found }
-    })
+    }, lane)
     if (errors.length > 0) return errors
-    return {
+    const args: EnvelopedArgs = {
       schema: enveloped.schema,
       document,
       operationName: payload.operationName,
@@ -112,11 +109,12 @@ export function createWebSocketOperations(
       enveloped,
       viewer,
       query,
-      left,
+      begin: async () => begin(connection, id, args, left),
     }
+    return args
   }
 
-  /** What the plan of an operation sends; `undefined` where the pipeline has to answer. */
+  /** The frames of an operation's plan; `undefined` if the pipeline has to answer. */
   const streamOf = async (
     { extra, connectionParams }: Connection,
     { query, operationName, variableValues, viewer, ...args }: EnvelopedArgs,
@@ -139,17 +137,16 @@ export function createWebSocketOperations(
     isLive: boolean,
   ): Promise<Answers | ExecutionResult> => {
     const beganMs = performance.now()
-    const answer = async (asked: ExecutionArgs = args) => {
-      const { subscribe, execute } = args.enveloped
-      return (await (isLive ? subscribe(asked) : execute(asked))) as Answers | ExecutionResult
-    }
     const stream = await streamOf(connection, args, isLive)
-    if (stream === undefined) return answer(begunAt(args, beganMs))
-    const send = (one: PlannedStream) => connection.extra.sendFrames(id, one)
-    return plannedResults({ stream, send, answer })
+    if (stream !== undefined) {
+      return streamedResults(stream, (one) => connection.extra.sendFrames(id, one))
+    }
+    const { subscribe, execute } = args.enveloped
+    const begun = begunAt(args, beganMs)
+    return (await (isLive ? subscribe(begun) : execute(begun))) as Answers | ExecutionResult
   }
 
-  /** What an operation is answered, as one of those that a user may have so many of, until all has been sent. */
+  /** The answers of an operation. Counts against the user's quota until all have been sent. */
   const answersOf = async (
     connection: Connection,
     id: string,
@@ -168,11 +165,29 @@ export function createWebSocketOperations(
     try {
       const answer = await answered(connection, id, args, isLive)
       const answers = Symbol.asyncIterator in answer ? answer : only(answer)
-      return followedGenerator(answers, { ended: giveBack })
+      return observedGenerator(answers, { ended: giveBack })
     } catch (error) {
       giveBack()
       throw error
     }
+  }
+
+  const begin = async (
+    connection: Connection,
+    id: string,
+    args: EnvelopedArgs,
+    left: Promise<undefined>,
+  ): Promise<Answers> => {
+    const { begun, busyWith } = connection.extra
+    const answering = answersOf(connection, id, args)
+    const answers = await Promise.race([answering, left])
+    if (answers === undefined) {
+      busyWith(answering.then((late) => late.return()))
+      return none()
+    }
+    const followed = observedGenerator(answers, { ended: () => begun.delete(followed) })
+    begun.add(followed)
+    return followed
   }
 
   return makeServer<Record<string, unknown> | undefined, OpenWebSocket>({
@@ -182,9 +197,9 @@ export function createWebSocketOperations(
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]
       const { promise: left, resolve } = Promise.withResolvers<undefined>()
-      // graphql-ws ends what stands here on `complete`: what the operation is still beginning is left then.
+      // graphql-ws returns this generator on `complete`, which leaves an operation that is still starting.
       connection.subscriptions[id] = interruptible(none(), () => resolve(undefined))
-      const prepared = prepare(connection, payload, left).catch((error: unknown) => {
+      const prepared = prepare(connection, id, payload, left).catch((error: unknown) => {
         const seen = clientErrorOf(error)
         if (isUnexpected(seen)) log.error('an operation failed unexpectedly', { error })
         return [seen]
@@ -194,22 +209,8 @@ export function createWebSocketOperations(
       connection.extra.busyWith(prepared)
       return [leftError]
     },
-    execute: () => toBegin,
-    // Its WebSocket is not known yet, over which its frames may go as they are.
-    subscribe: () => toBegin,
-    async onOperation(connection, id, _payload, args) {
-      const { left } = args as EnvelopedArgs
-      const { begun, busyWith } = connection.extra
-      const answering = answersOf(connection, id, args as EnvelopedArgs)
-      const answers = await Promise.race([answering, left])
-      if (answers === undefined) {
-        busyWith(answering.then((late) => late.return()))
-        return none()
-      }
-      const followed = followedGenerator(answers, { ended: () => begun.delete(followed) })
-      begun.add(followed)
-      return followed
-    },
+    execute: (args) => (args as EnvelopedArgs).begin(),
+    subscribe: (args) => (args as EnvelopedArgs).begin(),
     onNext: (_connection, _id, _payload, _args, result) => sentResult(result),
     onError(_connection, _id, _payload, errors) {
       const coded = clientResult({ errors }).errors
@@ -224,7 +225,7 @@ async function* only(result: ExecutionResult): Answers {
 
 async function* none(): Answers {}
 
-/** Of an operation that nobody waits for any more; it is not sent. */
+/** The error of an operation that was left; it is not sent. */
 const leftError = new GraphQLError('the operation was completed before it had begun')
 
 function isExplained({ contextValue }: ExecutionArgs): boolean {

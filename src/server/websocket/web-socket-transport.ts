@@ -32,11 +32,11 @@ export interface WebSocketTransportOptions {
     | 'pingIntervalMs'
     | 'reauthenticateMs'
   >
-  /** Finds out who asks; `undefined`: nobody is asked. */
+  /** Authenticates callers; `undefined` for no authentication. */
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
   readonly unsent: UnsentBytes
-  /** Answers what has a plan; all else is the pipeline's. */
+  /** Answers operations that have a plan. The pipeline answers the others. */
   readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
   readonly log: ServerLog
@@ -59,7 +59,7 @@ export class WebSocketTransport {
       handleProtocols,
       perMessageDeflate: false,
       maxPayload: limits.maxBodyBytes,
-      // One message of a socket in a turn of the event loop: thousands may come at once, and each is read by itself.
+      // Reads one message per socket and turn of the event loop: thousands may arrive at once.
       allowSynchronousEvents: false,
     })
     const operations = createWebSocketOperations({
@@ -86,7 +86,7 @@ export class WebSocketTransport {
             const address = request.socket.remoteAddress
             observer?.refused({ transport: 'websocket', code, viewer, address })
           },
-          failed: (error) => log.error('it could not be found out who asks', { error }),
+          failed: (error) => log.error('the caller could not be authenticated', { error }),
         })
         serveGraphQLSocket({
           socket,
@@ -101,7 +101,7 @@ export class WebSocketTransport {
     )
   }
 
-  /** Answers one request to upgrade: with a WebSocket, or with why not. */
+  /** Answers an upgrade request with a WebSocket or a refusal. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
     if (this.#stopping) {
       refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
@@ -117,13 +117,13 @@ export class WebSocketTransport {
       return
     }
     this.#server.handleUpgrade(request, stream, head, (socket) => {
-      // The server may have begun to stop while it shook hands.
+      // The server may have started to stop during the handshake.
       if (this.#stopping) socket.close(goingAwayCode, 'Going away')
       else this.#server.emit('connection', socket, request, stream)
     })
   }
 
-  /** Refuses further WebSockets and closes all with 1001; cuts off those that have not answered after the deadline. */
+  /** Refuses new WebSockets and closes all with 1001. Cuts off those that have not closed by the deadline. */
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true
     const { clients } = this.#server

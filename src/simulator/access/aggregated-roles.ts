@@ -1,28 +1,20 @@
+import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { Storage } from '../storage/storage.ts'
 import { onRbacChange, rbacResources, rulesOf } from './rbac-objects.ts'
 
-interface Requirement {
-  readonly key: string
-  readonly operator: string
-  readonly values?: readonly string[]
-}
-
-interface Selector {
-  readonly matchLabels?: Readonly<Record<string, string>>
-  readonly matchExpressions?: readonly Requirement[]
-}
+type Selector = Parameters<typeof labelSelectorOf>[0]
 
 /**
- * Gives aggregated ClusterRoles the rules of those that their selectors select, now and whenever one changes: what the
- * controller manager does in a real cluster.
+ * Gives each aggregated ClusterRole the rules of the roles that its selectors select, now and after each change, as the
+ * controller manager of a real cluster does.
  */
 export function aggregateRoles(storage: Storage): void {
   let running = false
   const sync = (): void => {
-    // Its own writes call it again; one pass more finds that nothing is left to do.
+    // Writes of a pass call `sync` again. The loop below makes passes until nothing is left to do.
     if (running) return
     running = true
     try {
@@ -35,16 +27,19 @@ export function aggregateRoles(storage: Storage): void {
   sync()
 }
 
-/** Whether a role had to be written: then others may have to follow. */
+/** Writes the first role whose rules are out of date. Returns whether it wrote one. */
 function aggregateOnce(storage: Storage): boolean {
   const roles = Array.from(storage.list(rbacResources.clusterRoles)).toSorted((a, b) =>
     a.metadata.name < b.metadata.name ? -1 : 1,
   )
   for (const role of roles) {
-    const selectors = selectorsOf(role)
+    const selectors = selectorsOf(role)?.map(labelSelectorOf)
     if (selectors === undefined) continue
     const rules = roles
-      .filter((other) => other !== role && selectors.some((one) => selects(one, other)))
+      .filter(
+        (other) =>
+          other !== role && selectors.some((one) => matchesLabels(one, other.metadata.labels)),
+      )
       .flatMap(rulesOf)
     const unique = rules.filter(
       (rule, at) => rules.findIndex((other) => equalJson(rule, other)) === at,
@@ -60,26 +55,4 @@ function selectorsOf(role: Unstructured): readonly Selector[] | undefined {
   const { aggregationRule: aggregation } = role
   if (!isJsonObject(aggregation)) return undefined
   return (aggregation['clusterRoleSelectors'] ?? []) as readonly Selector[]
-}
-
-function selects(
-  { matchLabels = {}, matchExpressions = [] }: Selector,
-  { metadata: { labels = {} } }: Unstructured,
-): boolean {
-  return (
-    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
-    matchExpressions.every(({ key, operator, values = [] }) => {
-      const value = labels[key]
-      switch (operator) {
-        case 'In':
-          return value !== undefined && values.includes(value)
-        case 'NotIn':
-          return value === undefined || !values.includes(value)
-        case 'Exists':
-          return value !== undefined
-        default:
-          return value === undefined
-      }
-    })
-  )
 }

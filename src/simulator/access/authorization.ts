@@ -2,7 +2,7 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { Identity, SimulatorUser } from './authentication.ts'
 
-/** What somebody wants to do to resources. */
+/** A request for resources. */
 export interface ResourceAttributes {
   readonly kind: 'resource'
   readonly verb: string
@@ -17,18 +17,18 @@ export interface ResourceAttributes {
   readonly name: string
 }
 
-/** What somebody wants to do, to resources or to a path that is about none. */
+/** A request for resources, or for a path outside of resources. */
 export type AccessAttributes =
   | ResourceAttributes
   | { readonly kind: 'path'; readonly verb: string; readonly path: string }
 
 export interface Decision {
   readonly allowed: boolean
-  /** Why, where there is something to say. */
+  /** `''` for no reason. */
   readonly reason: string
 }
 
-/** A rule as reviews show it: for resources, or for paths. */
+/** A rule for resources or for paths, as reviews show it. */
 export interface AccessRule {
   readonly verbs: readonly string[]
   readonly apiGroups?: readonly string[]
@@ -37,10 +37,10 @@ export interface AccessRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** Decides what somebody may do. */
+/** Decides what users may do. */
 export interface Authorizer {
   decide(identity: Identity, attributes: AccessAttributes): Decision
-  /** The rules that hold for somebody in a namespace. */
+  /** The rules of a user in a namespace. */
   rules(identity: Identity, namespace: string): readonly AccessRule[]
 }
 
@@ -49,7 +49,7 @@ const everything: readonly AccessRule[] = [
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
 
-/** Everybody may do anything, save what they are denied by name. */
+/** Allows everything except the resources in a user's `denied`. */
 export function denyingAuthorizer(users: readonly SimulatorUser[]): Authorizer {
   const denied = new Map(users.map(({ user, denied: resources = [] }) => [user, resources]))
   return {
@@ -63,7 +63,7 @@ export function denyingAuthorizer(users: readonly SimulatorUser[]): Authorizer {
   }
 }
 
-/** 403, in a kube-apiserver's words. */
+/** A 403 in the words of a kube-apiserver. */
 export function forbidden(
   { name: user }: Identity,
   attributes: AccessAttributes,

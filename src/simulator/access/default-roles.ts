@@ -10,9 +10,8 @@ const information = ['/healthz', '/livez', '/readyz', '/version', '/version/']
 const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*', ...information]
 
 /**
- * The ClusterRoles that a cluster has from the beginning, as far as users meet them, and their bindings; where they are
- * not there yet. `view`, `edit` and `admin` are aggregated, as in a real cluster, from rules for the namespaced resources that
- * there are.
+ * Adds the default ClusterRoles that users of a cluster meet, and their bindings. Keeps those that exist. `view`,
+ * `edit` and `admin` aggregate rules for the namespaced resources of the server, as in a real cluster.
  */
 export function addDefaultRoles(storage: Storage): void {
   const { view, edit, admin } = userRules(storage.registry)
@@ -50,7 +49,7 @@ export function addDefaultRoles(storage: Storage): void {
   ])
 }
 
-/** What readers, editors and administrators of a namespace may do beyond those before them. */
+/** The rules of readers, editors and administrators of a namespace. Each level adds to the level before. */
 function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin', AccessRule[]> {
   const namespaced = registry.builtIn().filter((served) => served.namespaced)
   const plain = namespaced.filter(
@@ -75,7 +74,7 @@ function rulesFor(resources: readonly ServedResource[], verbs: readonly string[]
   })
 }
 
-/** The labels by which roles are aggregated. */
+/** The label of a role that `role` aggregates. */
 const aggregateTo = (role: string): Record<string, string> => ({
   [`${rbacGroup}/aggregate-to-${role}`]: 'true',
 })

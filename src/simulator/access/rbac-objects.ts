@@ -26,7 +26,7 @@ export const rbacResources: Readonly<
   clusterRoleBindings: resource('clusterrolebindings'),
 }
 
-/** Calls `listener` whenever an object of one of the four kinds, or of some of them, changes. */
+/** Calls `listener` after each change of an object of the four kinds, or of `resources`. */
 export function onRbacChange(
   storage: Storage,
   listener: () => void,
@@ -49,7 +49,7 @@ export interface RoleReference {
   readonly name: string
 }
 
-/** A binding as it counts: from whom to which role. */
+/** A binding of one subject to one role. */
 export interface Binding {
   readonly name: string
   /** `''` for a ClusterRoleBinding. */
@@ -58,7 +58,7 @@ export interface Binding {
   readonly role: RoleReference
 }
 
-/** A binding object, taken apart by its subjects. */
+/** The bindings of a binding object: one for each subject. */
 export function bindingsOf(object: Unstructured): readonly Binding[] {
   const { subjects, roleRef } = object as Unstructured & {
     readonly subjects?: readonly Subject[] | null

@@ -13,8 +13,8 @@ import {
 } from './rbac-objects.ts'
 
 /**
- * Decides by the roles and bindings in the storage, as they are at the moment of the question. Source: the RBAC
- * documentation, and kube-apiserver's reasons.
+ * Decides by the roles and bindings that the storage holds at the moment of the request. Source: the RBAC
+ * documentation; reasons are those of a kube-apiserver.
  */
 export class Rbac implements Authorizer {
   readonly #storage: Storage
@@ -50,7 +50,7 @@ export class Rbac implements Authorizer {
   rules(identity: Identity, namespace: string): readonly AccessRule[] {
     const own = this.#bindingsOf(identity, namespace).flatMap((binding) => {
       const rules = this.#rulesOf(binding) ?? []
-      // Paths are granted cluster-wide only.
+      // Only ClusterRoleBindings grant paths.
       return binding.namespace === ''
         ? rules
         : rules.filter(({ nonResourceURLs }) => nonResourceURLs === undefined)
@@ -61,7 +61,7 @@ export class Rbac implements Authorizer {
       : own
   }
 
-  /** Cluster-wide ones first, then those of the namespace. */
+  /** The bindings of a user: cluster-wide bindings first, then those of the namespace. */
   #bindingsOf(identity: Identity, namespace: string): readonly Binding[] {
     this.#bindings ??= this.#index()
     const bindings = this.#bindings
@@ -81,7 +81,7 @@ export class Rbac implements Authorizer {
     )
   }
 
-  /** `undefined` where there is no such role. */
+  /** The rules of a binding's role; `undefined` if the role does not exist. */
   #rulesOf({ namespace, role }: Binding): readonly AccessRule[] | undefined {
     const isLocal = role.kind === 'Role'
     const key = isLocal ? `${namespace}/${role.name}` : role.name
@@ -94,7 +94,7 @@ export class Rbac implements Authorizer {
   }
 }
 
-/** How somebody may be named by a binding. */
+/** The names by which bindings may refer to a user. */
 function subjectKeys({ name, groups }: Identity): readonly string[] {
   const [system, kind, namespace = '', account = ''] = name.split(':')
   const isAccount = system === 'system' && kind === 'serviceaccount'
@@ -127,7 +127,7 @@ const notFound = ({ kind, name }: RoleReference): string =>
 const has = (list: readonly string[] | undefined, value: string): boolean =>
   list !== undefined && (list.includes('*') || list.includes(value))
 
-/** Whether one rule allows it. */
+/** Whether a rule allows the request. */
 function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
   if (!has(rule.verbs, attributes.verb)) return false
   if (attributes.kind === 'path') {

@@ -1,21 +1,22 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { badRequest, type FieldProblem, invalid } from '../api/status-refusal.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { badRequest, invalid } from '../api/status-refusal.ts'
+import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
 
-/** What reviews are answered from. */
+/** The inputs of a review's answer. */
 export interface ReviewContext {
   readonly authentication: Authentication
   readonly authorizer: Authorizer
-  /** Who asks. */
+  /** The user who sends the review. */
   readonly identity: Identity
-  /** Of the path; `''` where it is about none. */
+  /** The namespace of the path; `''` if the path has none. */
   readonly namespace: string
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** A kind that is only ever created: a question, with the answer in its status. */
+/** A kind that clients only create: a question, answered in its status. */
 export interface Review {
   readonly kind: string
   readonly group: string
@@ -87,7 +88,7 @@ function reviewToken(
   return { status: { authenticated: true, user: userInfo(found.identity), audiences } }
 }
 
-/** Who an access review is about; `undefined` where it names nobody. */
+/** The subject of an access review; `undefined` if the review names none. */
 function subjectOf(spec: Fields): Identity | undefined {
   const [name, groups] = [textOf(spec['user']), listOf(spec['groups'])]
   if (name === '' && groups.length === 0) return undefined
@@ -102,8 +103,7 @@ function reviewAccess(
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec
   const problems: FieldProblem[] = []
   const add = (field: string, value: unknown, message: string): void => {
-    const text = `Invalid value: ${JSON.stringify(value)}: ${message}`
-    problems.push({ reason: 'FieldValueInvalid', message: text, field })
+    problems.push(invalidAt(field, value, message))
   }
   if (isJsonObject(resource) && isJsonObject(path)) {
     const message = 'cannot be specified in combination with resourceAttributes'

@@ -51,7 +51,7 @@ export interface OpenApiDocument {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
 }
 
-/** What a kube-apiserver said about its API, as schema/captured/ holds it. Keys are `api/v1`, `apis/apps/v1`, … */
+/** The answers of a kube-apiserver about its API, from schema/captured/. Keys are `api/v1`, `apis/apps/v1`, … */
 export interface CapturedApi {
   readonly version: object
   readonly api: object
@@ -65,7 +65,9 @@ const file = new URL('../../../schema/captured/kubernetes-1.36.json.gz', import.
 
 let captured: CapturedApi | undefined
 
-/** The captured API of Kubernetes 1.36, read once. Throws {@link CodedError} `CAPTURED_API` where the file is missing. */
+/**
+ * The captured API of Kubernetes 1.36. Reads the file once. Throws {@link CodedError} `CAPTURED_API` if it is missing.
+ */
 export function capturedApi(): CapturedApi {
   try {
     captured ??= JSON.parse(gunzipSync(readFileSync(file)).toString()) as CapturedApi

@@ -7,13 +7,13 @@ export function groupList(registry: ResourceRegistry): object {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
 }
 
-/** `/apis/GROUP`; `undefined` where there is no such group. */
+/** `/apis/GROUP`; `undefined` for an unknown group. */
 export function groupDocument(registry: ResourceRegistry, name: string): object | undefined {
   const group = registry.groups().find((one) => one.name === name)
   return group === undefined ? undefined : { kind: 'APIGroup', apiVersion: 'v1', ...group }
 }
 
-/** `/api/v1`, `/apis/GROUP/VERSION`; `path` has no slash in front. `undefined` where there is no such version. */
+/** `/api/v1`, `/apis/GROUP/VERSION`; `path` has no leading slash. `undefined` for an unknown version. */
 export function resourceList(registry: ResourceRegistry, path: string): object | undefined {
   const captured = registry.captured.resources[path]
   if (captured !== undefined) return captured
@@ -45,4 +45,55 @@ export function aggregatedDiscovery(registry: ResourceRegistry, root: 'api' | 'a
 /** The hash of a document: its ETag. */
 export function hashOf(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase()
+}
+
+/** The text of a document, and its hash. */
+export interface OpenApiText {
+  readonly text: string
+  readonly hash: string
+}
+
+/** The OpenAPI v3 documents of a registry. Writes each document once per generation of the registry. */
+export class OpenApi {
+  readonly #registry: ResourceRegistry
+  readonly #texts = new Map<string, OpenApiText>()
+  #generation = 0
+
+  constructor(registry: ResourceRegistry) {
+    this.#registry = registry
+  }
+
+  /** `/openapi/v3`. */
+  index(): object {
+    const { captured, custom } = this.#registry
+    const paths = [
+      ...Object.keys(captured.openapi),
+      ...[...custom.keys()].map((key) => `apis/${key}`),
+    ]
+    return {
+      paths: Object.fromEntries(
+        paths.map((path) => [
+          path,
+          { serverRelativeURL: `/openapi/v3/${path}?hash=${this.document(path)?.hash ?? ''}` },
+        ]),
+      ),
+    }
+  }
+
+  /** `/openapi/v3/PATH`; `undefined` for an unknown path. */
+  document(path: string): OpenApiText | undefined {
+    if (this.#generation !== this.#registry.generation) {
+      this.#generation = this.#registry.generation
+      this.#texts.clear()
+    }
+    const known = this.#texts.get(path)
+    if (known !== undefined) return known
+    const { captured, custom } = this.#registry
+    const document = captured.openapi[path] ?? custom.get(path.replace(/^apis\//, ''))?.openapi()
+    if (document === undefined) return undefined
+    const text = JSON.stringify(document)
+    const made = { text, hash: hashOf(text) }
+    this.#texts.set(path, made)
+    return made
+  }
 }

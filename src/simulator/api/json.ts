@@ -1,18 +1,17 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { rawJson } from '../../lib/raw-json.ts'
+import { isJsonObject, rawJson } from '../../lib/json.ts'
 
-/** Smaller numbers are exact as doubles: only a text where so many digits may begin a value is read with care. */
+/** Numbers with fewer digits are exact as doubles. Only texts that match are parsed with the slower reviver. */
 const manyDigits = /[:,[]\s*-?\d{16}/
 
 /**
- * `JSON.parse`, save that whole numbers beyond 2^53 that fit into 64 bits keep their digits, as `JSON.rawJSON` values.
- * Larger ones become doubles, as they do in a kube-apiserver. Throws a SyntaxError.
+ * `JSON.parse` that keeps the digits of integers beyond 2^53 that fit into 64 bits, as `JSON.rawJSON` values. Larger
+ * integers become doubles, as in a kube-apiserver. Throws a SyntaxError.
  */
 export function parseJson(text: string): unknown {
   return manyDigits.test(text) ? JSON.parse(text, exact as Reviver) : JSON.parse(text)
 }
 
-/** What TypeScript knows of one; the third argument is newer. */
+/** The type that TypeScript knows; it lacks the third argument. */
 type Reviver = (key: string, value: unknown) => unknown
 
 function exact(_key: string, value: unknown, { source }: { readonly source?: string }): unknown {
@@ -20,7 +19,7 @@ function exact(_key: string, value: unknown, { source }: { readonly source?: str
   return exactInteger(source) ?? value
 }
 
-/** The value of an integer's text: a number where that is exact, else its digits; `undefined` beyond 64 bits. */
+/** The value of an integer's text: a number if that is exact, otherwise its digits; `undefined` beyond 64 bits. */
 export function exactInteger(text: string): unknown {
   if (!/^-?\d+$/.test(text)) return undefined
   const value = BigInt(text)
@@ -28,14 +27,14 @@ export function exactInteger(text: string): unknown {
   return Number.isSafeInteger(Number(value)) ? Number(value) : rawJson(text)
 }
 
-/** A deep copy. Numbers that are kept as their text are shared: they never change. */
+/** A deep copy. Copies share the immutable raw numbers. */
 export function cloneJson<T>(value: T): T {
   if (Array.isArray(value)) return value.map(cloneJson) as T
   if (!isJsonObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, cloneJson(part)])) as T
 }
 
-/** Whether two JSON values are the same, whatever the order of their keys. */
+/** Whether two JSON values are equal. The order of keys does not matter. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -49,4 +48,10 @@ export function equalJson(a: unknown, b: unknown): boolean {
         equalJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
     )
   )
+}
+
+/** The value at a path of members, such as `spec.replicas`; `undefined` if a member of the path is absent. */
+export function valueAt(object: unknown, path: string | readonly (string | number)[]): unknown {
+  const steps = typeof path === 'string' ? path.split('.') : path
+  return steps.reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }

@@ -1,8 +1,8 @@
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { CapturedApi, Schema } from './captured-api.ts'
 import type { ServedResource } from './served-resource.ts'
 
-/** The OpenAPI schema of a built-in kind, and those that it refers to. */
+/** The OpenAPI schema of a built-in kind, and the schemas that it refers to. */
 export interface KindSchema {
   readonly root: Schema | undefined
   readonly schemas: Readonly<Record<string, Schema>>
@@ -10,7 +10,7 @@ export interface KindSchema {
 
 const known = new WeakMap<ServedResource, KindSchema>()
 
-/** The schema of a built-in resource's kind; `root` is `undefined` for custom ones. */
+/** The schema of a resource's kind; `root` is `undefined` for custom resources. */
 export function kindSchema(captured: CapturedApi, served: ServedResource): KindSchema {
   let found = known.get(served)
   if (found === undefined) {
@@ -41,13 +41,13 @@ function isOfKind(schema: Schema, { group, version, kind }: ServedResource): boo
   )
 }
 
-/** The schema of `metadata`, which all kinds have. */
+/** The schema of `metadata`, the same for all kinds. */
 export function metadataSchema(captured: CapturedApi): KindSchema {
   const schemas = captured.openapi['api/v1']?.components?.schemas ?? {}
   return { root: schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'], schemas }
 }
 
-/** Follows `$ref` and `allOf` of one element, the forms in which Kubernetes refers to a schema. */
+/** Follows `$ref`, and `allOf` with one element: the two forms in which Kubernetes refers to a schema. */
 export function resolvedSchema(schema: Schema, schemas: Readonly<Record<string, Schema>>): Schema {
   const [first] = (schema['allOf'] as Schema[] | undefined) ?? []
   const reference = schema['$ref'] ?? first?.['$ref']

@@ -2,7 +2,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 
 type Fields = Record<string, unknown>
 
-/** Core `Event` fields and what `events.k8s.io/v1` calls them. */
+/** The names of Event fields: in the core group, and in `events.k8s.io/v1`. */
 const eventFields: readonly (readonly [core: string, events: string])[] = [
   ['involvedObject', 'regarding'],
   ['message', 'note'],
@@ -22,7 +22,7 @@ function renamed(object: Unstructured, names: ReadonlyMap<string, string>): Fiel
 const toEvents = new Map(eventFields)
 const toCore = new Map(eventFields.map(([core, events]) => [events, core]))
 
-/** `autoscaling/v1` knows one metric, the CPU's utilisation; the others are not in it. */
+/** `autoscaling/v1` has one metric, the utilization of the CPU. Drops the others. */
 function autoscalerV1({ spec, ...object }: Unstructured): Fields {
   const { metrics = [], behavior: _, ...rest } = (spec ?? {}) as Fields & { metrics?: Fields[] }
   const cpu = metrics.map((metric) => metric['resource'] as Fields | undefined)
@@ -53,8 +53,8 @@ const conversions: Readonly<Record<string, (object: Unstructured) => Fields>> = 
 }
 
 /**
- * The object as another version of its kind has it. Kinds without a declared conversion change their `apiVersion`
- * only: what the versions of custom resources do too, unless a webhook converts them.
+ * An object in another version of its kind. Kinds without a conversion change their `apiVersion` only, as custom
+ * resources without a webhook do.
  */
 export function converted(object: Unstructured, apiVersion: string): Unstructured {
   if (object.apiVersion === apiVersion) return object

@@ -10,11 +10,11 @@ export interface CustomVersion {
   readonly discovered: readonly object[]
   /** The entries of its aggregated discovery. */
   readonly aggregated: readonly object[]
-  /** Written when it is asked for. */
+  /** Writes the document. */
   readonly openapi: () => OpenApiDocument
 }
 
-/** The resources that the simulated server serves: the captured ones, and custom ones that come and go. */
+/** The resources of the simulated server: the captured resources, and those of CustomResourceDefinitions. */
 export class ResourceRegistry {
   readonly captured: CapturedApi
   readonly #resources = new Map<string, ServedResource>()
@@ -40,7 +40,7 @@ export class ResourceRegistry {
     }
   }
 
-  /** Changes whenever the custom resources do. */
+  /** Counts the changes of the custom resources. */
   get generation(): number {
     return this.#generation
   }
@@ -61,24 +61,22 @@ export class ResourceRegistry {
     this.#generation += 1
   }
 
-  /** A resource by its place in the API. */
   find(group: string, version: string, resource: string): ServedResource | undefined {
     const path = `${group === '' ? 'api' : `apis/${group}`}/${version}/${resource}`
     return this.#resources.get(path) ?? this.#customResources.get(path)
   }
 
-  /** The resources that are always there. */
+  /** The captured resources. */
   builtIn(): readonly ServedResource[] {
     return [...this.#resources.values()]
   }
 
-  /** Whether there is such a group and version. */
   hasVersion(group: string, version: string): boolean {
     const path = group === '' ? `api/${version}` : `apis/${group}/${version}`
     return this.captured.resources[path] !== undefined || this.#custom.has(`${group}/${version}`)
   }
 
-  /** The groups as `/apis` lists them; custom ones last. */
+  /** The groups in the order of `/apis`: custom groups last. */
   groups(): readonly ApiGroup[] {
     const custom = new Map<string, { groupVersion: string; version: string }[]>()
     for (const [groupVersion, { group, version }] of this.#custom) {

@@ -1,11 +1,11 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 
-/** Which fields of a resource a field selector may name, beside `metadata.name` and `metadata.namespace`. */
+/** The fields that a field selector may name besides `metadata.name` and `metadata.namespace`. */
 export interface SelectableFields {
   readonly paths: readonly string[]
-  /** Their values in an object, in the order of {@link paths}. */
+  /** The values of {@link paths} in an object, in the same order. */
   readonly valuesOf: (object: Unstructured) => readonly string[]
-  /** What the server says about any other field. */
+  /** The error message for any other path. */
   readonly unsupported: (path: string) => string
 }
 
@@ -13,7 +13,7 @@ const onlyMetadata = (path: string): string =>
   `"${path}" is not a known field selector: only "metadata.name", "metadata.namespace"`
 const notSupported = (path: string): string => `field label not supported: ${path}`
 
-/** A path, or a path and what counts where nothing is there, or where else to look. */
+/** A path. `from` is the path of the value if it differs; `missing` is the value of an absent field. */
 type FieldSource =
   | string
   | { readonly path: string; readonly from?: string; readonly missing?: string }
@@ -45,7 +45,7 @@ function textAt(object: object, keys: readonly string[]): string | undefined {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
 }
 
-/** By `resource.group`, as kube-apiserver's field label conversions and `MatchX` functions have them. */
+/** By `resource.group`. Source: kube-apiserver's field label conversions and `MatchX` functions. */
 const declared: Readonly<Record<string, SelectableFields>> = {
   pods: selectable([
     'spec.nodeName',

@@ -2,14 +2,14 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { ApiResourceList, DiscoveredResource, Schema } from './captured-api.ts'
 import { converted } from './object-conversion.ts'
-import type { FieldProblem } from './status-refusal.ts'
+import type { FieldProblem } from './field-problem.ts'
 import { type SelectableFields, selectableFields } from './selectable-fields.ts'
 
-/** What a kind makes of its objects, beyond what is the same for all. */
+/** The rules of a kind for its objects. */
 export interface ObjectRules {
-  /** The object with its defaults, without the fields that its kind does not have; `unknown` takes their paths. */
+  /** Fills in defaults and drops unknown fields. Adds the paths of dropped fields to `unknown`. */
   readonly settle: (object: Unstructured, unknown: string[]) => Unstructured
-  /** What is wrong with an object, or with its status alone; what an update leaves as it was is let pass. */
+  /** The problems of an object, or of its status alone. Values that an update leaves unchanged have none. */
   readonly problems: (
     object: Unstructured,
     previous: Unstructured | undefined,
@@ -17,15 +17,15 @@ export interface ObjectRules {
   ) => readonly FieldProblem[]
 }
 
-/** Where the numbers of the scale subresource stand in an object; dotted paths. */
+/** Dotted paths of the values of the scale subresource. */
 export interface ScalePaths {
   readonly specReplicas: string
   readonly statusReplicas: string
-  /** A label selector, as text or as an object; `undefined` where there is none. */
+  /** The path of a label selector, a text or an object; `undefined` if the kind has none. */
   readonly selector: string | undefined
 }
 
-/** A column of a table of objects, by the path of its values. */
+/** A column of a table, by the path of its values. */
 export interface PrinterColumn {
   readonly name: string
   readonly type: string
@@ -35,23 +35,23 @@ export interface PrinterColumn {
   readonly jsonPath: string
 }
 
-/** How the objects of a resource are stored; the versions that serve it share them. */
+/** How a resource is stored. All versions that serve the resource share one. */
 export interface StoredResource {
   readonly group: string
   readonly resource: string
   /** `pods`, `deployments.apps`: the key of its store. */
   readonly groupResource: string
   readonly kind: string
-  /** The version in which objects are held. */
+  /** The version of the stored objects. */
   readonly apiVersion: string
   readonly namespaced: boolean
   readonly fields: SelectableFields
-  /** Whether `metadata.generation` counts the changes of the desired state. */
-  readonly counted: boolean
-  /** Whether the status is a subresource, which a write to the object itself leaves alone. */
-  readonly statusApart: boolean
+  /** Whether `metadata.generation` counts changes of the desired state. */
+  readonly hasGeneration: boolean
+  /** Whether the status is a subresource. Writes to the object itself leave the status unchanged. */
+  readonly hasStatusSubresource: boolean
   readonly custom: boolean
-  /** An object of any version as another version of the kind has it. */
+  /** Converts an object of any version to another version of the kind. */
   readonly convert: (object: Unstructured, apiVersion: string) => Unstructured
 }
 
@@ -71,14 +71,14 @@ export interface ServedResource {
   /** The structural schema of a custom kind. */
   readonly schema: Schema | undefined
   readonly scale: ScalePaths | undefined
-  /** The columns of its tables beside the name; `undefined`: the age alone. */
+  /** The columns of its tables after the name; `undefined` for the age alone. */
   readonly columns: readonly PrinterColumn[] | undefined
-  /** What every request is warned of; `undefined` for versions that stay. */
+  /** The warning in each answer; `undefined` for versions that are not deprecated. */
   readonly deprecation: string | undefined
 }
 
-/** Resources that keep a `metadata.generation`, by kube-apiserver's strategies. */
-const countedResources = new Set([
+/** Resources with a `metadata.generation`. Source: kube-apiserver's strategies. */
+const resourcesWithGeneration = new Set([
   'pods',
   'replicationcontrollers',
   'daemonsets.apps',
@@ -103,27 +103,27 @@ const countedResources = new Set([
   'endpointslices.discovery.k8s.io',
 ])
 
-/** Resources that two groups serve from one store: the second name and the first. */
+/** Resources that two groups serve from one store, by their second name. */
 const sharedStores: Readonly<
   Record<string, { readonly group: string; readonly apiVersion: string }>
 > = {
   'events.events.k8s.io': { group: '', apiVersion: 'v1' },
 }
 
-/** What a kube-apiserver warns of, by group, version and resource. */
+/** Deprecation warnings, by group, version and resource. */
 const deprecations: Readonly<Record<string, string>> = {
   '/v1/componentstatuses': 'v1 ComponentStatus is deprecated in v1.19+',
   '/v1/endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
 }
 
-/** All that are scaled keep their numbers in the same places. */
+/** All scalable built-in kinds keep their numbers at these paths. */
 const builtInScale: ScalePaths = {
   specReplicas: 'spec.replicas',
   statusReplicas: 'status.replicas',
   selector: 'spec.selector',
 }
 
-/** The built-in resources of one group and version. `preferred` is the version of the group in which they are stored. */
+/** The built-in resources of one group and version. `preferred` is the version that the group stores. */
 export function builtInResources(
   list: ApiResourceList,
   group: string,
@@ -167,8 +167,8 @@ function builtInResource(
       apiVersion: shared?.apiVersion ?? apiVersionOf({ group, version: at.preferred }),
       namespaced,
       fields: selectableFields(groupResource),
-      counted: countedResources.has(groupResource),
-      statusApart: subresources.has('status'),
+      hasGeneration: resourcesWithGeneration.has(groupResource),
+      hasStatusSubresource: subresources.has('status'),
       custom: false,
       convert: converted,
     },

@@ -1,10 +1,10 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import type { Status } from '../../kubernetes/status.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { FieldProblem } from './field-problem.ts'
 
 type Details = NonNullable<Status['details']>
 
-/** The parts of a Status that make a refusal. */
 interface RefusalParts {
   readonly reason?: string
   readonly details?: Details
@@ -12,7 +12,7 @@ interface RefusalParts {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request that the simulated server refuses: the HTTP status and the Status body of its answer. */
+/** A refused request: the HTTP status and the Status body of the answer. */
 export class Refusal extends CodedError {
   readonly httpStatus: number
   readonly status: Status
@@ -36,7 +36,7 @@ export class Refusal extends CodedError {
   }
 }
 
-/** What a refusal about one object names. */
+/** The object of a refusal. */
 interface Named {
   readonly group: string
   readonly resource: string
@@ -55,7 +55,7 @@ export const notFound = (object: Named): Refusal =>
     details: detailsOf(object),
   })
 
-/** The server knows no such resource, or no such path of it. */
+/** A 404 for an unknown resource, or an unknown path of a resource. */
 export const noSuchResource = (): Refusal =>
   new Refusal(404, 'the server could not find the requested resource', {
     reason: 'NotFound',
@@ -91,23 +91,7 @@ export const badRequest = (message: string): Refusal =>
 export const notAcceptable = (message: string): Refusal =>
   new Refusal(406, message, { reason: 'NotAcceptable' })
 
-/** One field that is not as it must be. */
-export interface FieldProblem {
-  readonly reason:
-    | 'FieldValueDuplicate'
-    | 'FieldValueForbidden'
-    | 'FieldValueInvalid'
-    | 'FieldValueNotFound'
-    | 'FieldValueNotSupported'
-    | 'FieldValueRequired'
-    | 'FieldValueTooLong'
-    | 'FieldValueTooMany'
-    | 'FieldValueTypeInvalid'
-  readonly message: string
-  readonly field: string
-}
-
-/** 422 with one cause for each problem. */
+/** A 422 with one cause for each problem. */
 export const invalid = (
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
   problems: readonly FieldProblem[],
@@ -126,7 +110,7 @@ export const invalid = (
   })
 }
 
-/** The server has not come as far as this resource version yet. */
+/** A 504: the server has not reached this resource version. */
 export const tooLargeResourceVersion = (asked: number, current: number): Refusal =>
   new Refusal(504, `Timeout: Too large resource version: ${asked}, current: ${current}`, {
     reason: 'Timeout',
@@ -137,11 +121,14 @@ export const tooLargeResourceVersion = (asked: number, current: number): Refusal
     headers: { 'retry-after': '1' },
   })
 
-/** The history that a LIST at this resource version needs is gone. */
+/** A 410: the history no longer holds the resource version of a LIST. */
 export const listExpired = (): Refusal =>
   new Refusal(410, 'The resourceVersion for the provided list is too old.', { reason: 'Expired' })
 
-/** The history that a continue token needs is gone; `token` continues from the present state instead. */
+/**
+ * A 410: the history no longer holds the revision of a continue token. `token` continues from the present state
+ * instead.
+ */
 export const continueExpired = (token: string): Refusal =>
   new Refusal(
     410,
@@ -152,6 +139,6 @@ export const continueExpired = (token: string): Refusal =>
     { reason: 'Expired', metadata: { continue: token } },
   )
 
-/** The ERROR event of a watch whose history is gone. */
+/** The ERROR event of a watch that starts before the history. */
 export const watchExpired = (asked: number, oldest: number): Refusal =>
   new Refusal(410, `too old resource version: ${asked} (${oldest})`, { reason: 'Expired' })

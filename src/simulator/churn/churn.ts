@@ -4,40 +4,40 @@ import { createRandom } from '../population/random.ts'
 import { Cluster, type ClusterWriter, ObjectGoneError } from './cluster.ts'
 import { type Loop, reconcile } from './controllers.ts'
 import { EventRecorder } from './events.ts'
-import { incident, pulse } from './incidents.ts'
+import { randomChange, routineChange } from './incidents.ts'
 import { PodLifecycle } from './pods.ts'
 import { syncChanged } from './status-sync.ts'
 
-/** How a cluster changes. */
+/** Options of a churn. */
 export interface ChurnOptions {
   readonly writer: ClusterWriter
   /** The same seed, clock and objects give the same changes. Default `informerql`. */
   readonly seed?: string
-  /** Writes per second while it runs: what a watcher of everything sees. Default 5; 0 for stillness. */
+  /** Writes per second: the events that a watcher of all kinds sees. Default 5; 0 for none. */
   readonly eventsPerSecond?: number
-  /** How many rollouts, scalings and so on go on at once. Default: one per 10 Deployments, from 2 to 64. */
+  /** The number of rollouts, scalings and other activities at a time. Default: one per 10 Deployments, from 2 to 64. */
   readonly maxActivities?: number
-  /** How many Event objects are kept; the oldest go first. Default 1,000. */
+  /** The maximum number of Event objects. The oldest are deleted first. Default 1,000. */
   readonly maxEvents?: number
   /** Unix milliseconds. Default `Date.now`. */
   readonly now?: () => number
 }
 
-/** A cluster's life. It does what controllers, the scheduler and kubelets would do, through one writer. */
+/** Changes a cluster as its controllers, its scheduler and its kubelets would, through one writer. */
 export interface Churn {
   /**
-   * Does one thing and all that follows from it at once, so that counters, endpoints and pods agree whenever it returns.
-   * Returns the number of writes: usually 1 to 6, 0 where there is nothing to do.
+   * Makes one change with all its consequences, so that counters, endpoints and pods agree after each step. Returns the
+   * number of writes: usually 1 to 6, or 0 without anything to do.
    */
   step(): number
-  /** Steps at the rate until the signal is aborted, then resolves. Rejects with what the writer throws. */
+  /** Steps at the configured rate until the signal aborts. Rejects with the writer's error. */
   run(signal: AbortSignal): Promise<void>
 }
 
-/** How many turns find nothing to do before a step gives up. */
+/** The number of idle turns after which a step gives up. */
 const mostTurns = 10
 
-/** Prepares a churn, which takes note of what is there and of all that is written from now on; it writes nothing before the first {@link Churn.step}. */
+/** Prepares a churn. It follows all objects from now on, and writes nothing before the first {@link Churn.step}. */
 export function createChurn(options: ChurnOptions): Churn {
   const { writer, seed = 'informerql', eventsPerSecond = 5, maxEvents = 1000 } = options
   const cluster = new Cluster(writer, createRandom(`${seed}/churn`), options.now ?? Date.now)
@@ -59,8 +59,8 @@ export function createChurn(options: ChurnOptions): Churn {
 
   function turn(): void {
     const many = Math.min(64, Math.max(2, cluster.deployments.size / 10))
-    if (random.chance(0.3)) return pulse(loop)
-    if (active.size < (options.maxActivities ?? many)) return incident(loop)
+    if (random.chance(0.3)) return routineChange(loop)
+    if (active.size < (options.maxActivities ?? many)) return randomChange(loop)
     const item = random.pick([...active])
     let more = false
     try {
@@ -73,7 +73,7 @@ export function createChurn(options: ChurnOptions): Churn {
   return { step, run: (signal) => runAtPace(step, eventsPerSecond, signal) }
 }
 
-/** Ignores that a client has deleted the object that is being worked on. */
+/** Ignores that a client has deleted the object of the current activity. */
 function unlessGone(work: () => void): void {
   try {
     work()
@@ -82,12 +82,12 @@ function unlessGone(work: () => void): void {
   }
 }
 
-/** How long steps may keep the event loop from others at a stretch. */
+/** The longest time for which steps block the event loop. */
 const longestTurnMs = 15
 
 /**
- * Calls `step`, which returns how many writes it made, so that there are `writesPerSecond`, until the signal is
- * aborted. What could not be done within one second (the process was busy, or asleep) is not made up for.
+ * Calls `step`, which returns its number of writes, at a rate of `writesPerSecond` until the signal aborts. Drops a
+ * backlog of more than one second.
  */
 async function runAtPace(
   step: () => number,
@@ -113,7 +113,7 @@ async function runAtPace(
   }
 }
 
-/** Resolves with false when the signal is aborted first. */
+/** Resolves with `false` if the signal aborts first. */
 async function elapsed(ms: number, signal: AbortSignal): Promise<boolean> {
   try {
     await delay(ms, undefined, { signal })

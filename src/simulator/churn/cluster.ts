@@ -13,7 +13,7 @@ import type { Placement } from '../population/pod-status.ts'
 import type { Random } from '../population/random.ts'
 import { revisionAnnotation } from '../population/workloads.ts'
 
-/** Where a population is put and churn happens: what they need of the simulator's storage. */
+/** The part of the simulator's storage that population and churn use. */
 export type ClusterWriter = Pick<
   Storage,
   'create' | 'update' | 'delete' | 'get' | 'list' | 'follow'
@@ -26,7 +26,7 @@ interface Named {
   readonly name: string
 }
 
-/** A node as the scheduler sees it. */
+/** A node, as far as the scheduler uses it. */
 export interface NodeRecord {
   readonly name: string
   hostIP: string
@@ -35,14 +35,14 @@ export interface NodeRecord {
   zone: string
   milliCpu: number
   ready: boolean
-  /** Whether pods may come. */
+  /** Whether the node takes new pods. */
   open: boolean
   readonly used: Set<number>
   readonly pods: Set<PodRecord>
   next: number
 }
 
-/** What the loop remembers of a pod, as it was last written. */
+/** The last written state of a pod. */
 export interface PodRecord extends Named {
   readonly uid: string
   readonly group: PodGroup
@@ -57,45 +57,44 @@ export interface PodRecord extends Named {
 export interface PodGroup extends Named {
   readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job'
   readonly uid: string
-  /** The UID of the Deployment or CronJob that owns it, `''` where there is none. */
+  /** The UID of the owning Deployment or CronJob, or `''`. */
   readonly owner: string
   /** The labels of its pod template. */
   readonly labels: Labels
   readonly pods: Set<PodRecord>
   /** The number of a ReplicaSet's revision, else 0. */
   revision: number
-  /** Of a Job that has ended. */
+  /** The outcome of a finished Job. */
   outcome: 'complete' | 'failed' | undefined
-  /** Its controller is gone, or is to go: its pods go first. */
-  doomed: boolean
+  /** Whether the controller is deleted or will be. Its pods are deleted first. */
+  orphaned: boolean
 }
 
-/** A Service or a PodDisruptionBudget: it selects pods by their labels. */
+/** A Service or a PodDisruptionBudget, which selects pods by labels. */
 export interface Selecting extends Named {
   readonly selector: Labels
 }
 
-/** A Service with its endpoint slices: each slice's name, and its endpoints as last written, where that is known. */
+/** A Service with its endpoint slices: the name of each, and its last written endpoints or `''`. */
 export interface ServiceRecord extends Selecting {
   readonly slices: { readonly name: string; written: string }[]
 }
 
-/** What the loop remembers of a Deployment. */
 export interface DeploymentRecord extends Named {
   readonly kind: 'Deployment'
   readonly uid: string
-  /** The number of replicas that was asked for last, by a manifest or by a client. Scalings stay near it. */
+  /** The replicas of the last manifest or client. Random scalings stay near them. */
   baseline: number
 }
 
-/** A node that has fallen silent, for so many turns. */
+/** A silent node. It comes back after `turnsLeft` turns. */
 export interface Outage {
   readonly kind: 'Outage'
   readonly node: string
-  patience: number
+  turnsLeft: number
 }
 
-/** What is reconciled: brought one step nearer to what it should be, until there is nothing to do. */
+/** An object that the loop brings to its desired state step by step. */
 export type Reconciled = DeploymentRecord | PodGroup | Outage
 
 interface NamespaceRecords {
@@ -115,7 +114,7 @@ export class ObjectGoneError extends Error {
 const groupResourceOf = ({ group, resource }: GroupVersionResource): string =>
   group === '' ? resource : `${resource}.${group}`
 
-/** What the loop follows, owners before what they own. */
+/** The kinds that the loop follows, owners before the objects that they own. */
 const followed: readonly PopulationResource[] = [
   resources.nodes,
   resources.services,
@@ -134,8 +133,8 @@ const followed: readonly PopulationResource[] = [
 const followedKinds = new Map(followed.map((one) => [groupResourceOf(one), one.kind]))
 
 /**
- * The cluster as the loop knows it: the storage, and a memory of it. Each write keeps the memory in step, the loop's own and those of
- * clients. It holds a few words per pod, and which pod belongs to which controller.
+ * The storage, and an index of it that every write keeps up to date: the loop's own writes and those of clients. The
+ * index holds a few words per pod, and the controller of each pod.
  */
 export class Cluster {
   readonly random: Random
@@ -146,20 +145,20 @@ export class Cluster {
   writes = 0
   readonly nodes: Map<string, NodeRecord> = new Map()
   readonly deployments: Map<string, DeploymentRecord> = new Map()
-  readonly cronJobs: (Named & { readonly uid: string })[] = []
-  readonly autoscalers: Named[] = []
+  readonly cronJobs: Map<string, Named & { readonly uid: string }> = new Map()
+  readonly autoscalers: Map<string, Named> = new Map()
   readonly groups: Map<string, PodGroup> = new Map()
   readonly pods: Map<string, PodRecord> = new Map()
-  /** Events, the oldest first, by what tells like ones apart. */
+  /** Events by {@link eventKey}, oldest first. */
   readonly events: Map<string, Named> = new Map()
-  /** What is wrong with an image. Learned from the pods that are broken before the loop begins. */
+  /** The problem of each broken image, learned from the pods that are broken before the loop begins. */
   readonly badImages: Map<string, string> = new Map()
-  /** The pods whose image crashes at every start. */
+  /** Pods whose image crashes at each start. */
   readonly crashing: Set<PodRecord> = new Set()
   #learning = true
-  /** What may have something to do. */
+  /** Objects that may need work. */
   readonly active: Set<Reconciled> = new Set()
-  /** Groups whose pods have changed: what counts or lists them is to be written. */
+  /** Groups with changed pods. Their counters and endpoints are out of date. */
   readonly changed: Set<PodGroup> = new Set()
   readonly #deploymentByUid = new Map<string, DeploymentRecord>()
   readonly #namespaces = new Map<string, NamespaceRecords>()
@@ -177,7 +176,7 @@ export class Cluster {
     })
   }
 
-  /** From now on the loop runs: what is broken has been broken from the beginning. */
+  /** Ends the setup. Pods that are broken now are broken on purpose. */
   begin(): void {
     this.#learning = false
     this.active.clear()
@@ -199,7 +198,7 @@ export class Cluster {
     return this.#write(() => this.#storage.create(resource, object))
   }
 
-  /** Replaces an object by what `change` makes of it; writes nothing where that is `undefined`. Throws {@link ObjectGoneError}. */
+  /** Replaces an object by the result of `change`, unless that is `undefined`. Throws {@link ObjectGoneError}. */
   change(
     resource: PopulationResource,
     at: Named,
@@ -212,7 +211,7 @@ export class Cluster {
       : this.#write(() => this.#storage.update(resource, changed))
   }
 
-  /** As {@link change}, for an object that need not be there. */
+  /** As {@link change}, but ignores a missing object. */
   changeIfThere(
     resource: PopulationResource,
     at: Named,
@@ -221,7 +220,7 @@ export class Cluster {
     if (this.get(resource, at) !== undefined) this.change(resource, at, change)
   }
 
-  /** Deletes an object that need not be there any more. */
+  /** Deletes an object if it exists. */
   remove(resource: GroupVersionResource, at: Named): void {
     if (this.get(resource, at) === undefined) return
     this.#write(() => this.#storage.delete(resource, at.namespace, at.name))
@@ -237,9 +236,9 @@ export class Cluster {
     }
   }
 
-  /** What has to be looked at when a group's pods have changed. */
+  /** Schedules the work that a change of a group's pods may need. */
   activate(group: PodGroup): void {
-    this.active.add((group.doomed ? undefined : this.deploymentOf(group)) ?? group)
+    this.active.add((group.orphaned ? undefined : this.deploymentOf(group)) ?? group)
   }
 
   /** The Deployment that owns a ReplicaSet. */
@@ -247,10 +246,10 @@ export class Cluster {
     return this.#deploymentByUid.get(owner)
   }
 
-  /** The ReplicaSets of a Deployment, the current one last; or the Jobs of a CronJob, the oldest first. */
+  /** The ReplicaSets of a Deployment, the current one last, or the Jobs of a CronJob, the oldest first. */
   ownedBy({ namespace, uid }: { readonly namespace: string; readonly uid: string }): PodGroup[] {
     return [...this.#in(namespace).groups]
-      .filter(({ owner, doomed }) => owner === uid && !doomed)
+      .filter(({ owner, orphaned }) => owner === uid && !orphaned)
       .toSorted((a, b) => a.revision - b.revision)
   }
 
@@ -269,7 +268,7 @@ export class Cluster {
     return [...this.#in(record.namespace).groups].filter(({ labels }) => selects(record, labels))
   }
 
-  /** The less full of two nodes taken at random; `undefined` where both are full, or there are none. */
+  /** The emptier of two random nodes; `undefined` if it is full or no node is open. */
   place(): NodeRecord | undefined {
     const open = [...this.nodes.values()].filter((node) => node.open)
     if (open.length === 0) return undefined
@@ -304,9 +303,13 @@ export class Cluster {
       case 'EndpointSlice':
         return this.#slice(at, object)
       case 'CronJob':
-        return listed(this.cronJobs, at, object && { ...named(at), uid: object.metadata.uid ?? '' })
+        return setOrDelete(
+          this.cronJobs,
+          at,
+          object && { ...named(at), uid: object.metadata.uid ?? '' },
+        )
       case 'HorizontalPodAutoscaler':
-        return listed(this.autoscalers, at, object && named(at))
+        return setOrDelete(this.autoscalers, at, object && named(at))
       case 'Event':
         if (object !== undefined) this.events.set(eventKey(object), named(at))
     }
@@ -342,7 +345,7 @@ export class Cluster {
     if (before !== undefined && before.uid !== object?.metadata.uid) {
       this.deployments.delete(key)
       this.active.delete(before)
-      for (const group of this.ownedBy(before)) this.doom(group)
+      for (const group of this.ownedBy(before)) this.orphan(group)
       this.#deploymentByUid.delete(before.uid)
     } else if (before !== undefined && this.#own) return
     if (object === undefined) return
@@ -360,7 +363,7 @@ export class Cluster {
   #group(kind: PodGroup['kind'], at: Named, object: Unstructured | undefined): void {
     const { groups } = this.#in(at.namespace)
     const known = [...groups].find((group) => group.kind === kind && group.name === at.name)
-    if (known !== undefined && known.uid !== object?.metadata.uid) this.doom(known)
+    if (known !== undefined && known.uid !== object?.metadata.uid) this.orphan(known)
     if (object === undefined) return
     const { uid = '', annotations, ownerReferences = [] } = object.metadata
     const revision = Number(annotations?.[revisionAnnotation] ?? 0)
@@ -380,7 +383,7 @@ export class Cluster {
       labels,
       ...facts,
       pods: new Set(),
-      doomed: false,
+      orphaned: false,
     }
     this.groups.set(uid, group)
     groups.add(group)
@@ -392,13 +395,13 @@ export class Cluster {
     this.activate(group)
   }
 
-  /** The controller of these pods is gone, or is to go. */
-  doom(group: PodGroup): void {
-    group.doomed = true
+  /** Marks a group whose controller is deleted or will be. */
+  orphan(group: PodGroup): void {
+    group.orphaned = true
     this.active.add(group)
   }
 
-  /** Forgets a controller that is gone with all its pods. */
+  /** Drops a deleted controller without pods. */
   forget(group: PodGroup): void {
     this.groups.delete(group.uid)
     this.#in(group.namespace).groups.delete(group)
@@ -501,23 +504,23 @@ export class Cluster {
   }
 }
 
-/** What tells like Events apart: the object, the reason and the message. */
+/** The identity of an Event: its object, reason and message. */
 export function eventKey(event: Unstructured): string {
   const { uid = '' } = (event['involvedObject'] ?? {}) as { readonly uid?: string }
   return `${uid}/${String(event['reason'])}/${String(event['message'])}`
 }
 
-/** `spec.replicas`, 1 where it is not given. */
+/** `spec.replicas`; 1 by default. */
 export function replicasOf(workload: Unstructured): number {
   return (workload['spec'] as { readonly replicas?: number }).replicas ?? 1
 }
 
-/** Whether a pod has succeeded or failed: it counts no more. */
+/** Whether a pod has succeeded or failed, and no longer counts. */
 export function isFinished({ stage }: PodRecord): boolean {
   return stage === 'succeeded' || stage === 'failed'
 }
 
-/** The pods that run or will run, without the terminating and the finished. */
+/** The pods that run or will run, without terminating and finished pods. */
 export function activePods(group: PodGroup): PodRecord[] {
   return [...group.pods].filter((pod) => !pod.terminating && !isFinished(pod))
 }
@@ -529,17 +532,10 @@ export function milliCpu(quantity = '0'): number {
 
 const named = ({ namespace, name }: Named): Named => ({ namespace, name })
 
-const isAt =
-  ({ namespace, name }: Named) =>
-  (other: Named): boolean =>
-    other.name === name && other.namespace === namespace
-
-/** Keeps a list of what there is of a kind. */
-function listed<T extends Named>(list: T[], at: Named, item: T | undefined): void {
-  const index = list.findIndex(isAt(at))
-  if (index >= 0 && item === undefined) list.splice(index, 1)
-  else if (index >= 0 && item !== undefined) list[index] = item
-  else if (item !== undefined) list.push(item)
+function setOrDelete<T>(map: Map<string, T>, at: Named, item: T | undefined): void {
+  const key = `${at.namespace}/${at.name}`
+  if (item === undefined) map.delete(key)
+  else map.set(key, item)
 }
 
 const selects = ({ selector }: Selecting, labels: Labels): boolean =>

@@ -1,6 +1,7 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { evictedPod, foundNode, lostNode, strandedPod } from '../population/node-health.ts'
+import { equalJson } from '../api/json.ts'
+import { evictedPod, recoveredNode, lostNode, unreadyPod } from '../population/node-health.ts'
 import { resources } from '../population/object.ts'
 import { type PodTemplate, statefulPodIdentity, templateOf } from '../population/pod.ts'
 import {
@@ -22,9 +23,8 @@ import {
 } from './cluster.ts'
 import type { EventRecorder } from './events.ts'
 import { controllerResources, type PodLifecycle } from './pods.ts'
-import { countPods, revisionOf, sameJson } from './status-sync.ts'
+import { countPods, revisionOf } from './status-sync.ts'
 
-/** What the controllers work with. */
 export interface Loop {
   readonly cluster: Cluster
   readonly events: EventRecorder
@@ -32,13 +32,13 @@ export interface Loop {
 }
 
 /**
- * Brings one thing a step nearer to what it should be. It looks at the present state only, so changes by clients are taken up like its
- * own. Returns `false` if nothing is left to do, or if the rest has to wait for something else.
+ * Brings an object one step closer to its desired state. Works from the current state only, so changes by clients are
+ * handled like its own. Returns `false` if nothing is left to do, or if the rest has to wait.
  */
 export function reconcile(loop: Loop, item: Reconciled): boolean {
   if (item.kind === 'Outage') return reconcileOutage(loop, item)
   if (item.kind === 'Deployment') return reconcileDeployment(loop, item)
-  if (item.doomed) return clearAway(loop, item)
+  if (item.orphaned) return collectGarbage(loop, item)
   if (loop.lifecycle.advance(item)) return true
   if (item.kind === 'StatefulSet') return reconcileStatefulSet(loop, item)
   return item.kind === 'Job' && reconcileJob(loop, item)
@@ -67,11 +67,11 @@ function reconcileDeployment(loop: Loop, record: DeploymentRecord): boolean {
   }
   if (updated.length > desired) {
     setReplicas(loop, deployment, fresh, desired)
-    // The pods that are not ready go first, then the youngest.
+    // Deletes pods that are not ready first, then the youngest.
     lifecycle.terminate(updated.find((pod) => !pod.ready) ?? (updated.at(-1) as PodRecord))
     return true
   }
-  // Old pods that are not ready go first. Ready ones go as long as enough ready pods remain.
+  // Deletes old pods that are not ready first. Deletes ready pods as long as enough ready pods remain.
   const [first] = old
   const spare = ready > desired - maxUnavailable(desired) ? first : undefined
   const surplus = old.find((pod) => !pod.ready) ?? spare
@@ -92,11 +92,11 @@ function hasTemplate(cluster: Cluster, group: PodGroup, { metadata, spec }: PodT
   if (replicaSet === undefined) return false
   const own = templateOf(replicaSet)
   const { [hashLabel]: _hash, ...labels } = own.metadata.labels ?? {}
-  const isSame = sameJson(labels, metadata.labels ?? {}) && sameJson(own.spec, spec)
-  return isSame && sameJson(own.metadata.annotations ?? {}, metadata.annotations ?? {})
+  const isSame = equalJson(labels, metadata.labels ?? {}) && equalJson(own.spec, spec)
+  return isSame && equalJson(own.metadata.annotations ?? {}, metadata.annotations ?? {})
 }
 
-/** Makes a ReplicaSet of the Deployment's template, or takes up that of an older revision with the same one. */
+/** Creates a ReplicaSet of the Deployment's template, or reuses that of an older revision with the same template. */
 function makeCurrent(
   { cluster, events }: Loop,
   record: DeploymentRecord,
@@ -131,7 +131,7 @@ function makeCurrent(
   events.normal(changed, 'deployment-controller', 'NewReplicaSetCreated', message)
 }
 
-/** Writes `spec.replicas` of a ReplicaSet where it is another, and reports it as the Deployment controller does. */
+/** Changes `spec.replicas` of a ReplicaSet, and reports the change as the Deployment controller does. */
 function setReplicas(
   { cluster, events }: Loop,
   deployment: Unstructured,
@@ -160,8 +160,8 @@ function prune({ cluster }: Loop, revisions: readonly PodGroup[], deployment: Un
     cluster.remove(resources.replicaSets, group)
 }
 
-/** What the garbage collector does: the pods of a controller that is gone, or is to go, one after the other; then the rest. */
-function clearAway({ cluster }: Loop, group: PodGroup): boolean {
+/** Does the garbage collector's work: deletes the pods of an orphaned controller one by one, then the controller. */
+function collectGarbage({ cluster }: Loop, group: PodGroup): boolean {
   const [pod] = group.pods
   if (pod !== undefined) {
     cluster.remove(resources.pods, pod)
@@ -175,7 +175,7 @@ function clearAway({ cluster }: Loop, group: PodGroup): boolean {
 
 const ordinalOf = ({ name }: PodRecord): number => Number(name.slice(name.lastIndexOf('-') + 1))
 
-/** The lowest number that is missing comes first; surplus pods go from the highest number down. */
+/** Creates the missing pod with the lowest number. Deletes surplus pods from the highest number down. */
 function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: PodGroup): boolean {
   const statefulSet = cluster.require(resources.statefulSets, group)
   const replicas = replicasOf(statefulSet)
@@ -188,7 +188,7 @@ function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: PodGroup): bo
     }
     const hash = revisionOf(statefulSet).slice(group.name.length + 1)
     lifecycle.create(group, hash === '' ? {} : { [revisionLabel]: hash }, (controller) =>
-      statefulPodIdentity(controller, ordinal, cluster.random.uid(), cluster.now()),
+      statefulPodIdentity(controller, ordinal),
     )
     return true
   }
@@ -199,7 +199,7 @@ function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: PodGroup): bo
   return true
 }
 
-/** A Job runs its pod, and others where that fails, until one succeeds or there have been too many. */
+/** Runs one pod at a time until one succeeds or too many have failed. */
 function reconcileJob(loop: Loop, group: PodGroup): boolean {
   const { cluster, lifecycle } = loop
   if (group.outcome !== undefined) return false
@@ -213,7 +213,7 @@ function reconcileJob(loop: Loop, group: PodGroup): boolean {
   const running = pods.find(({ stage, ready }) => stage === 'running' && ready)
   if (pods.some(({ stage }) => stage === 'succeeded')) endJob(loop, group, job, 'complete', failed)
   else if (failed > backoffLimit) endJob(loop, group, job, 'failed', failed)
-  // What has failed once fails again.
+  // A Job that has failed once fails again.
   else if (running !== undefined)
     lifecycle.finish(running, failed === 0 && !cluster.random.chance(0.1))
   else if (activePods(group).length === 0 && !suspend) lifecycle.create(group)
@@ -236,11 +236,11 @@ function endJob(
   if (kind === 'complete') events.normal(ended, 'job-controller', 'Completed', 'Job completed')
   else {
     const message = 'Job has reached the specified backoff limit'
-    const told = { type: 'Warning', reason: 'BackoffLimitExceeded', message } as const
-    events.record({ regarding: ended, component: 'job-controller', ...told })
+    const report = { type: 'Warning', reason: 'BackoffLimitExceeded', message } as const
+    events.record({ regarding: ended, component: 'job-controller', ...report })
   }
   const last = kind === 'complete' ? { lastSuccessfulTime: timestamp(finishedAtMs) } : {}
-  const cronJob = cluster.cronJobs.find(({ uid }) => uid === group.owner)
+  const cronJob = [...cluster.cronJobs.values()].find(({ uid }) => uid === group.owner)
   if (cronJob === undefined) return
   const object = syncCronJob(cluster, cronJob, last)
   if (object === undefined) return
@@ -250,10 +250,10 @@ function endJob(
   }
   const limit = kind === 'complete' ? successfulJobsHistoryLimit : failedJobsHistoryLimit
   const alike = cluster.ownedBy(cronJob).filter(({ outcome }) => outcome === kind)
-  for (const one of alike.slice(0, Math.max(0, alike.length - limit))) cluster.doom(one)
+  for (const one of alike.slice(0, Math.max(0, alike.length - limit))) cluster.orphan(one)
 }
 
-/** Writes which of its Jobs run, and what else has changed; returns the CronJob where it is there. */
+/** Updates the status of a CronJob: its active Jobs, and `more`. Returns the CronJob if it exists. */
 export function syncCronJob(
   cluster: Cluster,
   cronJob: { readonly namespace: string; readonly name: string; readonly uid: string },
@@ -271,11 +271,11 @@ export function syncCronJob(
   return cluster.change(resources.cronJobs, cronJob, (object) => {
     const { active: _before, ...rest } = (object['status'] ?? {}) as { active?: unknown }
     const status = { ...rest, ...more, ...(active.length === 0 ? {} : { active }) }
-    return sameJson(status, object['status']) ? undefined : { ...object, status }
+    return equalJson(status, object['status']) ? undefined : { ...object, status }
   })
 }
 
-/** Whether one of a CronJob's Jobs has not ended. */
+/** Whether a CronJob has an unfinished Job. */
 export function isRunning(
   cluster: Cluster,
   cronJob: { readonly namespace: string; readonly uid: string },
@@ -284,21 +284,22 @@ export function isRunning(
 }
 
 /**
- * A node is silent: its pods are not ready, then they are evicted, and their Deployments start others elsewhere. Pods of
- * StatefulSets wait for the node, those of DaemonSets stay on it. After a while the node is heard of again.
+ * Works through the effects of a silent node: its pods become not ready, then they are evicted, and Deployments start
+ * replacements elsewhere. Pods of StatefulSets wait for the node, those of DaemonSets stay. After a while the node
+ * comes back.
  */
 function reconcileOutage({ cluster, events }: Loop, outage: Outage): boolean {
   const node = cluster.nodes.get(outage.node)
-  // A client may have brought it back, or deleted it.
+  // A client may have restored or deleted the node.
   if (node === undefined || node.ready) return false
   for (const pod of node.pods) {
     if (!pod.ready) continue
-    cluster.change(resources.pods, pod, (object) => strandedPod(object, cluster.now()))
+    cluster.change(resources.pods, pod, (object) => unreadyPod(object, cluster.now()))
     return true
   }
   for (const pod of node.pods) {
     const { group, namespace, name } = pod
-    // What is broken on purpose stays so that it is found.
+    // Pods that are broken on purpose stay visible.
     const stays = group.kind === 'DaemonSet' || cluster.badImages.has(pod.image)
     if (pod.terminating || stays) continue
     const evicted = cluster.change(resources.pods, pod, (object) =>
@@ -307,17 +308,17 @@ function reconcileOutage({ cluster, events }: Loop, outage: Outage): boolean {
     const message = `Marking for deletion Pod ${namespace}/${name}`
     events.normal(evicted, 'taint-eviction-controller', 'TaintManagerEviction', message)
     cluster.activate(group)
-    outage.patience += 3
+    outage.turnsLeft += 3
     return true
   }
-  outage.patience -= 1
-  if (outage.patience > 0) return true
-  turnNode({ cluster, events }, outage.node, foundNode, 'NodeReady')
+  outage.turnsLeft -= 1
+  if (outage.turnsLeft > 0) return true
+  setNodeHealth({ cluster, events }, outage.node, recoveredNode, 'NodeReady')
   return false
 }
 
-/** Writes what the node controller makes of a node that is not heard of, or is heard of again. */
-export function turnNode(
+/** Writes the change of a node that became silent or came back, and its Event. */
+export function setNodeHealth(
   { cluster, events }: Pick<Loop, 'cluster' | 'events'>,
   name: string,
   change: (node: Unstructured, atMs: number) => Unstructured,
@@ -328,8 +329,8 @@ export function turnNode(
   events.normal(node, 'node-controller', reason, `Node ${name} status is now: ${reason}`)
 }
 
-/** A node falls silent, for longer the more pods have to go. */
+/** Makes a node silent. It stays silent for longer the more pods are evicted. */
 export function beginOutage(loop: Loop, name: string): void {
-  turnNode(loop, name, lostNode, 'NodeNotReady')
-  loop.cluster.active.add({ kind: 'Outage', node: name, patience: 10 })
+  setNodeHealth(loop, name, lostNode, 'NodeNotReady')
+  loop.cluster.active.add({ kind: 'Outage', node: name, turnsLeft: 10 })
 }

@@ -4,12 +4,12 @@ import { eventItem, type EventReport, resources } from '../population/object.ts'
 import { kubeletReport, mainContainer } from '../population/pod.ts'
 import { type Cluster, eventKey } from './cluster.ts'
 
-/** What a report says; when it happened is the recorder's. */
+/** A report without its times and count, which the recorder sets. */
 export type Report = Omit<EventReport, 'firstAtMs' | 'lastAtMs' | 'count'>
 
 /**
- * Writes Events. One that has been seen before counts up; beyond `maxEvents` the oldest is deleted, as the API server
- * does after an hour.
+ * Writes Events. Repeated Events count up. Beyond `maxEvents` the oldest is deleted, as an API server does after an
+ * hour.
  */
 export class EventRecorder {
   readonly #cluster: Cluster
@@ -27,7 +27,7 @@ export class EventRecorder {
     const item = eventItem({ ...report, firstAtMs: atMs, lastAtMs: atMs, count: 1 })
     const key = eventKey(item.object)
     const seen = events.get(key)
-    // The map keeps the order in which they last happened.
+    // Keeps the map in the order of last occurrence.
     events.delete(key)
     if (seen !== undefined && cluster.get(resources.events, seen) !== undefined) {
       cluster.change(resources.events, seen, (event) => repeated(event, atMs))
@@ -42,12 +42,12 @@ export class EventRecorder {
     }
   }
 
-  /** What goes on as it should. */
+  /** Records a normal Event. */
   normal(regarding: Unstructured, component: string, reason: string, message: string): void {
     this.record({ regarding, type: 'Normal', component, reason, message })
   }
 
-  /** What the kubelet of a node says of a pod's first container. */
+  /** Records a kubelet's Event about the first container of a pod. */
   container(pod: Unstructured, nodeName: string, reason: string, message: string): void {
     const report = { ...kubeletReport(pod, nodeName), type: 'Normal' } as const
     this.record({ ...report, reason, message: `${message}${mainContainer(pod).name}` })

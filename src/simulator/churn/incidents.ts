@@ -12,31 +12,34 @@ import {
   replicasOf,
 } from './cluster.ts'
 import { beginOutage, isRunning, type Loop, syncCronJob } from './controllers.ts'
-import { isWell } from './pods.ts'
+import { isHealthy } from './pods.ts'
 import { withStatus } from './status-sync.ts'
 
-/** What goes on all the time: nodes say that they are alive, containers crash, autoscalers read their metrics. */
-export function pulse(loop: Loop): void {
+/** Makes one routine change: a heartbeat of a node, a restart in a crash loop, or an autoscaler that reads metrics. */
+export function routineChange(loop: Loop): void {
   const { cluster, lifecycle } = loop
   const { random } = cluster
   const which = random.next()
-  if (which < 0.5) return beat(cluster)
+  if (which < 0.5) return sendHeartbeat(cluster)
   if (which < 0.7) {
     const pod = oneOf(cluster, crashLoops(cluster))
     return pod === undefined ? undefined : lifecycle.turnCrashLoop(pod)
   }
   if (which < 0.9) return readMetrics(loop)
-  // A resync, as informers have: it finds what no event has told.
+  // A resync, as in informers. It finds work that no event has announced.
   const found = oneOf(cluster, [...cluster.deployments.values(), ...cluster.groups.values()])
   if (found !== undefined) cluster.active.add(found)
 }
 
-/** Changes at random what is asked for; the controllers do the rest. Does nothing if the chosen change is not possible now. */
-export function incident(loop: Loop): void {
+/**
+ * Makes a random change of desired state or pods, which the controllers then act on. Does nothing if the chosen change
+ * is impossible now.
+ */
+export function randomChange(loop: Loop): void {
   const { cluster, lifecycle } = loop
   const { random, groups } = cluster
   const which = random.next()
-  if (which < 0.006) return loseNode(loop)
+  if (which < 0.006) return silenceNode(loop)
   if (which < 0.12) return runCronJob(loop)
   if (which < 0.18) {
     const group = oneOf(
@@ -44,7 +47,7 @@ export function incident(loop: Loop): void {
       [...groups.values()].filter(({ kind }) => kind === 'StatefulSet'),
     )
     const pods = [...(group?.pods ?? [])]
-    if (group === undefined || !pods.every(isWell) || pods.length === 0) return
+    if (group === undefined || !pods.every(isHealthy) || pods.length === 0) return
     lifecycle.terminate(random.pick(pods))
     cluster.active.add(group)
     return
@@ -55,11 +58,7 @@ export function incident(loop: Loop): void {
     lifecycle.restart(random.pick([...(cluster.ownedBy(record).at(-1)?.pods ?? [])]))
     cluster.active.add(record)
   } else if (which < 0.75) release(cluster, record)
-  else if (
-    !cluster.autoscalers.some(
-      ({ namespace, name }) => namespace === record.namespace && name === record.name,
-    )
-  )
+  else if (!cluster.autoscalers.has(`${record.namespace}/${record.name}`))
     scale(cluster, record, nextReplicas(cluster, record))
 }
 
@@ -67,28 +66,28 @@ function oneOf<T>({ random }: Cluster, list: readonly T[]): T | undefined {
   return list.length === 0 ? undefined : random.pick(list)
 }
 
-/** The pods that crash again and again, as far as they have been started. */
+/** The pods in a crash loop that have started. */
 function crashLoops({ crashing }: Cluster): readonly PodRecord[] {
   return [...crashing].filter(
     ({ stage, terminating }) => !terminating && (stage === 'running' || stage === 'waiting'),
   )
 }
 
-/** Whether nothing is going on with a Deployment: one revision has pods, and all of them are ready. */
+/** Whether a Deployment is at rest: one revision has pods, and all of them are ready. */
 function isSettled(cluster: Cluster, record: DeploymentRecord): boolean {
   const revisions = cluster.ownedBy(record)
   const current = revisions.at(-1)
   if (cluster.active.has(record) || current === undefined || current.pods.size === 0) return false
   return revisions.every((group) =>
-    group === current ? [...group.pods].every(isWell) : group.pods.size === 0,
+    group === current ? [...group.pods].every(isHealthy) : group.pods.size === 0,
   )
 }
 
-/** How many renewals of its Lease come with one report of a node's status. */
+/** The number of Lease renewals per status report of a node. */
 const renewalsPerReport = 6
 
-/** One node says that it is alive: it renews its Lease, and now and then reports its status. */
-function beat(cluster: Cluster): void {
+/** Sends a node's heartbeat: renews its Lease, and sometimes reports its status. */
+function sendHeartbeat(cluster: Cluster): void {
   const node = oneOf(
     cluster,
     [...cluster.nodes.values()].filter(({ ready }) => ready),
@@ -112,22 +111,22 @@ function beat(cluster: Cluster): void {
   })
 }
 
-/** Only where there are enough other nodes, and one at a time. */
-function loseNode(loop: Loop): void {
+/** Makes a node silent, if there are enough other nodes and no other node is silent. */
+function silenceNode(loop: Loop): void {
   const { cluster } = loop
   const open = [...cluster.nodes.values()].filter((node) => node.open)
   if (open.length < 4 || [...cluster.active].some(({ kind }) => kind === 'Outage')) return
   beginOutage(loop, cluster.random.pick(open).name)
 }
 
-/** A CronJob's time has come. */
+/** Starts a Job of a random CronJob. */
 function runCronJob({ cluster, events }: Loop): void {
-  const record = oneOf(cluster, cluster.cronJobs)
+  const record = oneOf(cluster, [...cluster.cronJobs.values()])
   const cronJob = record && cluster.get(resources.cronJobs, record)
   if (record === undefined || cronJob === undefined || isRunning(cluster, record)) return
   if ((cronJob['spec'] as { readonly suspend?: boolean }).suspend === true) return
   const { namespace } = record
-  // The first minute from now on whose name is free: a busy loop may run a CronJob twice in one.
+  // The first minute with a free name. A busy loop may run a CronJob twice in a minute.
   let startedAtMs = Math.floor(cluster.now() / minute) * minute
   let name = jobName(record.name, startedAtMs)
   while (cluster.get(resources.jobs, { namespace, name }) !== undefined)
@@ -141,7 +140,7 @@ function runCronJob({ cluster, events }: Loop): void {
 
 const versionPattern = /:(\d+)\.(\d+)\.(\d+)$/
 
-/** Releases a new version of an app: the tag of its image goes up. */
+/** Releases a new version of an app: increments the tag of its image. */
 function release(cluster: Cluster, record: DeploymentRecord): void {
   cluster.changeIfThere(resources.deployments, record, (deployment) => {
     const spec = deployment['spec'] as object
@@ -164,8 +163,15 @@ function release(cluster: Cluster, record: DeploymentRecord): void {
       metadata: { ...metadata, labels },
       spec: { ...pod, ...init, containers: bumped(containers) },
     }
-    const told = { ...deployment.metadata, labels: { ...deployment.metadata.labels, ...label } }
-    return generated({ ...deployment, metadata: told, spec: { ...spec, template } })
+    const nextMetadata = {
+      ...deployment.metadata,
+      labels: { ...deployment.metadata.labels, ...label },
+    }
+    return withNextGeneration({
+      ...deployment,
+      metadata: nextMetadata,
+      spec: { ...spec, template },
+    })
   })
   cluster.active.add(record)
 }
@@ -173,18 +179,18 @@ function release(cluster: Cluster, record: DeploymentRecord): void {
 /** Changes `spec.replicas` of a Deployment. */
 function scale(cluster: Cluster, record: DeploymentRecord, replicas: number): void {
   cluster.changeIfThere(resources.deployments, record, (object) =>
-    generated({ ...object, spec: { ...(object['spec'] as object), replicas } }),
+    withNextGeneration({ ...object, spec: { ...(object['spec'] as object), replicas } }),
   )
   cluster.active.add(record)
 }
 
-/** The object under the next generation: what it asks for has changed. */
-function generated(object: Unstructured): Unstructured {
+/** The object with the next generation. */
+function withNextGeneration(object: Unstructured): Unstructured {
   const { metadata } = object
   return { ...object, metadata: { ...metadata, generation: (metadata.generation ?? 1) + 1 } }
 }
 
-/** A number of replicas that keeps an app near its first size: away from it, and back. */
+/** The next number of replicas: away from the baseline, or back to it. */
 function nextReplicas(cluster: Cluster, record: DeploymentRecord): number {
   const { baseline } = record
   const current = cluster.ownedBy(record).at(-1)
@@ -194,15 +200,15 @@ function nextReplicas(cluster: Cluster, record: DeploymentRecord): number {
   return cluster.random.chance(0.6) ? baseline + step : Math.max(1, baseline - step)
 }
 
-/** How far from the target the load may be before an autoscaler acts, as a ratio. */
+/** The relative distance from the target at which an autoscaler acts. */
 const tolerance = 0.1
 
 /**
- * One autoscaler reads its metrics. Where the load is off the target it scales;
- * the load then falls or rises as pods come and go, so that it stays around the target.
+ * Lets one autoscaler read its metrics and scale if the load is off target. The load per pod falls and rises with the
+ * pods, so it stays around the target.
  */
 function readMetrics({ cluster, events }: Loop): void {
-  const at = oneOf(cluster, cluster.autoscalers)
+  const at = oneOf(cluster, [...cluster.autoscalers.values()])
   const autoscaler = at && cluster.get(resources.autoscalers, at)
   if (at === undefined || autoscaler === undefined) return
   const {
@@ -217,7 +223,7 @@ function readMetrics({ cluster, events }: Loop): void {
   const deployment = record && cluster.get(resources.deployments, record)
   if (record === undefined || current === undefined || deployment === undefined) return
   const replicas = activePods(current).length
-  // The load is that of the first number of replicas at about the target, give or take 15 %.
+  // The load of the baseline is the target, give or take 15 %.
   const load = record.baseline * target * (0.85 + 0.3 * cluster.random.next())
   const utilization = Math.round(load / Math.max(1, replicas))
   const isOff = Math.abs(utilization / target - 1) > tolerance && isSettled(cluster, record)

@@ -1,6 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { foundPod } from '../population/node-health.ts'
+import { recoveredPod } from '../population/node-health.ts'
 import { ownerReference, type PopulationResource, resources } from '../population/object.ts'
 import {
   backOff,
@@ -34,7 +34,9 @@ export const controllerResources: Readonly<Record<PodGroup['kind'], PopulationRe
   Job: resources.jobs,
 }
 
-/** The scheduler and the kubelets: they take pods through their lives, one step and one report at a time. */
+/**
+ * Does the work of the scheduler and the kubelets: takes pods through their lives, one step and one report at a time.
+ */
 export class PodLifecycle {
   readonly #cluster: Cluster
   readonly #events: EventRecorder
@@ -44,7 +46,7 @@ export class PodLifecycle {
     this.#events = events
   }
 
-  /** A controller makes a pod of its template. `labels` are those that the controller adds. */
+  /** Creates a pod of a controller's template. `labels` are the labels that the controller adds. */
   create(
     group: PodGroup,
     labels: Readonly<Record<string, string>> = {},
@@ -70,7 +72,7 @@ export class PodLifecycle {
     this.#events.normal(controller, component, 'SuccessfulCreate', message)
   }
 
-  /** The first step that is due for one of the pods; `false` where each is as it should be, or waits for something else. */
+  /** Takes the first due step of a pod of the group. Returns `false` if all pods are as they should be, or wait. */
   advance(group: PodGroup): boolean {
     return [...group.pods].some((pod) => this.#advancePod(pod))
   }
@@ -78,7 +80,7 @@ export class PodLifecycle {
   #advancePod(pod: PodRecord): boolean {
     const { nodes, badImages } = this.#cluster
     const node = nodes.get(pod.at?.nodeName ?? '')
-    // What happens on a node that is silent is not known until it is heard of again.
+    // A silent node reports nothing.
     const silent = node?.ready === false
     if (pod.terminating) return !silent && this.#end(pod)
     if (pod.stage === 'new' || pod.stage === 'unschedulable') return this.#schedule(pod)
@@ -103,9 +105,9 @@ export class PodLifecycle {
       if (pod.stage === 'unschedulable') return false
       const many = `0/${nodes.size} nodes are available: ${nodes.size} Too many pods.`
       const message = fits ? many : tooLarge(nodes.size, ready.length)
-      const told = this.#report(pod, { kind: 'unscheduled', message })
+      const reported = this.#report(pod, { kind: 'unscheduled', message })
       const failed = { type: 'Warning', reason: 'FailedScheduling', message } as const
-      this.#events.record({ regarding: told, component: 'default-scheduler', ...failed })
+      this.#events.record({ regarding: reported, component: 'default-scheduler', ...failed })
       return true
     }
     const at = { nodeName: node.name, hostIP: node.hostIP, podIP: '' }
@@ -115,7 +117,7 @@ export class PodLifecycle {
     return true
   }
 
-  /** The containers run, and the probes have not answered yet; or they do not come to run at all. */
+  /** Starts the containers, which are not ready yet, or lets them fail. */
   #start(pod: PodRecord): boolean {
     const cluster = this.#cluster
     const node = cluster.nodes.get(pod.at?.nodeName ?? '')
@@ -143,10 +145,10 @@ export class PodLifecycle {
     return true
   }
 
-  /** The probes answer; a pod whose node was silent is as ready as before. */
+  /** Makes a pod ready, or restores its readiness after its node was silent. */
   #becomeReady(pod: PodRecord): boolean {
     const object = this.#object(pod)
-    const found = foundPod(object, this.#cluster.now())
+    const found = recoveredPod(object, this.#cluster.now())
     if (found !== undefined) {
       this.#cluster.change(resources.pods, pod, () => found)
       return true
@@ -163,7 +165,7 @@ export class PodLifecycle {
     return true
   }
 
-  /** A pod is to go: its kubelet stops it, and deletes it in the next step. */
+  /** Marks a pod for deletion. Its kubelet deletes it in the next step. */
   terminate(pod: PodRecord): void {
     const cluster = this.#cluster
     const deletionTimestamp = timestamp(cluster.now() + 30 * second)
@@ -175,7 +177,7 @@ export class PodLifecycle {
       this.#events.container(object, pod.at.nodeName, 'Killing', 'Stopping container ')
   }
 
-  /** The container of a pod that is well ends, and is started again. */
+  /** Restarts the container of a healthy pod. */
   restart(pod: PodRecord): void {
     const { random, now } = this.#cluster
     const { restarts, startedAtMs } = mainStatus(this.#object(pod))
@@ -192,7 +194,7 @@ export class PodLifecycle {
     this.#events.container(restarted, at.nodeName, 'Started', 'Container started: ')
   }
 
-  /** A pod that crashes again and again: it waits, runs for a moment, ends, and waits again. One turn per call. */
+  /** Takes one turn of a crash loop: waits, runs for a moment, ends. */
   turnCrashLoop(pod: PodRecord): void {
     const object = this.#object(pod)
     const at = placementOf(pod)
@@ -213,7 +215,7 @@ export class PodLifecycle {
     this.#events.record({ ...kubeletReport(waiting, at.nodeName), ...backOff(waiting) })
   }
 
-  /** The container of a Job's pod ends. */
+  /** Ends the container of a Job's pod. */
   finish(pod: PodRecord, succeeded: boolean): void {
     const nowMs = this.#cluster.now()
     const { startedAtMs = nowMs } = mainStatus(this.#object(pod))
@@ -244,8 +246,8 @@ export class PodLifecycle {
   }
 }
 
-/** Whether all is well with a pod. */
-export function isWell(pod: PodRecord): boolean {
+/** Whether a pod is ready or has finished. */
+export function isHealthy(pod: PodRecord): boolean {
   return (pod.ready && !pod.terminating) || isFinished(pod)
 }
 

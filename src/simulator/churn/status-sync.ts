@@ -1,5 +1,6 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import { equalJson } from '../api/json.ts'
 import { resources } from '../population/object.ts'
 import {
   type Backend,
@@ -27,7 +28,7 @@ import {
 } from './cluster.ts'
 import { controllerResources } from './pods.ts'
 
-/** Brings everything that counts or lists pods in step with those that have changed, and writes only what is different. */
+/** Updates the counters, endpoints and budgets of all changed groups. Writes only differences. */
 export function syncChanged(cluster: Cluster): void {
   const groups = [...cluster.changed]
   cluster.changed.clear()
@@ -101,7 +102,7 @@ function syncDeployment(cluster: Cluster, deployment: DeploymentRecord): void {
     const updated = activePods(current).length
     const complete = updated === desired && counts.active === desired && counts.ready === desired
     const before = conditions.find(({ type }) => type === 'Progressing')
-    // A rollout that has ended stays so whatever becomes of its pods.
+    // A finished rollout stays finished, whatever happens to its pods later.
     const isSame = before?.message.includes(`"${current.name}"`) === true
     const going = isSame ? (before.reason as Progress) : 'ReplicaSetUpdated'
     const status = deploymentStatus({
@@ -118,7 +119,7 @@ function syncDeployment(cluster: Cluster, deployment: DeploymentRecord): void {
   })
 }
 
-/** Rewrites the endpoint slices whose endpoints have changed; adds and removes slices as needed. */
+/** Rewrites changed endpoint slices. Adds and removes slices as needed. */
 function syncService(cluster: Cluster, service: ServiceRecord): void {
   const { namespace, name, slices } = service
   const backends = cluster.selectedBy(service).flatMap(backendsOf)
@@ -139,7 +140,7 @@ function syncService(cluster: Cluster, service: ServiceRecord): void {
       cluster.create(endpointSliceItem(object, endpoints, identity))
     } else {
       cluster.change(resources.endpointSlices, at, (object) =>
-        sameJson(object['endpoints'], endpoints)
+        equalJson(object['endpoints'], endpoints)
           ? undefined
           : { ...touched(object, cluster.now()), endpoints },
       )
@@ -169,22 +170,10 @@ function touched(object: Unstructured, atMs: number): Unstructured {
   return { ...object, metadata: { ...metadata, annotations, generation } }
 }
 
-/** The object with another status; `undefined` where it has that already. */
+/** The object with a new status; `undefined` if the status is the same. */
 export function withStatus(
   object: Unstructured,
   status: Readonly<Record<string, unknown>>,
 ): Unstructured | undefined {
-  return sameJson(object['status'], status) ? undefined : { ...object, status }
-}
-
-/** Compares JSON whatever the order of its keys: what was read back may have another. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const keys = Object.keys(a)
-  if (keys.length !== Object.keys(b).length) return false
-  return keys.every((key) =>
-    sameJson((a as Record<string, unknown>)[key], (b as Record<string, unknown>)[key]),
-  )
+  return equalJson(object['status'], status) ? undefined : { ...object, status }
 }

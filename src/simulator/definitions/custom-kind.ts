@@ -11,7 +11,7 @@ import {
   type DefinitionVersion,
 } from './definition.ts'
 
-/** One version of a CustomResourceDefinition, as it is served. */
+/** One version of a CustomResourceDefinition. */
 export interface CustomKind {
   readonly group: string
   readonly version: string
@@ -32,7 +32,7 @@ export interface CustomKind {
 
 const dotted = (jsonPath: string): string => jsonPath.replace(/^\./, '')
 
-/** The versions that a CustomResourceDefinition has, served or not. */
+/** All versions of a CustomResourceDefinition, served or not. */
 export function customKinds(spec: DefinitionSpec): CustomKind[] {
   const { group, scope, versions } = spec
   const names = completeNames(spec.names)
@@ -90,7 +90,7 @@ function deprecationOf(
 const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
 const partVerbs = ['get', 'patch', 'update']
 
-/** The versions of a custom kind as resources of the registry, stored in the one version that is for it. */
+/** The versions of a custom kind as resources of the registry. All are stored in `storageVersion`. */
 export function customResources(
   kinds: readonly CustomKind[],
   storageVersion: string,
@@ -109,8 +109,8 @@ export function customResources(
     apiVersion: `${group}/${storageVersion}`,
     namespaced,
     fields: customSelectableFields(held.selectableFields),
-    counted: true,
-    statusApart: held.hasStatus,
+    hasGeneration: true,
+    hasStatusSubresource: held.hasStatus,
     custom: true,
     convert: (object: Unstructured, apiVersion: string): Unstructured => {
       if (object.apiVersion === apiVersion) return object
@@ -143,7 +143,7 @@ export function customResources(
 
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const
 
-/** A custom kind in an APIResourceList: itself and its parts. */
+/** The entries of a custom kind in an APIResourceList: the kind and its subresources. */
 export function discoveredKind(kind: CustomKind): object[] {
   const { plural: name, namespaced, shortNames, categories } = kind
   const part = (subresource: string, more: object): object => ({

@@ -9,7 +9,7 @@ function schemaName({ group, version, kind }: CustomKind): string {
   return `${group.split('.').toReversed().join('.')}.${version}.${kind}`
 }
 
-/** The OpenAPI document of one group and version of custom resources, with the schemas that they refer to. */
+/** The OpenAPI document of one group and version of custom resources, with all schemas that it refers to. */
 export function customOpenApi(
   captured: CapturedApi,
   kinds: readonly CustomKind[],
@@ -68,7 +68,7 @@ function listSchema(kind: CustomKind, item: string): Schema {
   }
 }
 
-/** What a client needs of the paths: which kind is listed where. */
+/** The paths by which clients find where a kind is listed. */
 function pathsOf(kind: CustomKind): Record<string, unknown> {
   const [id] = groupVersionKind(kind)
   const action = (name: string): object => ({
@@ -91,7 +91,7 @@ function pathsOf(kind: CustomKind): Record<string, unknown> {
   }
 }
 
-/** Copies what a schema refers to, and what that refers to. */
+/** Copies the schemas that a schema refers to, directly and indirectly. */
 function addReferred(
   schema: unknown,
   known: Readonly<Record<string, Schema>>,

@@ -21,26 +21,26 @@ import {
 } from './definition.ts'
 import { isEstablished, nextStatus } from './definition-status.ts'
 
-/** One definition as it is served: made anew only when its spec changes. */
+/** A served definition. It is rebuilt when its spec changes. */
 interface ServedDefinition {
   readonly spec: DefinitionSpec
   readonly kinds: readonly CustomKind[]
-  /** One for each version, served or not. */
+  /** One resource for each version, served or not. */
   readonly resources: readonly ServedResource[]
 }
 
 /**
- * Serves what the CustomResourceDefinitions in the storage define, from now on: accepts each new one at once, ends the
- * watches of one that changes, and deletes the objects of one that goes. Versions are converted by name only, which is
- * the strategy None.
+ * Serves the CustomResourceDefinitions in the storage, now and after each change. Accepts a new definition at once,
+ * ends the watches of a changed definition, and deletes the objects of a deleted one. Versions are converted by name
+ * only (strategy None).
  */
 export function serveCustomResources(storage: Storage): void {
   const served = storage.registry.find(definitions.group, definitions.version, definitions.resource)
   if (served === undefined) return
-  const keeper = new CustomResources(storage, served.stored)
+  const controller = new CustomResources(storage, served.stored)
   let running = false
   let again = false
-  // What it writes calls it again: one pass after the other.
+  // Writes of a pass call `sync` again. Passes run one after the other.
   const sync = (): void => {
     again = true
     if (running) return
@@ -48,7 +48,7 @@ export function serveCustomResources(storage: Storage): void {
     try {
       while (again) {
         again = false
-        keeper.sync()
+        controller.sync()
       }
     } finally {
       running = false
@@ -61,7 +61,7 @@ export function serveCustomResources(storage: Storage): void {
 class CustomResources {
   readonly #storage: Storage
   readonly #stored: StoredResource
-  /** Definitions as they were read, while they are stored. */
+  /** Parsed definitions, kept while they are stored. */
   readonly #read = new WeakMap<StoredObject, Unstructured>()
   #served: ReadonlyMap<string, ServedDefinition> = new Map()
 
@@ -99,12 +99,12 @@ class CustomResources {
   #reportStatus(current: readonly Unstructured[]): void {
     const groups = Map.groupBy(current, (definition) => specOf(definition).group)
     for (const definition of current) {
-      const mates = groups.get(specOf(definition).group) ?? []
-      const others = mates.filter((other) => other !== definition)
+      const members = groups.get(specOf(definition).group) ?? []
+      const others = members.filter((other) => other !== definition)
       const status = nextStatus(definition, others)
       if (equalJson(status, statusOf(definition))) continue
       this.#storage.update(definitions, { ...definition, status })
-      // What it says may depend on what has just been written.
+      // The next status may depend on this write.
       return
     }
   }
@@ -118,7 +118,7 @@ class CustomResources {
     return { spec, kinds, resources: customResources(kinds, storageVersion) }
   }
 
-  /** The served versions, by group and by priority. */
+  /** The served versions of all definitions, by group and priority. */
   #versions(): CustomVersion[] {
     const parts = [...this.#served.values()].flatMap(({ spec, kinds, resources }) =>
       spec.versions.flatMap(({ served }, at) => {
@@ -147,7 +147,7 @@ class CustomResources {
       .toSorted((a, b) => (a.group === b.group ? compareVersions(a.version, b.version) : 0))
   }
 
-  /** Objects take on the form that their changed kind has, and its watches find out that they are over. */
+  /** Rewrites the stored objects in the form of the changed kind, and wakes its watches so that they end. */
   #follow(old: ServedDefinition, next: ServedDefinition | undefined): void {
     const [before] = old.resources
     if (before === undefined || old === next) return

@@ -1,14 +1,12 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
-import { equalJson } from '../api/json.ts'
+import { equalJson, valueAt } from '../api/json.ts'
 import type { ObjectRules, ScalePaths } from '../api/served-resource.ts'
-import type { FieldProblem } from '../api/status-refusal.ts'
-import { defaulted } from '../schema/defaulting.ts'
 import { schemaProblems } from '../schema/object-validation.ts'
-import { prunedObject } from '../schema/pruning.ts'
+import { defaulted, prunedObject } from '../schema/pruning-and-defaulting.ts'
 import type { Path, StructuralSchema } from '../schema/structural-schema.ts'
+import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
 
-/** The rules of one version of a custom kind: its schema, and its numbers of replicas. */
+/** The rules of one version of a custom kind: its schema and its replica counts. */
 export function customRules(schema: StructuralSchema, scale: ScalePaths | undefined): ObjectRules {
   return {
     settle: (object, unknown) =>
@@ -27,7 +25,7 @@ export function customRules(schema: StructuralSchema, scale: ScalePaths | undefi
   }
 }
 
-/** Of a write to the status only that is checked; messages name its fields as if it were the whole. */
+/** A write to the status checks the status alone. The path of each problem starts at `status`. */
 function statusProblems(
   object: Unstructured,
   schema: StructuralSchema,
@@ -40,7 +38,10 @@ function statusProblems(
   }))
 }
 
-/** An update is not refused for a value that was wrong before. Items of lists are not told apart: any change makes all of them new. */
+/**
+ * Whether a value was already wrong before the update, which is then not refused. A change in a list counts for all its
+ * items.
+ */
 function isUnchanged(
   node: Path,
   object: Unstructured,
@@ -48,13 +49,9 @@ function isUnchanged(
 ): boolean {
   if (previous === undefined) return false
   const list = node.findIndex((step) => typeof step === 'number')
-  const path = (list < 0 ? node : node.slice(0, list)).map(String)
+  const path = list < 0 ? node : node.slice(0, list)
   const before = valueAt(previous, path)
   return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
-}
-
-function valueAt(object: unknown, path: readonly string[]): unknown {
-  return path.reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }
 
 function replicaProblems(
@@ -63,9 +60,8 @@ function replicaProblems(
 ): readonly FieldProblem[] {
   if (scale === undefined) return []
   return [scale.specReplicas, scale.statusReplicas].flatMap((path): FieldProblem[] => {
-    const value = valueAt(object, path.split('.'))
+    const value = valueAt(object, path)
     if (typeof value !== 'number' || value >= 0) return []
-    const message = `Invalid value: ${value}: should be a non-negative integer`
-    return [{ reason: 'FieldValueInvalid', message, field: `.${path}` }]
+    return [invalidAt(`.${path}`, value, 'should be a non-negative integer')]
   })
 }

@@ -1,14 +1,19 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { type FieldProblem, invalidAt, requiredAt, unsupportedAt } from '../api/field-problem.ts'
 import { equalJson } from '../api/json.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
-import type { FieldProblem } from '../api/status-refusal.ts'
-import { invalidAt, required, unsupported } from '../schema/structural-check.ts'
-import { completeNames, type DefinitionSpec, specOf, statusOf } from './definition.ts'
-import { approvalAnnotation, approvalOf } from './definition-approval.ts'
-import { isEstablished } from './definition-status.ts'
-import { versionProblems } from './definition-version-check.ts'
+import { structuralProblems } from '../schema/structural-check.ts'
+import { memberSchema, type StructuralSchema } from '../schema/structural-schema.ts'
+import { approvalAnnotation, approvalOf, isEstablished } from './definition-status.ts'
+import {
+  completeNames,
+  type DefinitionSpec,
+  type DefinitionVersion,
+  specOf,
+  statusOf,
+} from './definition.ts'
 
-/** The rules of CustomResourceDefinitions themselves. Source: apiextensions.k8s.io/v1 validation. */
+/** The rules of CustomResourceDefinitions. Source: apiextensions.k8s.io/v1 validation. */
 export const definitionRules: ObjectRules = {
   settle: (definition) => {
     const spec = (definition['spec'] ?? {}) as Partial<DefinitionSpec>
@@ -41,20 +46,20 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
   }
   const approval = approvalOf(definition)
   const approvalField = `metadata.annotations[${approvalAnnotation}]`
-  if (approval?.state === 'missing') found.push(required(approvalField, approval.message))
+  if (approval?.state === 'missing') found.push(requiredAt(approvalField, approval.message))
   if (approval?.state === 'invalid') {
     found.push(
       invalidAt(approvalField, metadata.annotations?.[approvalAnnotation], approval.message),
     )
   }
-  if (group === '') found.push(required('spec.group'))
+  if (group === '') found.push(requiredAt('spec.group'))
   else if (!group.includes('.')) {
     found.push(invalidAt('spec.group', group, 'should be a domain with at least one dot'))
   }
   if (scope === '') {
-    found.push(required('spec.scope'))
+    found.push(requiredAt('spec.scope'))
   } else if (scope !== 'Cluster' && scope !== 'Namespaced') {
-    found.push(unsupported('spec.scope', scope, ['Cluster', 'Namespaced']))
+    found.push(unsupportedAt('spec.scope', scope, ['Cluster', 'Namespaced']))
   }
   for (const [name, value] of Object.entries({
     plural,
@@ -63,7 +68,7 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
     listKind: listKind ?? '',
   })) {
     const field = `spec.names.${name}`
-    if (value === '') found.push(required(field))
+    if (value === '') found.push(requiredAt(field))
     else if (!label.test(value.toLowerCase())) found.push(invalidAt(field, value, labelRule))
     else if ((name === 'plural' || name === 'singular') && !label.test(value)) {
       found.push(invalidAt(field, value, labelRule))
@@ -77,9 +82,9 @@ function definitionProblems(definition: Unstructured): FieldProblem[] {
   const strategy = conversion?.strategy ?? 'None'
   if (strategy === 'Webhook' && conversion?.webhook === undefined) {
     const message = 'required when strategy is set to Webhook'
-    found.push(required('spec.conversion.webhookClientConfig', message))
+    found.push(requiredAt('spec.conversion.webhookClientConfig', message))
   } else if (strategy !== 'None' && strategy !== 'Webhook') {
-    found.push(unsupported('spec.conversion.strategy', strategy, ['None', 'Webhook']))
+    found.push(unsupportedAt('spec.conversion.strategy', strategy, ['None', 'Webhook']))
   }
   return [...found, ...versionProblems(versions)]
 }
@@ -110,3 +115,122 @@ function updateProblems(
   }
   return found
 }
+
+/** The problems of a definition's versions. */
+function versionProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
+  const found: FieldProblem[] = []
+  if (new Set(versions.map(({ name }) => name)).size < versions.length) {
+    found.push(invalidAt('spec.versions', versions, 'must contain unique version names'))
+  }
+  if (versions.filter(({ storage }) => storage).length !== 1) {
+    const message = 'must have exactly one version marked as storage version'
+    found.push(invalidAt('spec.versions', versions, message))
+  }
+  for (const [at, version] of versions.entries()) {
+    if (version.deprecationWarning !== undefined && version.deprecated !== true) {
+      const field = `spec.versions[${at}].deprecationWarning`
+      const message = 'can only be set for deprecated versions'
+      found.push(invalidAt(field, version.deprecationWarning, message))
+    }
+    if (version.schema?.openAPIV3Schema === undefined) {
+      found.push(requiredAt(`spec.versions[${at}].schema.openAPIV3Schema`))
+    }
+  }
+  return [...found, ...partProblems(versions)]
+}
+
+interface VersionPart {
+  readonly keyword: 'schema' | 'subresources' | 'additionalPrinterColumns' | 'selectableFields'
+  /** The path that a kube-apiserver names if all versions agree on the part. */
+  readonly shared: string
+  readonly check: (version: DefinitionVersion, field: string) => FieldProblem[]
+}
+
+const parts: readonly VersionPart[] = [
+  {
+    keyword: 'schema',
+    shared: 'spec.validation',
+    check: ({ schema }, field) =>
+      schema?.openAPIV3Schema === undefined
+        ? []
+        : structuralProblems(schema.openAPIV3Schema, `${field}.openAPIV3Schema`),
+  },
+  { keyword: 'subresources', shared: 'spec.subresources', check: scaleProblems },
+  {
+    keyword: 'additionalPrinterColumns',
+    shared: 'spec.additionalPrinterColumns',
+    check: columnProblems,
+  },
+  { keyword: 'selectableFields', shared: 'spec.selectableFields', check: selectableProblems },
+]
+
+function partProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
+  const [first] = versions
+  return parts.flatMap(({ keyword, shared, check }) =>
+    first !== undefined && versions.every((one) => equalJson(one[keyword], first[keyword]))
+      ? check(first, shared)
+      : versions.flatMap((one, at) => check(one, `spec.versions[${at}].${keyword}`)),
+  )
+}
+
+const isSimplePath = (path: string): boolean => /^\.[^.]/.test(path)
+const notSimple = 'must be a simple json path starting with .'
+
+function scaleProblems({ subresources }: DefinitionVersion, field: string): FieldProblem[] {
+  const scale = subresources?.scale
+  if (scale === undefined) return []
+  const check = (name: string, path: string | undefined, root: string): FieldProblem[] => {
+    const at = `${field}.scale.${name}`
+    if (path === undefined || path === '') return [requiredAt(at)]
+    if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
+    return path.startsWith(`${root}.`)
+      ? []
+      : [invalidAt(at, path, `should be a json path under ${root}`)]
+  }
+  return [
+    ...check('specReplicasPath', scale.specReplicasPath, '.spec'),
+    ...check('statusReplicasPath', scale.statusReplicasPath, '.status'),
+  ]
+}
+
+const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
+
+function columnProblems(
+  { additionalPrinterColumns = [] }: DefinitionVersion,
+  field: string,
+): FieldProblem[] {
+  return additionalPrinterColumns.flatMap(({ name = '', type = '', jsonPath = '' }, at) => [
+    ...(name === '' ? [requiredAt(`${field}[${at}].name`)] : []),
+    ...(columnTypes.includes(type)
+      ? []
+      : [invalidAt(`${field}[${at}].type`, type, `must be one of ${columnTypes.join(',')}`)]),
+    ...(isSimplePath(jsonPath) || jsonPath.startsWith('.')
+      ? []
+      : [invalidAt(`${field}[${at}].JSONPath`, jsonPath, notSimple)]),
+  ])
+}
+
+function selectableProblems(
+  { selectableFields = [], schema }: DefinitionVersion,
+  field: string,
+): FieldProblem[] {
+  return selectableFields.flatMap(({ jsonPath }, at) => {
+    const place = `${field}[${at}].jsonPath`
+    const target = jsonPath
+      .replace(/^\./, '')
+      .split('.')
+      .reduce<StructuralSchema | undefined>(
+        (part, name) => (part === undefined ? undefined : memberSchema(part, name)),
+        schema?.openAPIV3Schema,
+      )
+    if (target === undefined) {
+      return [invalidAt(place, jsonPath, 'is an invalid path: does not refer to a valid field')]
+    }
+    return ['string', 'boolean', 'integer'].includes(target.type ?? '')
+      ? []
+      : [invalidAt(place, jsonPath, notSelectable)]
+  })
+}
+
+const notSelectable =
+  'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'

@@ -8,7 +8,6 @@ import {
   specOf,
   statusOf,
 } from './definition.ts'
-import { approvalOf } from './definition-approval.ts'
 
 /** Whether a definition is served. */
 export function isEstablished(definition: Unstructured): boolean {
@@ -19,7 +18,7 @@ export function isEstablished(definition: Unstructured): boolean {
   )
 }
 
-/** The status that follows from a definition and from the names that others of its group have. */
+/** The status of a definition. `others` are the other definitions of the group, whose names are taken. */
 export function nextStatus(
   definition: Unstructured,
   others: readonly Unstructured[],
@@ -42,7 +41,7 @@ export function nextStatus(
     conflict === undefined
       ? condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found')
       : condition('NamesAccepted', 'False', conflict.reason, conflict.message)
-  // Once established a kind stays so, under the names that it has.
+  // An established kind stays established, under its accepted names.
   const established =
     conflict === undefined || isEstablished(definition)
       ? condition(
@@ -78,7 +77,7 @@ export function nextStatus(
   }
 }
 
-/** Each in its place, and behind those that others have written, which stay. */
+/** Replaces conditions in place and appends new ones. Keeps the conditions of other writers. */
 function mergedConditions(
   before: readonly DefinitionCondition[],
   made: readonly DefinitionCondition[],
@@ -95,7 +94,7 @@ interface Conflict {
   readonly message: string
 }
 
-/** Names that are free are accepted one by one. As in a kube-apiserver the last conflict is the one that is told. */
+/** Accepts each free name on its own. Reports the last conflict, as a kube-apiserver does. */
 function acceptNames(
   names: ReturnType<typeof completeNames>,
   others: readonly DefinitionStatus[],
@@ -124,4 +123,38 @@ function acceptNames(
     ...(categories === undefined ? {} : { categories }),
   }
   return { accepted, conflict }
+}
+
+/** Names the approval of an API. Definitions in groups of Kubernetes must have it. */
+export const approvalAnnotation = 'api-approved.kubernetes.io'
+
+/** The approval of a definition's API, and its condition. */
+export interface DefinitionApproval {
+  readonly state: 'missing' | 'invalid' | 'bypassed' | 'approved'
+  readonly status: 'True' | 'False'
+  readonly reason: string
+  readonly message: string
+}
+
+const required = `protected groups must have approval annotation "${approvalAnnotation}"`
+const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
+
+/** The approval of a definition; `undefined` for groups that need none. */
+export function approvalOf(definition: Unstructured): DefinitionApproval | undefined {
+  if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(specOf(definition).group)) return undefined
+  const said = definition.metadata.annotations?.[approvalAnnotation] ?? ''
+  if (said === '') {
+    const message = `${required}, ${see}`
+    return { state: 'missing', status: 'False', reason: 'MissingAnnotation', message }
+  }
+  if (URL.canParse(said) && new URL(said).host !== '') {
+    const message = `approved in ${said}`
+    return { state: 'approved', status: 'True', reason: 'ApprovedAnnotation', message }
+  }
+  if (said.startsWith('unapproved')) {
+    const message = `not approved: ${JSON.stringify(said)}`
+    return { state: 'bypassed', status: 'False', reason: 'UnapprovedAnnotation', message }
+  }
+  const message = `${required} with either a URL or a reason starting with "unapproved", ${see}`
+  return { state: 'invalid', status: 'False', reason: 'InvalidAnnotation', message }
 }

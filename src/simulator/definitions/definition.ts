@@ -1,14 +1,14 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { StructuralSchema } from '../schema/structural-schema.ts'
 
-/** CustomResourceDefinitions themselves. */
+/** The resource of CustomResourceDefinitions. */
 export const definitionResource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',
   resource: 'customresourcedefinitions',
 } as const
 
-/** `names` of a definition's spec and `acceptedNames` of its status. */
+/** The `spec.names` and `status.acceptedNames` of a definition. */
 export interface DefinitionNames {
   readonly plural: string
   readonly singular?: string
@@ -44,7 +44,7 @@ export interface DefinitionVersion {
   readonly selectableFields?: readonly { readonly jsonPath: string }[]
 }
 
-/** The parts of a CustomResourceDefinition's `spec` that count here. */
+/** The parts of a CustomResourceDefinition's `spec` that the simulator reads. */
 export interface DefinitionSpec {
   readonly group: string
   /** `Namespaced` or `Cluster`. */
@@ -74,7 +74,7 @@ export const specOf = (definition: Unstructured): DefinitionSpec =>
 
 export const statusOf = (definition: Unstructured): DefinitionStatus => definition['status'] ?? {}
 
-/** The names with those that follow from others where they are not given. */
+/** Fills in the singular and the list kind from the kind. */
 export function completeNames(
   names: DefinitionNames,
 ): Required<Pick<DefinitionNames, 'plural' | 'singular' | 'kind' | 'listKind'>> & DefinitionNames {
@@ -91,7 +91,7 @@ export function completeNames(
 
 const versionName = /^v([1-9]\d*)(?:(alpha|beta)([1-9]\d*))?$/
 
-/** Orders versions by their priority: stable ones first, then beta, then alpha, the newer before the older; then the rest by name. */
+/** Orders versions by priority: stable before beta before alpha, newer before older, other names last and by name. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [rankOf(a), rankOf(b)]
   const at = left.findIndex((part, index) => part !== right[index])

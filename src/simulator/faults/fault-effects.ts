@@ -1,15 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Refusal } from '../api/status-refusal.ts'
-import type { FrameRewriter, ResponseSink } from './answer-stream.ts'
 import type { RequestFault, ServerFault, TooLargeEncoding } from './fault.ts'
-import { cutSink, frozenSink, slowSink, splitSink } from './faulty-sinks.ts'
+
+/** Takes the bytes of a streamed answer. Faults wrap it. */
+export interface ResponseSink {
+  /** Resolves when there is room for more; with `false` if the connection is closed. */
+  write(chunk: Buffer): Promise<boolean>
+  /** Ends the answer cleanly. */
+  end(): void
+  /** Breaks the connection. */
+  destroy(): void
+}
+
+/** A frame of a watch stream. */
+export interface WatchFrame {
+  readonly kind: 'event' | 'bookmark' | 'initial-events-end' | 'error'
+  readonly bytes: Buffer
+}
+
+/** Replaces a frame of a watch. `end` closes the stream after the replacement. */
+export type FrameRewriter = (frame: WatchFrame) => {
+  readonly bytes: readonly Buffer[]
+  readonly end: boolean
+}
 
 /** What a fault does to one request. */
 export interface FaultEffect {
-  /** Answered instead of the server's own answer; `disconnect`: nothing is. */
+  /** Replaces the server's answer. `disconnect` closes the connection without an answer. */
   readonly answer?: Refusal | 'disconnect'
-  /** Put between the answer's body and the connection. */
+  /** Wraps the connection. */
   readonly sink?: (inner: ResponseSink) => ResponseSink
-  /** Put between a watch and its frames. */
+  /** Changes the frames of a watch. */
   readonly rewrite?: FrameRewriter
 }
 
@@ -40,7 +61,7 @@ const reasons: Readonly<Record<number, string>> = {
   504: 'Timeout',
 }
 
-/** A refusal with the reason that goes with its code. */
+/** A refusal with the reason of its code. */
 export function statusOf(
   code: number,
   message?: string,
@@ -56,7 +77,7 @@ export function statusOf(
   })
 }
 
-/** Does `change` to the frame of a number, and nothing to the others. */
+/** Applies `change` to one frame, by its number. */
 function atFrame(
   number: number,
   change: (bytes: Buffer) => ReturnType<FrameRewriter>,
@@ -65,7 +86,7 @@ function atFrame(
   return ({ bytes }) => (seen++ === number ? change(bytes) : { bytes: [bytes], end: false })
 }
 
-const strangers = Buffer.from(
+const foreignEvent = Buffer.from(
   '{"type":"ADDED","object":{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"stranger","namespace":"default","uid":"00000000-0000-4000-8000-000000000000","resourceVersion":"999999999"}}}\n',
 )
 const malformed = Buffer.from('{"type":"ADDED","object":{"kind":\n')
@@ -76,7 +97,7 @@ type Effects = {
   ) => FaultEffect
 }
 
-/** Every request fault, as what it does. */
+/** The effect of each request fault. */
 const effects: Effects = {
   none: () => ({}),
   status: ({ code, message, reason, retryAfterSeconds }) => ({
@@ -95,7 +116,7 @@ const effects: Effects = {
     rewrite: atFrame(frame, (bytes) => ({ bytes: [bytes, bytes], end: false })),
   }),
   'wrong-kind-event': ({ frame }) => ({
-    rewrite: atFrame(frame, (bytes) => ({ bytes: [strangers, bytes], end: false })),
+    rewrite: atFrame(frame, (bytes) => ({ bytes: [foreignEvent, bytes], end: false })),
   }),
   'malformed-event': ({ frame }) => ({
     rewrite: atFrame(frame, (bytes) => ({ bytes: [malformed, bytes], end: false })),
@@ -114,13 +135,73 @@ const effects: Effects = {
   }),
 }
 
-/** What a fault does to one request; made anew for each. */
+/** The effect of a fault on one request. Make a new effect for each request. */
 export function effectOf(fault: RequestFault): FaultEffect {
   const make = effects[fault.type] as (fault: RequestFault) => FaultEffect
   return make(fault)
 }
 
-/** Whether a fault is one of a request's. */
+/** Whether a fault concerns single requests. */
 export function isRequestFault(fault: RequestFault | ServerFault): fault is RequestFault {
   return Object.hasOwn(effects, fault.type)
+}
+
+/** Passes `afterBytes` bytes, then closes the connection. */
+function cutSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+  let left = afterBytes
+  return {
+    ...inner,
+    write: async (chunk) => {
+      if (chunk.length < left) {
+        left -= chunk.length
+        return inner.write(chunk)
+      }
+      await inner.write(chunk.subarray(0, left))
+      // The bytes have to arrive before the connection closes.
+      await sleep(10)
+      inner.destroy()
+      return false
+    },
+  }
+}
+
+/** Passes `afterBytes` bytes, then sends nothing more. The connection stays open. */
+function frozenSink(inner: ResponseSink, afterBytes: number): ResponseSink {
+  let left = afterBytes
+  return {
+    write: async (chunk) => {
+      const part = chunk.subarray(0, left)
+      left -= part.length
+      return part.length === 0 ? true : inner.write(part)
+    },
+    end: () => {
+      if (left > 0) inner.end()
+    },
+    destroy: () => inner.destroy(),
+  }
+}
+
+/** Sends at a rate, in steps of a twentieth of a second. */
+function slowSink(inner: ResponseSink, bytesPerSecond: number): ResponseSink {
+  const step = Math.max(1, Math.floor(bytesPerSecond / 20))
+  return { ...inner, write: async (chunk) => inPieces(inner, chunk, step, 50) }
+}
+
+/** Sends pieces of `everyBytes` bytes, each in its own turn of the event loop. */
+function splitSink(inner: ResponseSink, everyBytes: number): ResponseSink {
+  const step = Math.max(1, everyBytes)
+  return { ...inner, write: async (chunk) => inPieces(inner, chunk, step, 1) }
+}
+
+async function inPieces(
+  inner: ResponseSink,
+  chunk: Buffer,
+  step: number,
+  pauseMs: number,
+): Promise<boolean> {
+  for (let at = 0; at < chunk.length; at += step) {
+    if (!(await inner.write(chunk.subarray(at, at + step)))) return false
+    await sleep(pauseMs)
+  }
+  return true
 }

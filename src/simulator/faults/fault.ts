@@ -1,4 +1,4 @@
-/** Which requests a fault is for. An absent field matches anything. */
+/** The requests that a fault strikes. An absent field matches anything. */
 export interface FaultMatch {
   /** The plural of the path, `pods`. */
   readonly resource?: string
@@ -16,18 +16,18 @@ export interface FaultMatch {
     | 'deletecollection'
   /** For LIST: `first` without a continue token, `later` with one. */
   readonly page?: 'first' | 'later'
-  /** What the path begins with; for requests that are about no resource, `/openapi`. */
+  /** A prefix of the path, such as `/openapi`, for requests outside of resources. */
   readonly path?: string
 }
 
-/** The three ways in which servers say that a resource version is too large. */
+/** The three forms in which servers report a resource version that is too large. */
 export type TooLargeEncoding = 'cause-reason' | 'cause-message' | 'message'
 
-/** A fault in the answer to a request: it strikes the next requests that match. */
+/** A fault in the answer to a request. It strikes the next matching requests. */
 export type RequestFault =
-  /** None: the request is answered as always. A place in a sequence. */
+  /** No fault: a place in a sequence. */
   | { readonly type: 'none' }
-  /** Refused with this status, 429, 500, 503, …, and `Retry-After` where it is given. */
+  /** Refuses the request with this status (429, 500, 503, …) and, if given, `Retry-After`. */
   | {
       readonly type: 'status'
       readonly code: number
@@ -39,61 +39,61 @@ export type RequestFault =
   | { readonly type: 'expired' }
   /** 504, "Too large resource version". */
   | { readonly type: 'too-large-resource-version'; readonly encoding: TooLargeEncoding }
-  /** The connection is closed before any answer. */
+  /** Closes the connection without an answer. */
   | { readonly type: 'disconnect' }
-  /** The answer stops after so many bytes of its body, and the connection stays open. */
+  /** Stops the answer after `afterBytes` bytes of its body. The connection stays open. */
   | { readonly type: 'half-open'; readonly afterBytes: number }
-  /** The answer is cut after so many bytes of its body. */
+  /** Closes the connection after `afterBytes` bytes of the body. */
   | { readonly type: 'truncate'; readonly afterBytes: number }
-  /** The body comes at this rate. */
+  /** Sends the body at this rate. */
   | { readonly type: 'slow'; readonly bytesPerSecond: number }
-  /** The body comes in pieces of so many bytes. */
+  /** Sends the body in pieces of `everyBytes` bytes. */
   | { readonly type: 'split'; readonly everyBytes: number }
-  /** In a WATCH, the frame of this number (0 is the first) is sent twice. */
+  /** Sends the frame of this number of a WATCH (the first is 0) twice. */
   | { readonly type: 'duplicate-event'; readonly frame: number }
-  /** In a WATCH, a Widget that is nobody's comes before the frame of this number. */
+  /** Sends an object of a foreign kind before the frame of this number of a WATCH. */
   | { readonly type: 'wrong-kind-event'; readonly frame: number }
-  /** In a WATCH, a line that is no JSON comes before the frame of this number. */
+  /** Sends a line that is not JSON before the frame of this number of a WATCH. */
   | { readonly type: 'malformed-event'; readonly frame: number }
-  /** A WATCH ends with an ERROR event of this code (410 unless given) instead of the frame of this number. */
+  /** Ends a WATCH with an ERROR event (default code 410) in place of the frame of this number. */
   | { readonly type: 'error-event'; readonly frame: number; readonly code?: number }
-  /** The bookmark that ends the initial events never comes. */
+  /** Drops the bookmark that ends the initial events. */
   | { readonly type: 'no-initial-events-end' }
 
-/** A fault of the server as a whole: it strikes at once. */
+/** A fault of the whole server. It strikes at once. */
 export type ServerFault =
   /** Breaks every connection. */
   | { readonly type: 'drop-connections' }
-  /** Breaks every connection and refuses new ones for so long. */
+  /** Breaks every connection and refuses new connections for `forMs` milliseconds. */
   | { readonly type: 'refuse-connections'; readonly forMs: number }
-  /** Every connection that is open now stays open, and nothing more is sent on it. */
+  /** Sends nothing more on the connections that are open now. They stay open. */
   | { readonly type: 'freeze-connections' }
-  /** Every open watch of the matching resource ends with an ERROR event of this code, 410 unless given. */
+  /** Ends every open watch of the resource with an ERROR event; default code 410. */
   | { readonly type: 'end-watches'; readonly code?: number; readonly resource?: string }
   /**
-   * A node falls silent: NotReady, tainted, its pods not ready and evicted after the time for which they tolerate it, or
-   * after so many milliseconds.
+   * Makes a node silent: NotReady and tainted. Its pods are not ready, and are evicted after the time for which they
+   * tolerate the taint, or after `evictAfterMs`.
    */
   | { readonly type: 'fail-node'; readonly node: string; readonly evictAfterMs?: number }
-  /** The node is heard of again. */
+  /** Brings a silent node back. */
   | { readonly type: 'recover-node'; readonly node: string }
-  /** Everything before now is forgotten: older resource versions and continue tokens are 410. */
+  /** Forgets the history. Older resource versions and continue tokens are answered with 410. */
   | { readonly type: 'compact-history' }
 
-/** A request to misbehave. */
+/** An order for faults. */
 export interface FaultOrder {
-  /** A sequence strikes one request after the other: a 409, then a 429. */
+  /** One fault, or a sequence that strikes one request after the other: a 409, then a 429. */
   readonly fault: RequestFault | ServerFault | readonly RequestFault[]
   /** For request faults. */
   readonly match?: FaultMatch
-  /** For request faults: how many requests it strikes, or how often a sequence is gone through; 1 unless given. */
+  /** For request faults: the number of requests to strike, or of runs through a sequence. Default 1. */
   readonly times?: number
 }
 
-/** A request fault that is waiting for its requests; of a sequence, the next one. */
+/** A request fault that waits for matching requests; for a sequence, its next fault. */
 export interface PendingFault {
   readonly fault: RequestFault
   readonly match: FaultMatch
-  /** How many requests it strikes, the further faults of its sequence included. */
+  /** The number of requests still to strike, including the later faults of a sequence. */
   readonly remaining: number
 }

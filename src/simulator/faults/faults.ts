@@ -2,7 +2,7 @@ import { CodedError } from '../../lib/coded-error.ts'
 import type { FaultMatch, FaultOrder, PendingFault, RequestFault, ServerFault } from './fault.ts'
 import { effectOf, type FaultEffect, isRequestFault } from './fault-effects.ts'
 
-/** A request as faults are matched with it. */
+/** The properties of a request that faults match. */
 export interface FaultSubject {
   readonly path: string
   readonly verb: string
@@ -12,21 +12,21 @@ export interface FaultSubject {
   readonly page: 'first' | 'later'
 }
 
-/** Faults that strike one request after the other, from the first to the last and again. */
+/** Faults that strike one request after the other, over and over. */
 interface OrderedFaults extends Omit<PendingFault, 'fault'> {
   readonly faults: readonly RequestFault[]
 }
 
-/** Does what server faults ask for. */
+/** Carries out server faults. */
 export interface ServerFaultTarget {
-  /** `false` where there is nothing that it could strike. */
+  /** Returns `false` if the fault has no target. */
   strike(fault: ServerFault): boolean
 }
 
-/** An order that names no fault there is. */
+/** An order with an unknown fault, or with a fault that has no target. */
 export class FaultError extends CodedError {
   constructor(value: unknown) {
-    super('FAULT', `no such fault, or nothing that it strikes: ${JSON.stringify(value)}`, {
+    super('FAULT', `no such fault, or no target for it: ${JSON.stringify(value)}`, {
       value,
       hint: 'POST {"fault":{"type":…},"match":{…},"times":1}; docs/simulator.md lists the types',
     })
@@ -43,10 +43,10 @@ const serverFaults = {
   'compact-history': true,
 } satisfies Record<ServerFault['type'], true>
 
-/** How many faults may wait at once; one more is refused. */
+/** The maximum number of waiting faults. */
 const mostPending = 1000
 
-/** The faults that the simulated server is to show, each for the next requests that match it. */
+/** The ordered faults. Each strikes the next requests that match it. */
 export class Faults {
   readonly #target: ServerFaultTarget
   #pending: OrderedFaults[] = []
@@ -70,7 +70,7 @@ export class Faults {
     }
   }
 
-  /** The request faults that still wait. */
+  /** The request faults that wait. */
   pending(): readonly PendingFault[] {
     return this.#pending.map((one) => {
       const { match, remaining } = one
@@ -78,12 +78,12 @@ export class Faults {
     })
   }
 
-  /** Forgets all that wait. */
+  /** Drops all waiting faults. */
   clear(): void {
     this.#pending = []
   }
 
-  /** The effects of all faults that strike this request, in the order of their orders. */
+  /** Takes the effects of all faults that strike a request, in the order in which they were ordered. */
   take(subject: FaultSubject): FaultEffect[] {
     if (this.#pending.length === 0) return []
     const struck = this.#pending.filter(({ match }) => matches(match, subject))

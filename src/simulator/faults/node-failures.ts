@@ -1,10 +1,10 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import {
   evictedPod,
-  foundNode,
-  foundPod,
+  recoveredNode,
+  recoveredPod,
   lostNode,
-  strandedPod,
+  unreadyPod,
   toleratedForMs,
 } from '../population/node-health.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -12,28 +12,27 @@ import type { Storage } from '../storage/storage.ts'
 const nodes = { group: '', version: 'v1', resource: 'nodes' }
 const pods = { group: '', version: 'v1', resource: 'pods' }
 
-/** Timers take no longer waits. */
+/** The longest delay of a timer. */
 const longestWaitMs = 2 ** 31 - 1
 
 /**
- * Nodes that fail and come back, with what the node controller does to them and to their pods. Pods that are evicted
- * stay, terminating, until their node is heard of again.
+ * Fails nodes and brings them back, with the effects that the node controller has on them and on their pods. Evicted
+ * pods stay, terminating, until their node is back.
  */
 export class NodeFailures {
   readonly #storage: Storage
-  /** The evictions that are to come, by node. */
+  /** Timers of pending evictions, by node. */
   readonly #timers = new Map<string, NodeJS.Timeout[]>()
 
   constructor(storage: Storage) {
     this.#storage = storage
   }
 
-  /** Whether there is such a node. */
   has(name: string): boolean {
     return this.#storage.get(nodes, '', name) !== undefined
   }
 
-  /** The node falls silent. Its pods are evicted after the time that they tolerate it, or after `evictAfterMs`. */
+  /** Makes a node silent. Its pods are evicted after the time for which they tolerate it, or after `evictAfterMs`. */
   fail(name: string, evictAfterMs: number | undefined): void {
     const node = this.#storage.get(nodes, '', name)
     if (node === undefined) return
@@ -42,8 +41,8 @@ export class NodeFailures {
     this.#storage.update(nodes, lostNode(node, atMs))
     const evictions = new Map<number, Unstructured[]>()
     for (const pod of this.#podsOn(name)) {
-      const stranded = strandedPod(pod, atMs)
-      if (stranded !== undefined) this.#storage.update(pods, stranded)
+      const unready = unreadyPod(pod, atMs)
+      if (unready !== undefined) this.#storage.update(pods, unready)
       const toleratedMs = toleratedForMs(pod)
       if (toleratedMs === Infinity) continue
       const dueMs = evictAfterMs ?? toleratedMs
@@ -55,23 +54,23 @@ export class NodeFailures {
     this.#timers.set(name, timers)
   }
 
-  /** The node is heard of again: its pods are ready, those that were evicted are gone. */
+  /** Brings a node back. Its pods are ready again; evicted pods are deleted. */
   recover(name: string): void {
     const node = this.#storage.get(nodes, '', name)
     if (node === undefined) return
     this.#clear(name)
     const atMs = Date.now()
-    this.#storage.update(nodes, foundNode(node, atMs))
+    this.#storage.update(nodes, recoveredNode(node, atMs))
     for (const pod of this.#podsOn(name)) {
       const { namespace = '', finalizers = [], deletionTimestamp } = pod.metadata
-      const found = foundPod(pod, atMs)
+      const found = recoveredPod(pod, atMs)
       if (deletionTimestamp !== undefined && finalizers.length === 0) {
         this.#storage.delete(pods, namespace, pod.metadata.name)
       } else if (found !== undefined) this.#storage.update(pods, found)
     }
   }
 
-  /** Nothing is evicted any more. */
+  /** Cancels all pending evictions. */
   stop(): void {
     for (const name of this.#timers.keys()) this.#clear(name)
   }

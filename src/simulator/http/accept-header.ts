@@ -1,13 +1,13 @@
 import { badRequest, notAcceptable } from '../api/status-refusal.ts'
 
-/** How objects are shown: whole, as metadata alone, or as rows of a table. */
+/** The form in which objects are sent: whole, metadata alone, or rows of a table. */
 export type Representation =
   | { readonly kind: 'object' }
   | { readonly kind: 'metadata' }
   | {
       readonly kind: 'table'
       readonly apiVersion: string
-      /** What a row has of its object beside the cells. */
+      /** The part of the object that a row carries. */
       readonly include: 'Metadata' | 'Object' | 'None'
     }
 
@@ -18,7 +18,7 @@ interface MediaRange {
   readonly quality: number
 }
 
-/** The ranges of an `Accept` header, the most wanted first. */
+/** The ranges of an `Accept` header, the preferred range first. */
 function mediaRanges(accept: string): MediaRange[] {
   return accept
     .split(',')
@@ -40,14 +40,17 @@ const jsonTypes = new Set(['application/json', 'application/*', '*/*', ''])
 
 const accepted = 'only the following media types are accepted: application/json'
 
-/** What of a request decides how its objects are shown. */
-export interface Shown {
+/** The parts of a request that choose the representation. */
+export interface RepresentationRequest {
   readonly accept: string | undefined
   readonly params: URLSearchParams
 }
 
-/** How to show an object, or the objects of a list or watch. Throws 406, and 400 for a table of nothing that there is. */
-export function representationOf({ accept, params }: Shown, isList: boolean): Representation {
+/** The representation that a request asks for. Throws 406, and 400 for an invalid `includeObject`. */
+export function representationOf(
+  { accept, params }: RepresentationRequest,
+  isList: boolean,
+): Representation {
   const ranges = mediaRanges(accept ?? '*/*')
   let mismatch: string | undefined
   for (const { type, parameters } of ranges) {
@@ -84,7 +87,7 @@ function unacceptable(ranges: readonly MediaRange[]): string {
     : '406: Not Acceptable\n\nAvailable representations: application/json, application/json;stream=watch'
 }
 
-/** Whether aggregated discovery is wanted rather than the plain one. Throws 406 where neither can be given. */
+/** Whether the client accepts aggregated discovery. Throws 406 if it accepts neither form. */
 export function wantsAggregated(accept: string | undefined): boolean {
   const ranges = mediaRanges(accept ?? '*/*').filter(({ type }) => jsonTypes.has(type))
   const aggregated = ranges.some(

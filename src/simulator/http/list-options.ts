@@ -1,24 +1,25 @@
-import { badRequest, type FieldProblem, invalid, Refusal } from '../api/status-refusal.ts'
+import { type FieldProblem, forbiddenAt, unsupportedAt } from '../api/field-problem.ts'
+import { badRequest, invalid, Refusal } from '../api/status-refusal.ts'
 
 /** The query parameters of LIST and WATCH, checked. */
 export interface ListQuery {
   readonly watch: boolean
   readonly labelSelector: string
   readonly fieldSelector: string
-  /** `undefined` where it was not given or is `''`. */
+  /** `undefined` if it is absent or `''`. */
   readonly revision: number | undefined
   readonly match: '' | 'Exact' | 'NotOlderThan'
   /** 0: no limit. */
   readonly limit: number
-  /** `''` where it was not given. */
+  /** `''` if it is absent. */
   readonly continue: string
   readonly allowWatchBookmarks: boolean
   readonly sendInitialEvents: boolean | undefined
-  /** 0: the server's own. */
+  /** 0: the server's default. */
   readonly timeoutSeconds: number
 }
 
-/** Reads and checks the parameters as a kube-apiserver does. Throws 400 and 422. */
+/** Reads and checks the parameters. Throws 400 and 422, as a kube-apiserver does. */
 export function listQuery(params: URLSearchParams): ListQuery {
   const watch = flag(params, 'watch')
   const initial = params.has('sendInitialEvents') ? flag(params, 'sendInitialEvents') : undefined
@@ -75,33 +76,25 @@ function checkMatch(query: MatchQuery): void {
   }
 }
 
-const forbidden = (field: string, message: string): FieldProblem => ({
-  reason: 'FieldValueForbidden',
-  message: `Forbidden: ${message}`,
-  field,
-})
-
 function listProblems({ initial, match, version, continued }: MatchQuery): FieldProblem[] {
   const problems: FieldProblem[] = []
   const field = 'resourceVersionMatch'
   if (match !== '') {
     if (version === '') {
-      problems.push(forbidden(field, `${field} is forbidden unless resourceVersion is provided`))
+      problems.push(forbiddenAt(field, `${field} is forbidden unless resourceVersion is provided`))
     }
     if (continued !== '') {
-      problems.push(forbidden(field, `${field} is forbidden when continue is provided`))
+      problems.push(forbiddenAt(field, `${field} is forbidden when continue is provided`))
     }
     if (match !== 'Exact' && match !== 'NotOlderThan') {
-      const supported = 'supported values: "Exact", "NotOlderThan", ""'
-      const message = `Unsupported value: ${JSON.stringify(match)}: ${supported}`
-      problems.push({ reason: 'FieldValueNotSupported', message, field })
+      problems.push(unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']))
     }
     if (match === 'Exact' && version === '0') {
-      problems.push(forbidden(field, `${field} "exact" is forbidden for resourceVersion "0"`))
+      problems.push(forbiddenAt(field, `${field} "exact" is forbidden for resourceVersion "0"`))
     }
   }
   if (initial !== undefined) {
-    problems.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+    problems.push(forbiddenAt('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
   }
   return problems
 }
@@ -111,9 +104,9 @@ function watchProblems({ initial, match }: MatchQuery): FieldProblem[] {
   if (initial === undefined) {
     return match === ''
       ? []
-      : [forbidden(field, `${field} is forbidden for watch unless sendInitialEvents is provided`)]
+      : [forbiddenAt(field, `${field} is forbidden for watch unless sendInitialEvents is provided`)]
   }
   return match === 'NotOlderThan'
     ? []
-    : [forbidden(field, `sendInitialEvents requires setting ${field} to NotOlderThan`)]
+    : [forbiddenAt(field, `sendInitialEvents requires setting ${field} to NotOlderThan`)]
 }

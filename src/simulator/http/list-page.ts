@@ -1,20 +1,19 @@
-import type { ResponseSink } from '../faults/answer-stream.ts'
-import type { ObjectText } from './object-text.ts'
-import { ChunkedWriter } from './response-sink.ts'
-import { decodeContinue, encodeContinue } from './continue-token.ts'
-import type { ListQuery } from './list-options.ts'
+import type { ServedResource } from '../api/served-resource.ts'
 import {
   badRequest,
   continueExpired,
   listExpired,
   tooLargeResourceVersion,
 } from '../api/status-refusal.ts'
-import type { Selection } from './selection.ts'
-import type { ServedResource } from '../api/served-resource.ts'
+import type { ResponseSink } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
+import type { ListQuery } from './list-options.ts'
+import type { ObjectText } from './object-text.ts'
+import { ChunkedWriter } from './response-sink.ts'
+import type { Selection } from './selection.ts'
 
-/** One page of a list: the whole list where there was no limit. */
+/** One page of a list: the whole list if the request has no limit. */
 export interface Page {
   readonly objects: readonly StoredObject[]
   readonly metadata: {
@@ -24,15 +23,15 @@ export interface Page {
   }
 }
 
-/** Where a page begins, and at which revision it stands. */
+/** The start of a page, and its revision. */
 interface PageStart {
   readonly revision: number
   readonly from: string
-  /** The token that it continues; `''` for a first page. */
+  /** The continue token of the request; `''` for a first page. */
   readonly token: string
 }
 
-/** Reads a page, all at once. Throws 410 where the history does not reach back, 504 where the revision is to come. */
+/** Reads a page within one tick. Throws 410 for revisions before the history and 504 for future revisions. */
 export function listPage(
   storage: Storage,
   served: ServedResource,
@@ -45,7 +44,7 @@ export function listPage(
     .store(served.stored)
     .snapshot(start.revision, { namespace, from: start.from })
   if (snapshot === undefined) throw expired(start, namespace)
-  // A cache, which revision 0 asks for, knows no pages.
+  // Revision 0 asks for a cached list, which has no pages.
   const limit = query.revision === 0 || query.limit === 0 ? Infinity : query.limit
   const objects: StoredObject[] = []
   let next: StoredObject | undefined
@@ -82,7 +81,7 @@ function pageStart(storage: Storage, namespace: string, query: ListQuery): PageS
     return { revision: at, from: token.from, token: query.continue }
   }
   if (revision > current) throw tooLargeResourceVersion(revision, current)
-  // As in kube-apiserver, a limit without a match asks for exactly this revision: pages need one state.
+  // A limit without a match asks for exactly this revision, as in a kube-apiserver: all pages show one state.
   const exact = match === 'Exact' || (match === '' && query.limit > 0 && revision > 0)
   return { revision: exact ? revision : current, from: '', token: '' }
 }
@@ -93,9 +92,49 @@ function expired({ from, token }: PageStart, namespace: string): Error {
     : continueExpired(encodeContinue({ revision: -1, from }, namespace))
 }
 
+/** The position at which a list continues. */
+interface ContinueToken {
+  /** -1 for the present state, which differs from the state of earlier pages. */
+  readonly revision: number
+  /** The lowest possible key of the next page. */
+  readonly from: string
+}
+
+const version = 'meta.k8s.io/v1'
+
+/** Writes a token in kube-apiserver's form. Its key is relative to the listed namespace. */
+function encodeContinue({ revision, from }: ContinueToken, namespace: string): string {
+  const start = `/${namespace === '' ? from : from.slice(namespace.length + 1)}`
+  return Buffer.from(JSON.stringify({ v: version, rv: revision, start })).toString('base64url')
+}
+
+/** Reads a token. Throws 400. */
+function decodeContinue(token: string, namespace: string): ContinueToken {
+  let value: { v?: unknown; rv?: unknown; start?: unknown } | null
+  try {
+    value = JSON.parse(Buffer.from(token, 'base64url').toString()) as typeof value
+  } catch (error) {
+    throw invalidToken(`continue key is not valid: ${(error as Error).message}`)
+  }
+  if (value?.v !== version) {
+    throw invalidToken('continue key is not valid: server does not recognize this encoded version')
+  }
+  const { rv, start } = value
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
+    throw invalidToken('continue key is not valid: incorrect encoded start resourceVersion')
+  }
+  if (typeof start !== 'string' || start === '') {
+    throw invalidToken('continue key is not valid: encoded start key empty')
+  }
+  const key = start.replace(/^\//, '')
+  return { revision: rv, from: namespace === '' ? key : `${namespace}/${key}` }
+}
+
+const invalidToken = (problem: string): Error => badRequest(`invalid continue token: ${problem}`)
+
 const comma = Buffer.from(',')
 
-/** Streams a list, as fast as the client reads it. */
+/** Streams a list at the speed of the client. */
 export async function sendList(page: Page, text: ObjectText, sink: ResponseSink): Promise<void> {
   const writer = new ChunkedWriter(sink)
   writer.add(Buffer.from(text.listHead(page.metadata)))

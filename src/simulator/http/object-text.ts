@@ -1,16 +1,21 @@
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { type Column, printedCell } from '../../kubernetes/printing/column.ts'
+import { nameAndAge } from '../../kubernetes/printing/core-columns.ts'
+import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
+import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { CapturedApi } from '../api/captured-api.ts'
+import { metadataSchema } from '../api/kind-schema.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { kindPrefix, readObject, type StoredObject } from '../storage/stored-object.ts'
 import type { Representation } from './accept-header.ts'
-import { tableColumns } from './table.ts'
 
-/** How the objects of one request are written: in which version, and how much of them. */
+/** How the objects of one request are written: their version and their parts. */
 export interface ObjectText {
   /** The pieces of an object in a list. */
   readonly item: (object: StoredObject) => readonly Buffer[]
   /** The pieces of an object on its own, with its kind. */
   readonly whole: (object: StoredObject) => readonly Buffer[]
-  /** The kind and version that {@link whole} says. */
+  /** The kind and version in {@link whole}. */
   readonly kind: string
   readonly apiVersion: string
   /** The beginning of a list of them, up to its first item. */
@@ -20,7 +25,7 @@ export interface ObjectText {
 const brace = Buffer.from('}')
 const metadataVersion = 'meta.k8s.io/v1'
 
-/** Texts go out as they are stored; only tables, and another version of an object, have to be parsed and written anew. */
+/** Sends texts as they are stored. Only tables and other versions of an object are parsed and written anew. */
 export function objectText(
   captured: CapturedApi,
   served: ServedResource,
@@ -39,7 +44,7 @@ export function objectText(
     apiVersion,
     listHead: listHead(`${kind}List`, apiVersion),
     whole,
-    // Items of custom resources name their kind, those of built-in ones do not.
+    // Items of custom resources carry their kind; items of built-in resources do not.
     item: served.stored.custom ? whole : (object) => [textOf(object, served)],
   }
 }
@@ -77,7 +82,7 @@ function tableText(
     const part = JSON.stringify(include === 'Object' ? read : partial)
     return Buffer.from(`{"cells":${cells},"object":${part}}`)
   }
-  // Later tables of a watch do not repeat the columns.
+  // Only the first table of a watch has the columns.
   let columns: readonly object[] | null = definitions
   const head = (metadata: object): string => {
     const opening = { kind, apiVersion, metadata, columnDefinitions: columns }
@@ -93,6 +98,60 @@ function tableText(
       const metadata = { resourceVersion: String(object.revision) }
       return [Buffer.from(head(metadata)), row(object), Buffer.from(']}')]
     },
+  }
+}
+
+/** The columns of a table, and a reader of its cells. */
+interface TableColumns {
+  readonly definitions: readonly object[]
+  readonly cellsOf: (object: Unstructured) => readonly unknown[]
+}
+
+/**
+ * The columns of a resource's tables: those of its definition, or those that a kube-apiserver prints for a built-in
+ * kind; otherwise the name and the age.
+ */
+function tableColumns(captured: CapturedApi, served: ServedResource): TableColumns {
+  const builtIn = served.columns === undefined ? printedKindOf(served) : undefined
+  const { columns } =
+    builtIn ?? (served.columns === undefined ? nameAndAge : customColumns(served.columns))
+  const described = descriptions(captured, served)
+  return {
+    definitions: columns.map((column, at) => ({
+      name: column.name,
+      type: builtIn === undefined || column.asTime === true ? column.type : tableType(column),
+      format: column.format,
+      description: described(column, at),
+      priority: column.priority,
+    })),
+    cellsOf: (object) => {
+      const nowMs = Date.now()
+      return columns.map((column) => printedCell(column, column.cell(object), nowMs))
+    },
+  }
+}
+
+/** Ages of built-in kinds are formatted texts. */
+function tableType({ type }: Column): string {
+  return type === 'date' ? 'string' : type
+}
+
+function descriptions(
+  captured: CapturedApi,
+  served: ServedResource,
+): (column: Column, at: number) => string {
+  const fields = metadataSchema(captured).root?.['properties'] as
+    | Readonly<Record<string, { readonly description?: string }>>
+    | undefined
+  return ({ name }, at) => {
+    if (at === 0 && name === 'Name') return fields?.['name']?.description ?? ''
+    const declared = served.columns?.[at - 1]
+    if (declared === undefined) {
+      return name === 'Age' ? (fields?.['creationTimestamp']?.description ?? '') : ''
+    }
+    return declared.description === ''
+      ? `Custom resource definition column (in JSONPath format): ${declared.jsonPath}`
+      : declared.description
   }
 }
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { parseJson } from '../api/json.ts'
 import { badRequest, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 
-/** As kube-apiserver: larger requests are refused. */
+/** The limit of a kube-apiserver. */
 const maxBodyBytes = 3 * 1024 * 1024
 
 /** The whole body of a request. Throws 413 beyond 3 MiB. */
@@ -29,7 +29,7 @@ export function contentType(request: IncomingMessage): string {
   return (request.headers['content-type'] ?? 'application/json').split(';')[0]?.trim() ?? ''
 }
 
-/** Reads JSON, or YAML where the media type says so; `undefined` for an empty body. Throws 415 and 400. */
+/** Reads JSON or YAML, by the media type; `undefined` for an empty body. Throws 415 and 400. */
 export function parseBody(body: Buffer, mediaType: string, mustBe: string): unknown {
   if (body.length === 0) return undefined
   const text = body.toString()
@@ -55,7 +55,9 @@ function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
   }
 }
 
-/** Reads an object for a resource; fills in `kind` and `apiVersion`. Throws 400 where they, or its shape, are others. */
+/**
+ * Reads an object of a resource and fills in `kind` and `apiVersion`. Throws 400 for another kind, version or shape.
+ */
 export function parseObject(body: Buffer, mediaType: string, served: ServedResource): Unstructured {
   const value = parseBody(body, mediaType, served.kind)
   if (value !== undefined) return checkedObject(value, served)
@@ -65,7 +67,7 @@ export function parseObject(body: Buffer, mediaType: string, served: ServedResou
   )
 }
 
-/** What {@link parseObject} promises, for a value that is JSON already. */
+/** As {@link parseObject}, for a parsed value. */
 export function checkedObject(value: unknown, { kind, apiVersion }: ServedResource): Unstructured {
   if (!isJsonObject(value)) {
     throw badRequest(

@@ -1,8 +1,8 @@
 import { createGzip } from 'node:zlib'
 import type { ServerResponse } from 'node:http'
-import type { ResponseSink } from '../faults/answer-stream.ts'
+import type { ResponseSink } from '../faults/fault-effects.ts'
 
-/** The sink of a real response, with its back-pressure. */
+/** The sink of a real response. It applies back-pressure. */
 export function responseSink(response: ServerResponse): ResponseSink {
   return {
     write: async (chunk) => {
@@ -31,7 +31,7 @@ async function drained(response: ServerResponse): Promise<boolean> {
   })
 }
 
-/** Gathers small pieces into chunks that are worth a write: at most `chunkBytes` and one piece are held. */
+/** Gathers small pieces into chunks of about `chunkBytes`. Holds at most one chunk and one piece. */
 export class ChunkedWriter {
   readonly #sink: ResponseSink
   readonly #chunkBytes: number
@@ -43,7 +43,7 @@ export class ChunkedWriter {
     this.#chunkBytes = chunkBytes
   }
 
-  /** Takes pieces; says whether it is time to {@link flush}. */
+  /** Takes pieces. Returns whether it is time to {@link flush}. */
   add(...parts: readonly Buffer[]): boolean {
     for (const part of parts) {
       this.#parts.push(part)
@@ -52,7 +52,7 @@ export class ChunkedWriter {
     return this.#bytes >= this.#chunkBytes
   }
 
-  /** Writes what was gathered; `false` when the connection is gone. */
+  /** Writes the gathered pieces; `false` if the connection is closed. */
   async flush(): Promise<boolean> {
     if (this.#bytes === 0) return true
     const chunk = Buffer.concat(this.#parts, this.#bytes)
@@ -62,7 +62,7 @@ export class ChunkedWriter {
   }
 }
 
-/** Compresses what goes through, in a kube-apiserver's way: fast rather than small. */
+/** Compresses a stream for speed rather than size, as a kube-apiserver does. */
 export function gzipSink(inner: ResponseSink): ResponseSink {
   const gzip = createGzip({ level: 1 })
   let written = Promise.resolve(true)

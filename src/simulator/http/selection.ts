@@ -13,15 +13,15 @@ import { badRequest } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 
-/** Which of a resource's objects a request is about. */
+/** The objects of a resource that a request selects. */
 export interface Selection {
   /** `''` for all namespaces. */
   readonly namespace: string
-  /** `undefined` where neither labels nor fields select: every object of the namespace. */
+  /** `undefined` without selectors: every object of the namespace matches. */
   readonly test: ((object: StoredObject) => boolean) | undefined
 }
 
-/** What a request selects. Throws 400 for selectors that cannot be read. */
+/** The selection of a request. Throws 400 for invalid selectors. */
 export function selectionOf(
   { stored }: ServedResource,
   namespace: string,
@@ -49,7 +49,7 @@ export function selectionOf(
   }
 }
 
-/** Whether an object, which may be absent, is selected. */
+/** Whether an object exists and is selected. */
 export function isSelected(
   { namespace, test }: Selection,
   object: StoredObject | undefined,
@@ -61,7 +61,7 @@ export function isSelected(
   )
 }
 
-/** A test for the objects that a field selector selects. Throws a 400 for a field that is not selectable. */
+/** A test for a field selector. Throws 400 for a field that is not selectable. */
 function fieldTest(
   selector: FieldSelector,
   fields: SelectableFields,

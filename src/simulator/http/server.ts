@@ -1,34 +1,45 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication, Identity } from '../access/authentication.ts'
 import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
-import { type Exchange, exchangeOf, sendRefusal, sendText } from './simulated-exchange.ts'
-import type { ServerFault } from '../faults/fault.ts'
+import { OpenApi } from '../api/discovery.ts'
+import { badRequest, methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
 import { statusOf } from '../faults/fault-effects.ts'
-import { Faults } from '../faults/faults.ts'
+import type { FaultOrder, ServerFault } from '../faults/fault.ts'
+import { FaultError, Faults } from '../faults/faults.ts'
 import { NodeFailures } from '../faults/node-failures.ts'
-import { OpenApi } from '../api/open-api.ts'
-import { noSuchResource } from '../api/status-refusal.ts'
-import { requestTarget } from './request-target.ts'
+import type { Storage } from '../storage/storage.ts'
+import { readBody } from './request-body.ts'
 import { serveApiDocument } from './routes/api-documents.ts'
 import type { OpenWatch } from './routes/collection-requests.ts'
-import { faultsPath, serveFaultOrder } from './routes/fault-orders.ts'
-import { reviewAt, serveReview } from './routes/review-requests.ts'
-import { isTokenRequest, serveTokenRequest } from './routes/token-requests.ts'
 import { accessAttributes, serveResource, verbOf } from './routes/resource-requests.ts'
-import type { Storage } from '../storage/storage.ts'
+import {
+  isTokenRequest,
+  reviewAt,
+  serveReview,
+  serveTokenRequest,
+} from './routes/review-requests.ts'
+import {
+  type Exchange,
+  exchangeOf,
+  requestTarget,
+  sendJson,
+  sendRefusal,
+  sendText,
+} from './exchange.ts'
 
 export interface SimulatedServerOptions {
   readonly port: number
   readonly host: string
-  /** 0: none. */
+  /** 0: no bookmarks. */
   readonly bookmarkIntervalMs: number
   readonly authentication: Authentication
   readonly authorizer: Authorizer
 }
 
-/** The HTTP server in front of a storage. */
+/** Serves a storage over HTTP. */
 export class SimulatedServer {
   readonly faults: Faults
   readonly #storage: Storage
@@ -52,7 +63,7 @@ export class SimulatedServer {
     this.#server.on('connection', (socket) => this.#accept(socket))
   }
 
-  /** Listens, and answers with the URL. Rejects where the address is taken. */
+  /** Listens and returns the URL. Rejects if the address is in use. */
   async start(): Promise<string> {
     const { port, host } = this.#options
     this.#server.listen(port, host)
@@ -62,7 +73,7 @@ export class SimulatedServer {
     return `http://${name}:${address.port}`
   }
 
-  /** Breaks every connection and listens no more. */
+  /** Stops listening and breaks every connection. */
   async stop(): Promise<void> {
     this.#nodes.stop()
     if (!this.#server.listening) return
@@ -185,5 +196,28 @@ export class SimulatedServer {
 
   #dropAll(): void {
     for (const socket of this.#sockets) socket.resetAndDestroy()
+  }
+}
+
+const faultsPath = '/simulator/faults'
+
+/** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
+async function serveFaultOrder(exchange: Exchange, faults: Faults): Promise<void> {
+  if (exchange.method === 'POST') order(faults, await readBody(exchange.request))
+  else if (exchange.method === 'DELETE') faults.clear()
+  else if (exchange.method !== 'GET') throw methodNotAllowed()
+  sendJson(exchange, 200, { pending: faults.pending() })
+}
+
+function order(faults: Faults, body: Buffer): void {
+  try {
+    const value: unknown = JSON.parse(body.toString())
+    if (!isJsonObject(value) || ![value['fault']].flat().every(isJsonObject)) {
+      throw new FaultError(value)
+    }
+    faults.inject(value as unknown as FaultOrder)
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof FaultError) throw badRequest(error.message)
+    throw error
   }
 }

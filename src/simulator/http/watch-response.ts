@@ -5,13 +5,13 @@ import type { ListQuery } from './list-options.ts'
 import type { ObjectText } from './object-text.ts'
 import { Refusal, tooLargeResourceVersion, watchExpired } from '../api/status-refusal.ts'
 import type { ResourceStore } from '../storage/resource-store.ts'
-import type { FrameRewriter, ResponseSink, WatchFrame } from '../faults/answer-stream.ts'
+import type { FrameRewriter, ResponseSink, WatchFrame } from '../faults/fault-effects.ts'
 import { ChunkedWriter } from './response-sink.ts'
 import { isSelected, type Selection } from './selection.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type StoredObject, withRevision } from '../storage/stored-object.ts'
 
-/** Everything that one watch needs. */
+/** A watch request, and the parts of the server that it uses. */
 export interface Watch {
   readonly storage: Storage
   readonly store: ResourceStore
@@ -19,18 +19,18 @@ export interface Watch {
   readonly query: ListQuery
   readonly text: ObjectText
   readonly sink: ResponseSink
-  /** 0: none. */
+  /** 0: no bookmarks. */
   readonly bookmarkIntervalMs: number
   readonly rewrite: FrameRewriter | undefined
-  /** Whether the resource is no longer served: its watches end, after the last event. */
+  /** Whether the resource is no longer served. The watch then ends after its last event. */
   readonly isGone: () => boolean
-  /** Aborted when the connection closes, the server stops, or a fault ends the watch with its reason, a Refusal. */
+  /** Aborts when the connection closes or the server stops, or with a Refusal when a fault ends the watch. */
   readonly signal: AbortSignal
 }
 
 /**
- * Serves one watch to its end. It keeps no buffer of its own: it reads the resource's history as fast as the client
- * takes it, and one that falls behind the history is disconnected.
+ * Serves one watch to its end. It has no buffer: it reads the resource's history at the speed of the client, and
+ * disconnects a client that falls behind the history.
  */
 export async function streamWatch(watch: Watch): Promise<void> {
   const stream = new WatchStream(watch)
@@ -51,7 +51,7 @@ const heads = {
   ERROR: Buffer.from('{"type":"ERROR","object":'),
 } satisfies Record<WatchEventType, Buffer>
 
-/** As in kube-apiserver, the last bookmark comes this long before a watch is closed by its timeout. */
+/** The last bookmark comes this long before the timeout of a watch, as in a kube-apiserver. */
 const lastBookmarkMs = 2000
 
 class WatchStream {
@@ -61,7 +61,7 @@ class WatchStream {
   readonly #timers: NodeJS.Timeout[] = []
   /** The number of the next event in the history. */
   #next = 0
-  /** Events up to here are known to the client. */
+  /** The client knows all events up to this revision. */
   #since = 0
   #wake: () => void = () => undefined
   #woken = false
@@ -87,12 +87,12 @@ class WatchStream {
     this.#wake()
   }
 
-  /** Sends the initial events, if any; `false` where the watch is over already. */
+  /** Sends the initial events, if any. Returns `false` if the watch has ended. */
   async open(): Promise<boolean> {
     const { query, storage, store } = this.#watch
     const { revision = 0, sendInitialEvents } = query
     this.#setTimers()
-    // A kube-apiserver takes a watch from '' or '0' that says nothing about initial events for one that wants them.
+    // A watch from '' or '0' without `sendInitialEvents` gets initial events, as in a kube-apiserver.
     const initial = sendInitialEvents ?? revision === 0
     if (initial && revision > storage.revision) {
       return this.#fail(tooLargeResourceVersion(revision, storage.revision))
@@ -129,7 +129,7 @@ class WatchStream {
     const { namespace } = selection
     const revision = storage.revision
     const snapshot = store.snapshot(revision, { namespace, from: '' })
-    // The objects of one moment: what changes while they are sent follows as events.
+    // Copies the objects of one moment. Later changes follow as events.
     for (const object of Array.from(snapshot?.objects ?? [])) {
       if (isSelected(selection, object) && !(await this.#sendObject('ADDED', object))) return false
     }
@@ -139,7 +139,7 @@ class WatchStream {
     return true
   }
 
-  /** Sends what there is, then waits for more; `false` when the watch is over. */
+  /** Sends pending events, then waits for more. Returns `false` when the watch has ended. */
   async advance(): Promise<boolean> {
     const { history } = this.#watch.store
     this.#woken = false
@@ -196,7 +196,8 @@ class WatchStream {
     if (event.type !== 'DELETED' && isSelected(selection, event.object)) {
       return this.#sendObject(before === undefined ? 'ADDED' : 'MODIFIED', event.object)
     }
-    // What leaves the selection is deleted for this client: as it was, at the revision at which it left.
+    // An object that leaves the selection is deleted for this client: its last selected state, at the revision of the
+    // change.
     if (before === undefined) return true
     const gone = event.type === 'DELETED' ? event.object : withRevision(before, event.revision)
     return this.#sendObject('DELETED', gone)
@@ -217,7 +218,7 @@ class WatchStream {
     return Buffer.from(`{"type":"BOOKMARK","object":${object}}\n`)
   }
 
-  /** `false` when the stream is over: the connection is gone, or a fault has ended it. */
+  /** Returns `false` when the connection is closed or a fault has ended the stream. */
   async #send(kind: WatchFrame['kind'], parts: readonly Buffer[]): Promise<boolean> {
     const { rewrite, sink } = this.#watch
     if (this.#ended) return false

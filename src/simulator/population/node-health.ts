@@ -1,11 +1,11 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 
-/** The taint of a node that is not heard of. */
+/** The taint of a silent node. */
 const unreachableKey = 'node.kubernetes.io/unreachable'
 
-/** What a kubelet says of each condition while all is well. */
-const healthy: readonly (readonly [
+/** The conditions that a healthy kubelet reports. */
+const healthyConditions: readonly (readonly [
   type: string,
   status: string,
   reason: string,
@@ -22,37 +22,10 @@ const healthy: readonly (readonly [
   ['Ready', 'True', 'KubeletReady', 'kubelet is posting ready status'],
 ]
 
-/** `status.conditions` of a node whose kubelet is well. */
-export function healthyConditions(heardAtMs: number, sinceMs: number): readonly object[] {
-  return healthy.map(([type, status, reason, message]) => ({
-    lastHeartbeatTime: timestamp(heardAtMs),
-    lastTransitionTime: timestamp(sinceMs),
-    message,
-    reason,
-    status,
-    type,
-  }))
-}
-
-/** `status.conditions` of a node whose kubelet is not heard of any more. */
-export function unknownConditions(heardAtMs: number, sinceMs: number): readonly object[] {
-  return healthy.map(([type]) => ({
-    lastHeartbeatTime: timestamp(heardAtMs),
-    lastTransitionTime: timestamp(sinceMs),
-    message: 'Kubelet stopped posting node status.',
-    reason: 'NodeStatusUnknown',
-    status: 'Unknown',
-    type,
-  }))
-}
-
-/** The taints of a node that is not heard of: no pod comes, and those that do not tolerate it go. */
-export function unreachableTaints(sinceMs: number): readonly object[] {
-  return ['NoSchedule', 'NoExecute'].map((effect) => ({
-    effect,
-    key: unreachableKey,
-    timeAdded: timestamp(sinceMs),
-  }))
+const unknownStatus = {
+  message: 'Kubelet stopped posting node status.',
+  reason: 'NodeStatusUnknown',
+  status: 'Unknown',
 }
 
 interface Condition {
@@ -69,32 +42,47 @@ function conditionsOf(object: Unstructured): readonly Condition[] {
 const holds = (object: Unstructured, name: string): boolean =>
   conditionsOf(object).some(({ type, status }) => type === name && status === 'True')
 
-/** Whether a node, or a pod, is ready. */
+/** Whether a node or a pod is ready. */
 export const isReadyObject = (object: Unstructured): boolean => holds(object, 'Ready')
 
 interface Taint {
   readonly key: string
 }
 
-/** A node as the node controller marks it when its kubelet has been silent for too long. */
+/** A node after the node controller has found its kubelet silent for too long. */
 export function lostNode(node: Unstructured, atMs: number): Unstructured {
   const [first] = conditionsOf(node)
   const heardAtMs = Date.parse(first?.lastHeartbeatTime ?? '') || atMs
-  return withHealth(node, unknownConditions(heardAtMs, atMs), unreachableTaints(atMs))
+  return withHealth(node, false, heardAtMs, atMs)
 }
 
-/** A node whose kubelet is heard of again. */
-export function foundNode(node: Unstructured, atMs: number): Unstructured {
-  return withHealth(node, healthyConditions(atMs, atMs), [])
+/** A node whose kubelet reports again. */
+export function recoveredNode(node: Unstructured, atMs: number): Unstructured {
+  return withHealth(node, true, atMs, atMs)
 }
 
-function withHealth(
-  node: Unstructured,
-  conditions: readonly object[],
-  own: readonly object[],
-): Unstructured {
+/**
+ * A node with the conditions and taints of a healthy or a silent kubelet. `heardAtMs` is the time of its last report, `sinceMs`
+ * that of the transition.
+ */
+export function withHealth<T extends { readonly [field: string]: unknown }>(
+  node: T,
+  healthy: boolean,
+  heardAtMs: number,
+  sinceMs: number,
+): T {
   const { taints: before = [], ...spec } = (node['spec'] ?? {}) as { readonly taints?: Taint[] }
-  const taints = [...before.filter(({ key }) => key !== unreachableKey), ...own]
+  const own = healthy ? [] : ['NoSchedule', 'NoExecute']
+  const taints = [
+    ...before.filter(({ key }) => key !== unreachableKey),
+    ...own.map((effect) => ({ effect, key: unreachableKey, timeAdded: timestamp(sinceMs) })),
+  ]
+  const conditions = healthyConditions.map(([type, status, reason, message]) => ({
+    lastHeartbeatTime: timestamp(heardAtMs),
+    lastTransitionTime: timestamp(sinceMs),
+    type,
+    ...(healthy ? { message, reason, status } : unknownStatus),
+  }))
   return {
     ...node,
     spec: taints.length === 0 ? spec : { ...spec, taints },
@@ -102,15 +90,15 @@ function withHealth(
   }
 }
 
-/** A pod as the node controller marks it when its node is lost; `undefined` where it was not ready anyway. */
-export function strandedPod(pod: Unstructured, atMs: number): Unstructured | undefined {
+/** A pod that is no longer ready because its node is lost; `undefined` if it was not ready before. */
+export function unreadyPod(pod: Unstructured, atMs: number): Unstructured | undefined {
   return isReadyObject(pod) ? withReady(pod, false, atMs) : undefined
 }
 
-/** A stranded pod whose kubelet is heard of again; `undefined` where its containers do not run. */
-export function foundPod(pod: Unstructured, atMs: number): Unstructured | undefined {
-  const isWell = holds(pod, 'ContainersReady') && !isReadyObject(pod)
-  return isWell ? withReady(pod, true, atMs) : undefined
+/** A pod that is ready again because its node is back; `undefined` if its containers do not run. */
+export function recoveredPod(pod: Unstructured, atMs: number): Unstructured | undefined {
+  const isHealthy = holds(pod, 'ContainersReady') && !isReadyObject(pod)
+  return isHealthy ? withReady(pod, true, atMs) : undefined
 }
 
 function withReady(pod: Unstructured, ready: boolean, atMs: number): Unstructured {
@@ -133,7 +121,7 @@ interface Toleration {
   readonly tolerationSeconds?: number
 }
 
-/** For how long a pod stays on a lost node, in milliseconds; `Infinity`: for ever. */
+/** The time for which a pod tolerates a lost node, in milliseconds; `Infinity` for no limit. */
 export function toleratedForMs(pod: Unstructured): number {
   const { tolerations = [] } = (pod['spec'] ?? {}) as { readonly tolerations?: Toleration[] }
   const seconds = tolerations
@@ -145,7 +133,7 @@ export function toleratedForMs(pod: Unstructured): number {
   return seconds.length === 0 ? 0 : Math.min(...seconds) * 1000
 }
 
-/** A pod that is to go because its node is lost: it stays, terminating, until its kubelet can say that it has ended. */
+/** A pod that is evicted because its node is lost. It stays, terminating, until its kubelet can confirm its end. */
 export function evictedPod(pod: Unstructured, atMs: number): Unstructured {
   const { terminationGracePeriodSeconds: graceSeconds = 30 } = (pod['spec'] ?? {}) as {
     readonly terminationGracePeriodSeconds?: number

@@ -1,9 +1,9 @@
 import type { JsonObject, OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from './random.ts'
 
-/** A resource by its place in the API, without what discovery says about it. */
+/** A resource by group, version and name. */
 export interface GroupVersionResource {
   /** `''` for the core group. */
   readonly group: string
@@ -12,78 +12,55 @@ export interface GroupVersionResource {
   readonly resource: string
 }
 
-/** A resource of the population, with what its objects carry in `apiVersion` and `kind`. */
+/** A resource of the population, with the `apiVersion` and `kind` of its objects. */
 export interface PopulationResource extends GroupVersionResource {
   readonly kind: string
   readonly apiVersion: string
 }
 
-/** One object of the population and where it belongs. */
+/** One object of the population, and its resource. */
 export interface PopulationItem {
   readonly resource: PopulationResource
   readonly object: Unstructured
 }
 
-function named(apiVersion: string, resource: string, kind: string): PopulationResource {
-  const [version = '', group = ''] = apiVersion.split('/').toReversed()
-  return { group, version, resource, kind, apiVersion }
-}
+const controlled = {
+  nodes: ['v1', 'nodes', 'Node'],
+  pods: ['v1', 'pods', 'Pod'],
+  services: ['v1', 'services', 'Service'],
+  events: ['v1', 'events', 'Event'],
+  claims: ['v1', 'persistentvolumeclaims', 'PersistentVolumeClaim'],
+  deployments: ['apps/v1', 'deployments', 'Deployment'],
+  replicaSets: ['apps/v1', 'replicasets', 'ReplicaSet'],
+  statefulSets: ['apps/v1', 'statefulsets', 'StatefulSet'],
+  daemonSets: ['apps/v1', 'daemonsets', 'DaemonSet'],
+  controllerRevisions: ['apps/v1', 'controllerrevisions', 'ControllerRevision'],
+  jobs: ['batch/v1', 'jobs', 'Job'],
+  cronJobs: ['batch/v1', 'cronjobs', 'CronJob'],
+  endpointSlices: ['discovery.k8s.io/v1', 'endpointslices', 'EndpointSlice'],
+  disruptionBudgets: ['policy/v1', 'poddisruptionbudgets', 'PodDisruptionBudget'],
+  autoscalers: ['autoscaling/v2', 'horizontalpodautoscalers', 'HorizontalPodAutoscaler'],
+  leases: ['coordination.k8s.io/v1', 'leases', 'Lease'],
+  priorityClasses: ['scheduling.k8s.io/v1', 'priorityclasses', 'PriorityClass'],
+} as const
 
-/** The resources that controllers, the scheduler and kubelets write: all others are known from manifests alone. */
-class ControlledResources {
-  readonly nodes: PopulationResource = named('v1', 'nodes', 'Node')
-  readonly pods: PopulationResource = named('v1', 'pods', 'Pod')
-  readonly services: PopulationResource = named('v1', 'services', 'Service')
-  readonly events: PopulationResource = named('v1', 'events', 'Event')
-  readonly claims: PopulationResource = named(
-    'v1',
-    'persistentvolumeclaims',
-    'PersistentVolumeClaim',
-  )
-  readonly deployments: PopulationResource = named('apps/v1', 'deployments', 'Deployment')
-  readonly replicaSets: PopulationResource = named('apps/v1', 'replicasets', 'ReplicaSet')
-  readonly statefulSets: PopulationResource = named('apps/v1', 'statefulsets', 'StatefulSet')
-  readonly daemonSets: PopulationResource = named('apps/v1', 'daemonsets', 'DaemonSet')
-  readonly controllerRevisions: PopulationResource = named(
-    'apps/v1',
-    'controllerrevisions',
-    'ControllerRevision',
-  )
-  readonly jobs: PopulationResource = named('batch/v1', 'jobs', 'Job')
-  readonly cronJobs: PopulationResource = named('batch/v1', 'cronjobs', 'CronJob')
-  readonly endpointSlices: PopulationResource = named(
-    'discovery.k8s.io/v1',
-    'endpointslices',
-    'EndpointSlice',
-  )
-  readonly disruptionBudgets: PopulationResource = named(
-    'policy/v1',
-    'poddisruptionbudgets',
-    'PodDisruptionBudget',
-  )
-  readonly autoscalers: PopulationResource = named(
-    'autoscaling/v2',
-    'horizontalpodautoscalers',
-    'HorizontalPodAutoscaler',
-  )
-  readonly leases: PopulationResource = named('coordination.k8s.io/v1', 'leases', 'Lease')
-  readonly priorityClasses: PopulationResource = named(
-    'scheduling.k8s.io/v1',
-    'priorityclasses',
-    'PriorityClass',
-  )
-}
+/** The resources that controllers, the scheduler and kubelets write. The scenario's manifests name all others. */
+export const resources: Readonly<Record<keyof typeof controlled, PopulationResource>> =
+  Object.fromEntries(
+    Object.entries(controlled).map(([name, [apiVersion, resource, kind]]) => {
+      const [version = '', group = ''] = apiVersion.split('/').toReversed()
+      return [name, { group, version, resource, kind, apiVersion }]
+    }),
+  ) as Record<keyof typeof controlled, PopulationResource>
 
-export const resources: ControlledResources = new ControlledResources()
-
-/** The writer of some fields, and the kind of write. */
+/** A field manager and its kind of write. */
 export interface FieldManager {
   readonly manager: string
   readonly operation: 'Apply' | 'Update'
   readonly subresource?: string
 }
 
-/** The managers that code writes for; manifests name others under `metadata.managedFields`. */
+/** The managers of controllers. Manifests name others under `metadata.managedFields`. */
 export const managers: Readonly<
   Record<
     'deployer' | 'controller' | 'controllerStatus' | 'kubeletStatus' | 'scheduler',
@@ -101,7 +78,7 @@ export const managers: Readonly<
   scheduler: { manager: 'kube-scheduler', operation: 'Update', subresource: 'status' },
 }
 
-/** An object as a manifest or a controller writes it, before it has an identity. */
+/** An object of a manifest or a controller, before it has an identity. */
 export interface Written {
   readonly metadata: {
     readonly name: string
@@ -110,23 +87,23 @@ export interface Written {
     readonly generation?: number
     readonly labels?: Readonly<Record<string, string>>
     readonly annotations?: Readonly<Record<string, string>>
-    /** Without `uid` in manifests: it follows from the name. */
+    /** Manifests omit the `uid`, which follows from the name. */
     readonly ownerReferences?: readonly (Omit<OwnerReference, 'uid'> & { readonly uid?: string })[]
     readonly finalizers?: readonly string[]
-    /** The writers of the object and of its status. Defaults: the deployer and the controller manager. */
+    /** The managers of the object and of its status. Defaults: the deployer and the controller manager. */
     readonly managedFields?: readonly FieldManager[]
   }
   readonly status?: unknown
   readonly [field: string]: unknown
 }
 
-/** The identity of an object, and when it was written. */
+/** The identity and the times of an object. */
 export interface Identity {
   readonly uid: string
   readonly createdAtMs: number
-  /** When its status was last written; default: at its creation. */
+  /** The time of the last status write. Default: its creation. */
   readonly updatedAtMs?: number
-  /** The UID of an owner whose reference has none. */
+  /** Finds the UID of an owner whose reference lacks it. */
   readonly ownerUid?: (owner: Omit<OwnerReference, 'uid'>) => string
 }
 
@@ -142,10 +119,10 @@ export function identified(
     ...owner,
     uid: owner.uid ?? ownerUid?.(owner) ?? '',
   }))
-  const told = owners === undefined ? described : { ...described, ownerReferences: owners }
+  const ownMetadata = owners === undefined ? described : { ...described, ownerReferences: owners }
   const { status, ...rest } = body
   const writer = managedFields?.find(({ subresource }) => subresource === undefined)
-  const fields = ownedFields({ metadata: told, ...rest })
+  const fields = ownedFields({ metadata: ownMetadata, ...rest })
   const entries = [managedBy(writer ?? managers.deployer, apiVersion, createdAtMs, fields)]
   if (status !== undefined) {
     const reporter = managedFields?.find(({ subresource }) => subresource === 'status')
@@ -159,13 +136,13 @@ export function identified(
     uid,
     creationTimestamp: timestamp(createdAtMs),
     ...(generation === undefined ? {} : { generation }),
-    ...told,
+    ...ownMetadata,
     managedFields: entries,
   } as Unstructured['metadata']
   return { resource, object: { apiVersion, kind, metadata, ...body } }
 }
 
-/** The UID of an object of the first population: it follows from the object's place. */
+/** The UID of an object of the first population. It follows from the seed and the object's name. */
 export function firstUid(
   seed: string,
   { group, resource }: GroupVersionResource,
@@ -175,13 +152,13 @@ export function firstUid(
   return uidDigest(`${seed}/${group}/${resource}/${namespace}/${name}`)
 }
 
-/** The reference by which `owner` owns what its controller makes. */
+/** The reference from a controlled object to its controller. */
 export function ownerReference({ apiVersion, kind, metadata }: Unstructured): OwnerReference {
   const { name, uid = '' } = metadata
   return { apiVersion, blockOwnerDeletion: true, controller: true, kind, name, uid }
 }
 
-/** What a component reports about an object. */
+/** A component's report about an object. */
 export interface EventReport {
   readonly regarding: Unstructured
   readonly type: 'Normal' | 'Warning'
@@ -190,14 +167,14 @@ export interface EventReport {
   /** `kubelet`, `deployment-controller`, … */
   readonly component: string
   readonly host?: string
-  /** The part of the object that it is about: `spec.containers{app}`. */
+  /** The part of the object: `spec.containers{app}`. */
   readonly fieldPath?: string
   readonly firstAtMs: number
   readonly lastAtMs: number
   readonly count: number
 }
 
-/** A core Event. Its name and UID follow from what it is about and from when it first happened. */
+/** A core Event. Its name and UID follow from its object, reason, message and first time. */
 export function eventItem(report: EventReport): PopulationItem {
   const { regarding, component, host, fieldPath, type, reason, message, count } = report
   const { name, namespace, uid = '', resourceVersion } = regarding.metadata
@@ -236,7 +213,7 @@ export function eventItem(report: EventReport): PopulationItem {
   return identified(resources.events, event, identity)
 }
 
-/** An entry of `managedFields`. `fieldsV1` comes from {@link ownedFields} and may be shared between objects. */
+/** An entry of `managedFields`. Objects may share `fieldsV1`, the result of {@link ownedFields}. */
 export function managedBy(
   { manager, operation, subresource }: FieldManager,
   apiVersion: string,
@@ -254,7 +231,7 @@ export function managedBy(
   }
 }
 
-/** The keys of the lists that are merged item by item; all other lists are owned as a whole. */
+/** The keys of lists that merge by item. Other lists are owned as a whole. */
 const listKeys: Readonly<Record<string, readonly string[]>> = {
   conditions: ['type'],
   containers: ['name'],
@@ -269,15 +246,15 @@ const listKeys: Readonly<Record<string, readonly string[]>> = {
   volumes: ['name'],
 }
 
-/** Fields that the API server sets: no manager owns them. */
+/** Metadata of the API server, without owners. */
 const unowned = new Set(['name', 'namespace', 'uid', 'creationTimestamp'])
 
-/** Parts of objects that are values in Go rather than pointers or maps: they have fields but no existence of their own. */
+/** Structs in Go: managers own their fields, but not the struct itself. */
 const structs = new Set(['spec', 'template', 'metadata', 'state', 'lastState', 'resources'])
 
 /**
- * The set of fields that an object has, in the form of structured-merge-diff's FieldsV1: `f:` before a field, `k:` before
- * a list item's key, `.` for the thing itself. Costs a walk through the object, so derive it once per template.
+ * The fields of an object as FieldsV1 of structured-merge-diff: `f:` before a field, `k:` before the key of a list
+ * item, `.` for the value itself. Walks the whole object, so call it once per template.
  */
 export function ownedFields(object: Readonly<Record<string, unknown>>): JsonObject {
   const fields: Record<string, JsonObject> = {}

@@ -10,23 +10,25 @@ import {
 } from './scenario.ts'
 import { type Layer, Values } from './template.ts'
 
-/** What a population is made from. The same options give the same objects, byte by byte. */
+/** Options of a population. The same options give the same objects, byte by byte. */
 export interface PopulationOptions {
   /** Default `informerql`. */
   readonly seed?: string
-  /** The moment that all ages are counted back from; default: now. */
+  /** The moment from which all ages count back; default: now. */
   readonly now?: Date
-  /** How many pods there are in all. Default: what the scenario says, 250 in that of the package. */
+  /** The total number of pods. Default: the number of the scenario, 250 in that of the package. */
   readonly pods?: number | undefined
-  /** Default: enough for the pods, about 20 on each node in a small cluster, 80 in a large one. */
+  /**
+   * The number of nodes. Default: enough for the pods, about 20 pods per node in a small cluster, 80 in a large one.
+   */
   readonly nodes?: number
-  /** How many namespaces the teams have, without those of the platform. Default: enough for the pods. */
+  /** The number of team namespaces, without those of the platform. Default: enough for the pods. */
   readonly namespaces?: number
-  /** The directory of a scenario, docs/simulator.md. Default: the company that comes with the package. */
+  /** The directory of a scenario (docs/simulator.md). Default: the company that comes with the package. */
   readonly scenario?: string | undefined
 }
 
-/** A population that cannot be made. */
+/** Impossible options of a population. */
 export class PopulationError extends CodedError {
   constructor(option: keyof PopulationOptions, value: unknown, problem: string, hint: string) {
     super('POPULATION', `population option ${option} = ${String(value)}: ${problem}`, {
@@ -40,11 +42,11 @@ export class PopulationError extends CodedError {
 export interface AppPlan {
   readonly namespace: string
   readonly name: string
-  /** All of its pods, whatever their state. */
+  /** The number of its pods in all states. */
   readonly pods: number
   readonly manifests: readonly Manifest[]
   readonly values: Values
-  /** What the version before has instead, for old ReplicaSets. */
+  /** The values of the previous version, for old ReplicaSets. */
   readonly previous: Layer
   readonly broken: BrokenApp | undefined
 }
@@ -56,7 +58,7 @@ export interface NamespacePlan {
   readonly apps: readonly AppPlan[]
 }
 
-/** A node before it is written out: what pods, leases and volumes need to know of it. */
+/** A node before it is stamped, for pods, leases and volumes that refer to it. */
 export interface NodePlan {
   readonly index: number
   readonly name: string
@@ -69,23 +71,26 @@ export interface NodePlan {
   readonly values: Values
 }
 
-/** Everything that is to be written out. Its size grows with the number of apps and nodes, not with that of pods. */
+/** A plan of all objects. Its size grows with the number of apps and nodes, not of pods. */
 export interface Plan {
   readonly scenario: Scenario
   readonly seed: string
   readonly nowMs: number
   readonly nodes: readonly NodePlan[]
   readonly namespaces: readonly NamespacePlan[]
-  /** What is the same in the whole cluster. */
+  /** The values of the whole cluster. */
   readonly values: Values
 }
 
-/** How many pods a kubelet takes. */
+/** The maximum number of pods per node. */
 export const podsPerNode = 110
 const mostNodes = 32_000
 const daemonsPerNode = 2
 
-/** Fills in the defaults and shares the pods out. Throws {@link PopulationError}, and `ScenarioError` for a scenario that cannot be read. */
+/**
+ * Fills in defaults and distributes the pods. Throws {@link PopulationError}, and `ScenarioError` for an invalid
+ * scenario.
+ */
 export function planPopulation(options: PopulationOptions = {}): Plan {
   const scenario = readScenario(options.scenario)
   const seed = options.seed ?? 'informerql'
@@ -99,7 +104,7 @@ export function planPopulation(options: PopulationOptions = {}): Plan {
     drafts.filter((draft) => draft.pods > 0 || draft.workload === undefined),
     ({ namespace }) => namespace,
   )
-  // Objects carry whole seconds; a population of 12:00:00.3 and one of 12:00:00.7 are the same.
+  // Objects carry whole seconds: populations of 12:00:00.3 and 12:00:00.7 are equal.
   const nowMs = Math.floor((options.now?.getTime() ?? Date.now()) / 1000) * 1000
   return {
     scenario,
@@ -132,7 +137,7 @@ function nodeCount(given: number | undefined, pods: number): number {
   return nodes
 }
 
-/** So many that the apps that scale have about 5 pods each in a small cluster, 50 in a large one. */
+/** Enough namespaces for about 5 pods per scaling app in a small cluster, 50 in a large one. */
 function namespaceCount(given: number | undefined, pods: number, { teams }: Scenario): number {
   const scaled = teams.flatMap(({ apps }) => apps).filter(({ weight }) => weight !== undefined)
   const podsOfApp = Math.min(50, Math.max(5, pods / 50))
@@ -144,10 +149,10 @@ function namespaceCount(given: number | undefined, pods: number, { teams }: Scen
 interface Draft {
   readonly app: ScenarioApp
   readonly namespace: string
-  /** The values of its environment and its team. */
+  /** The values of its environment and team. */
   readonly layers: readonly Layer[]
   readonly manifests: readonly Manifest[]
-  /** The kind whose pods it has; `undefined`: it has none. */
+  /** The kind of its workload; `undefined` for an app without pods. */
   readonly workload: string | undefined
   readonly weight: number
   readonly broken: BrokenApp | undefined
@@ -180,7 +185,7 @@ function draftApps(scenario: Scenario, namespaces: number): Draft[] {
     const round = Math.floor(index / teams.length)
     const environment = environments[round] ?? environments.at(-1)
     if (team === undefined || environment === undefined) break
-    // Without a number in its name, the last environment is used once.
+    // The last environment is reused only if its name contains a number.
     if (round >= environments.length && !environment.name.includes('${number}')) break
     const own = { team: team.name, environment: environment.name, number: round }
     add(team.apps, environment.weight, [own, environment.values, team.values])
@@ -188,10 +193,10 @@ function draftApps(scenario: Scenario, namespaces: number): Draft[] {
   return drafts
 }
 
-/** Apps of fixed size may take this share where there are others; the rest belongs to those that scale. */
+/** The share of the pods that apps of fixed size may take if others scale. */
 const fixedShare = 0.6
 
-/** Shares the pods out: first to the apps of fixed size, then by weight. */
+/** Distributes the pods: first to apps of fixed size, then by weight. */
 function sharePods(drafts: readonly Draft[], pods: number, nodes: number): void {
   const total = drafts.reduce((sum, { weight }) => sum + weight, 0)
   let left = Math.floor(pods * (total === 0 ? 1 : fixedShare))
@@ -202,7 +207,7 @@ function sharePods(drafts: readonly Draft[], pods: number, nodes: number): void 
     left -= draft.pods
     rest -= draft.pods
   }
-  // The running sum is rounded rather than each share, so that the shares add up exactly.
+  // Rounds the running sum instead of each share, so that the shares add up exactly.
   let weights = 0
   let given = 0
   for (const draft of drafts) {
@@ -240,7 +245,7 @@ function planApp(scenario: Scenario, seed: string, draft: Draft): AppPlan {
     role,
     version,
     ...(image === undefined ? {} : { image }),
-    // Two apps may share one by chance, which nothing here minds.
+    // Two apps may have the same address by chance, which does no harm.
     clusterIP: `10.${address.integer(96, 111)}.${address.integer(0, 255)}.${address.integer(2, 254)}`,
     fewestPods: Math.max(1, Math.floor(pods * 0.6)),
     mostPods: Math.max(2, Math.ceil(pods * 1.6)),
@@ -264,7 +269,7 @@ function planApp(scenario: Scenario, seed: string, draft: Draft): AppPlan {
   }
 }
 
-/** The configuration changes with each version. */
+/** The checksum of the configuration, which changes with each version. */
 const checksumOf = (version: string): Layer => ({ checksum: `\${hex:64:config-${version}}` })
 
 function valueIn(layers: readonly Layer[], name: string): unknown {
@@ -275,7 +280,7 @@ function olderVersion(version: string): string {
   return version.replace(/\d+$/, (last) => String(Math.max(0, Number(last) - 1)))
 }
 
-/** Plans the nodes; with at least three of them the last one may be broken. */
+/** Plans the nodes. The last of at least three nodes may be broken. */
 function planNodes(
   { nodes: { name, zones, types, values }, silentNodeMinutes, values: common }: Scenario,
   seed: string,
@@ -313,20 +318,20 @@ function planNodes(
 export interface PopulationDescription {
   readonly pods: number
   readonly nodes: number
-  /** What is wrong on purpose, a sentence each: where, and what one sees. */
+  /** The deliberate problems, one sentence each: place and symptom. */
   readonly broken: readonly string[]
-  /** All of it in a few lines. */
+  /** The whole description in a few lines. */
   readonly text: string
 }
 
-/** Describes the population that the same options make, without making it. Throws as `population` does. */
+/** Describes the population of these options without making it. Throws as `population` does. */
 export function describePopulation(options: PopulationOptions = {}): PopulationDescription {
   const { scenario, namespaces, nodes } = planPopulation(options)
   const apps = namespaces.flatMap((namespace) => namespace.apps)
   const pods = apps.reduce((sum, app) => sum + app.pods, 0)
   const broken = [
     ...apps.flatMap(({ namespace, name, broken: how, pods: count }) =>
-      // With too few pods a CronJob has no failed run.
+      // A CronJob with too few pods has no failed run.
       how === undefined || (how.symptom === 'FailedJob' && count < 2)
         ? []
         : [`${namespace}/${name}: ${how.says}`],

@@ -3,14 +3,14 @@ import { timestamp } from '../../kubernetes/timestamp.ts'
 import { ownedFields } from './object.ts'
 import { hexDigest } from './random.ts'
 
-/** Where a pod runs. */
+/** The node and the addresses of a pod. */
 export interface Placement {
   readonly nodeName: string
   readonly hostIP: string
   readonly podIP: string
 }
 
-/** How the first container ended the last time. */
+/** The last exit of the first container. */
 export interface ContainerExit {
   readonly reason: 'Error' | 'OOMKilled' | 'Completed'
   readonly exitCode: number
@@ -18,16 +18,16 @@ export interface ContainerExit {
   readonly finishedAtMs: number
 }
 
-/** A state that a pod can be in; everything in its `status` follows from it. Times are Unix milliseconds. */
+/** The state of a pod, from which its `status` follows. Times are Unix milliseconds. */
 export type PodState =
-  /** `message`: why no node fits; absent while the scheduler has not looked yet. */
+  /** `message` says why no node fits; it is absent before the scheduler's first attempt. */
   | { readonly kind: 'unscheduled'; readonly message?: string }
   | { readonly kind: 'creating'; readonly at: Placement; readonly sinceMs: number }
   | {
       readonly kind: 'running'
       readonly at: Placement
       readonly startedAtMs: number
-      /** When the pod became ready or unready. */
+      /** The time of the last change of `ready`. */
       readonly sinceMs: number
       readonly ready: boolean
       readonly restarts: number
@@ -44,12 +44,12 @@ export type PodState =
     }
   | { readonly kind: 'finished'; readonly at: Placement; readonly exit: ContainerExit }
 
-/** Whether a pod in this state counts as ready. */
+/** Whether a pod in this state is ready. */
 export function isReady(state: PodState): boolean {
   return state.kind === 'running' && state.ready
 }
 
-/** Whether a pod in this state has its sandbox, and with it an address. */
+/** Whether a pod in this state has a sandbox, and so an address. */
 export function hasAddress(state: PodState): boolean {
   return state.kind !== 'unscheduled' && state.kind !== 'creating'
 }
@@ -68,7 +68,7 @@ function phaseOf(state: PodState): 'Pending' | 'Running' | 'Succeeded' | 'Failed
   }
 }
 
-/** What its image and the last restart say of a pod's first container. */
+/** The start and the restarts of a pod's first container. */
 export function mainStatus(pod: Unstructured): {
   readonly restarts: number
   readonly startedAtMs: number | undefined
@@ -104,7 +104,7 @@ interface Terminated {
   readonly startedAt: string
 }
 
-/** A container of a pod's template, with the fields that the simulator itself reads. */
+/** A container of a pod template: the fields that the simulator reads. */
 export interface Container {
   readonly name: string
   readonly image: string
@@ -122,13 +122,13 @@ interface VolumeMount {
   readonly readOnly?: boolean
 }
 
-/** What the containers of a pod say of themselves whatever the pod's state. */
+/** The parts of container statuses that do not depend on the pod's state. */
 export interface PodFacts {
   readonly containers: readonly ContainerFacts[]
   readonly initContainers: readonly ContainerFacts[]
   readonly containerNames: string
   readonly qosClass: 'Guaranteed' | 'Burstable' | 'BestEffort'
-  /** The fields that the kubelet sets, by state; filled as states occur. */
+  /** Caches the kubelet's fields, by state. */
   readonly statusFields: Map<string, JsonObject>
 }
 
@@ -141,12 +141,12 @@ interface ContainerFacts {
   readonly mounts: readonly object[]
 }
 
-/** The digest that a registry gives an image: the same wherever the image is named. */
+/** The digest of an image. The same image name gives the same digest. */
 export function imageIdOf(image: string): string {
   return `${image.slice(0, image.lastIndexOf(':'))}@sha256:${hexDigest(image, 64)}`
 }
 
-/** Derives what follows from the containers of a template, or of a pod. */
+/** Derives the facts of a template's or a pod's containers. */
 export function podFacts(spec: {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
@@ -197,7 +197,10 @@ function qosClassOf(containers: readonly Container[]): PodFacts['qosClass'] {
   return guaranteed ? 'Guaranteed' : 'Burstable'
 }
 
-/** `status` of a pod in a state, and its fields as FieldsV1. `tokenMount` is what the facts lack that are a template's. */
+/**
+ * The `status` of a pod in a state, and its fields as FieldsV1. `tokenMount` is the mount that the facts of a template
+ * lack.
+ */
 export function podStatus(
   pod: Unstructured,
   facts: PodFacts,
@@ -240,7 +243,7 @@ export function podStatus(
   return { status, fields: { 'f:status': { ...shared, 'f:podIPs': address } } }
 }
 
-/** The set of fields is the same for all pods in like states, but for the address, which is a key in it. */
+/** Pods in similar states have the same fields, except for their address, which is a key. */
 function sharedFields(
   { statusFields }: PodFacts,
   state: PodState,
@@ -304,7 +307,7 @@ function condition(
 
 type PlacedState = Exclude<PodState, { readonly kind: 'unscheduled' }>
 
-/** Only the first container of a pod fails; the others keep running beside it. */
+/** Only the first container of a pod fails. The others keep running. */
 function containerStatus(
   podUid: string,
   facts: ContainerFacts,
@@ -332,7 +335,7 @@ function containerStatus(
   return created({ ...common, restarts, lastExit, lastRun: restarts - 1, running, ready })
 }
 
-/** The status of a container that ran before the pod's others and succeeded. */
+/** The status of an init container, which has succeeded. */
 function initContainerStatus(
   podUid: string,
   facts: ContainerFacts,
@@ -346,7 +349,7 @@ function initContainerStatus(
   return created({ podUid, facts, volumeMounts, ended, restarts: 0, ready: true })
 }
 
-/** A container that has not been created yet. */
+/** The status of a container before its creation. */
 function waiting(
   { name, image }: ContainerFacts,
   volumeMounts: readonly object[],
@@ -358,7 +361,7 @@ function waiting(
   return { image, name, ...never, state, volumeMounts }
 }
 
-/** A container that runs, waits to be started again, or has ended. */
+/** The status of a container that runs, waits for a restart, or has ended. */
 function created(facts: {
   readonly podUid: string
   readonly facts: ContainerFacts
@@ -369,7 +372,7 @@ function created(facts: {
   readonly waiting?: object
   readonly ended?: ContainerExit
   readonly lastExit?: ContainerExit | undefined
-  /** The number of the run that ended with {@link lastExit}. */
+  /** The number of the run of {@link lastExit}. */
   readonly lastRun?: number
 }): object {
   const { restarts, running, ended, lastExit, lastRun = 0, volumeMounts } = facts

@@ -13,7 +13,7 @@ export interface PodTemplate {
   readonly spec: PodSpec
 }
 
-/** The part of a pod's `spec` that the simulator itself reads. */
+/** The fields of a pod's `spec` that the simulator reads. */
 export interface PodSpec {
   readonly containers: readonly Container[]
   readonly initContainers?: readonly Container[]
@@ -25,13 +25,13 @@ export interface PodSpec {
   readonly [field: string]: unknown
 }
 
-/** The template of a workload. Throws a TypeError where it has none, which a real API server refuses. */
+/** The template of a workload. Throws a TypeError without one, which a real API server refuses. */
 export function templateOf(workload: Unstructured): PodTemplate {
   const { template } = workload['spec'] as { readonly template: PodTemplate }
   return template
 }
 
-/** A pod template with further labels. */
+/** A pod template with additional labels. */
 export function labelled(
   template: PodTemplate,
   labels: Readonly<Record<string, string>>,
@@ -40,7 +40,7 @@ export function labelled(
   return { ...template, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } } }
 }
 
-/** What all pods of one controller share, derived once: a pod is this, its identity and its state. */
+/** The common parts of a controller's pods, derived once. A pod adds its identity and its state. */
 export interface PodShape {
   readonly namespace: string
   readonly owner: OwnerReference
@@ -52,7 +52,7 @@ export interface PodShape {
   readonly createdFields: JsonObject
 }
 
-/** What tells a pod apart from its siblings. */
+/** The parts of a pod that differ from its siblings. */
 export interface PodIdentity {
   readonly name: string
   readonly uid: string
@@ -62,7 +62,7 @@ export interface PodIdentity {
   readonly spec?: Readonly<Record<string, unknown>>
 }
 
-/** Derives what the pods of one controller share. `template` has the labels that the controller adds. */
+/** Derives the common parts of a controller's pods. `template` includes the labels that the controller adds. */
 export function podShape(
   namespace: string,
   owner: OwnerReference,
@@ -76,7 +76,7 @@ export function podShape(
   return { namespace, owner, generateName, template, priority, facts, createdFields }
 }
 
-/** A pod as its controller has just created it: it has no node yet. */
+/** A new pod, before it has a node. */
 export function newPod(shape: PodShape, identity: PodIdentity): Unstructured {
   const { template, owner, namespace, generateName, facts } = shape
   const { name, uid, createdAtMs, labels } = identity
@@ -102,8 +102,8 @@ export function newPod(shape: PodShape, identity: PodIdentity): Unstructured {
 }
 
 /**
- * The pod in another state: node, status and the kubelet's managed fields change, all else stays. `atMs` is when the
- * kubelet reports it. With `shape` the many pods of a controller share what follows from their template.
+ * The pod in another state: changes node, status and the kubelet's managed fields. `atMs` is the time of the kubelet's
+ * report. `shape` saves the many pods of a controller from deriving its parts again.
  */
 export function withPodState(
   pod: Unstructured,
@@ -128,13 +128,11 @@ export function withPodState(
   }
 }
 
-/** What a StatefulSet gives each of its pods: a number, a host name and volumes of its own. */
+/** The ordinal, the host name and the volumes of a StatefulSet's pod. */
 export function statefulPodIdentity(
   statefulSet: Unstructured,
   ordinal: number,
-  uid: string,
-  createdAtMs: number,
-): PodIdentity {
+): Pick<PodIdentity, 'name' | 'labels' | 'spec'> {
   const { name: owner } = statefulSet.metadata
   const { serviceName, volumeClaimTemplates = [] } = statefulSet['spec'] as {
     readonly serviceName?: string
@@ -150,10 +148,10 @@ export function statefulPodIdentity(
     persistentVolumeClaim: { claimName: `${metadata.name}-${name}` },
   }))
   const subdomain = serviceName === undefined ? {} : { subdomain: serviceName }
-  return { name, uid, createdAtMs, labels, spec: { hostname: name, ...subdomain, volumes } }
+  return { name, labels, spec: { hostname: name, ...subdomain, volumes } }
 }
 
-/** The parts of an Event that every kubelet report about a pod's first container has. */
+/** The common parts of a kubelet's Events about the first container. */
 export function kubeletReport(
   pod: Unstructured,
   nodeName: string,
@@ -162,7 +160,7 @@ export function kubeletReport(
   return { regarding: pod, type: 'Warning', component: 'kubelet', host: nodeName, fieldPath }
 }
 
-/** The report of a container that fails again and again. */
+/** The report of a container in back-off. */
 export function backOff(pod: Unstructured): Pick<EventReport, 'reason' | 'message'> {
   const { name, namespace = '', uid = '' } = pod.metadata
   const container = mainContainer(pod).name
@@ -170,7 +168,7 @@ export function backOff(pod: Unstructured): Pick<EventReport, 'reason' | 'messag
   return { reason: 'BackOff', message }
 }
 
-/** The container that the pod is there for: its first. */
+/** The first container of a pod. */
 export function mainContainer(pod: Unstructured): {
   readonly name: string
   readonly image: string
@@ -204,7 +202,7 @@ function podSpec(shape: PodShape, { uid, spec: own }: PodIdentity): PodSpec {
   }
 }
 
-/** The name is random in a cluster; here it follows from the UID, so that every state of a pod agrees on it. */
+/** A cluster uses a random name. Here the name follows from the UID, so that all states of a pod agree. */
 const tokenMount = (uid: string) => ({
   mountPath: '/var/run/secrets/kubernetes.io/serviceaccount',
   name: `kube-api-access-${hexDigest(uid, 5)}`,

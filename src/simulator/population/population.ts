@@ -1,6 +1,6 @@
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
-import { healthyConditions, unknownConditions, unreachableTaints } from './node-health.ts'
-import { eventItem, firstUid, type PopulationItem, resources } from './object.ts'
+import { withHealth } from './node-health.ts'
+import { eventItem, firstUid, type PopulationItem, resources, type Written } from './object.ts'
 import { type AppPlan, type NodePlan, planPopulation, type PopulationOptions } from './plan.ts'
 import { imageIdOf } from './pod-status.ts'
 import { createRandom } from './random.ts'
@@ -17,10 +17,10 @@ import {
 } from './workload-status.ts'
 
 /**
- * The objects of a scenario's cluster, one at a time, owners before what they own. They have UIDs, creation
- * timestamps, managed fields and status, and no resourceVersion. They share structure: do not change them. The same
- * options give the same objects. Memory is bounded by the number of apps and nodes, not of pods. Throws
- * `PopulationError` at once where the options do not fit together, and `ScenarioError` for a scenario that cannot be used.
+ * Yields the objects of a scenario's cluster, owners before the objects that they own. Objects have UIDs, creation
+ * timestamps, managed fields and status, but no resourceVersion. They share structure: do not change them. The same
+ * options give the same objects. Memory grows with the number of apps and nodes, not of pods. Throws `PopulationError`
+ * at once for impossible options, and `ScenarioError` for an invalid scenario.
  */
 export function population(options: PopulationOptions = {}): Generator<PopulationItem, void> {
   return itemsOf(new Stamper(planPopulation(options)))
@@ -47,7 +47,7 @@ function* itemsOf(stamper: Stamper): Generator<PopulationItem, void> {
   for (const { apps } of namespaces) for (const app of apps) yield* appItems(stamper, app)
 }
 
-/** What nodes say they have pulled: the images of the first apps. */
+/** The images that nodes report: those of the first apps. */
 function commonImages(apps: readonly AppPlan[]): readonly object[] {
   const images = apps.map(({ values }) => String(values.get('image', 'scenario.yaml')))
   return [...new Set(images)].slice(0, 24).map((image, index) => ({
@@ -56,7 +56,7 @@ function commonImages(apps: readonly AppPlan[]): readonly object[] {
   }))
 }
 
-/** A node with what its kubelet keeps beside it, and what is known of its trouble. */
+/** A node with its Lease and CSINode, and an Event if it is silent. */
 function* nodeItems(
   stamper: Stamper,
   node: NodePlan,
@@ -71,15 +71,16 @@ function* nodeItems(
   for (const manifest of scenario.node) {
     const isNode = manifest.resource.kind === 'Node'
     const times = { createdAtMs, updatedAtMs: heardAtMs }
-    const item = stamper.item(manifest, values, times, (object) => {
-      if (!isNode) return object
-      const conditions = node.ready
-        ? healthyConditions(heardAtMs, createdAtMs + minute)
-        : unknownConditions(heardAtMs, noticedMs)
-      const taints = node.ready ? {} : { taints: unreachableTaints(noticedMs) }
-      const status = { ...(object.status as object), conditions, images }
-      return { ...object, spec: { ...(object['spec'] as object), ...taints }, status }
-    })
+    const item = stamper.item(manifest, values, times, (object) =>
+      isNode
+        ? withHealth(
+            withImages(object, images),
+            node.ready,
+            heardAtMs,
+            node.ready ? createdAtMs + minute : noticedMs,
+          )
+        : object,
+    )
     yield item
     if (!isNode || node.ready) continue
     yield eventItem({
@@ -95,7 +96,12 @@ function* nodeItems(
   }
 }
 
-/** What an app is made of: what its pods refer to, its pods, and what counts or lists them. */
+const withImages = (node: Written, images: readonly object[]): Written => ({
+  ...node,
+  status: { ...(node.status as object), images },
+})
+
+/** The objects of an app: configuration, workload, pods, endpoints and budgets. */
 function* appItems(stamper: Stamper, plan: AppPlan): Generator<PopulationItem> {
   const { seed, nowMs } = stamper.plan
   const random = createRandom(`${seed}/app/${plan.namespace}/${plan.name}`)
@@ -122,10 +128,10 @@ function* appItems(stamper: Stamper, plan: AppPlan): Generator<PopulationItem> {
   const counts = { active: app.pods, ready, terminating: 0 }
   for (const manifest of app.manifests) {
     if (manifest.resource.kind !== 'PodDisruptionBudget') continue
-    yield stamper.item(manifest, app.values, { createdAtMs }, (object) => {
-      const status = budgetStatus(object, counts, createdAtMs + minute)
-      return { ...object, metadata: { ...object.metadata, generation: 1 }, status }
-    })
+    yield stamper.item(manifest, app.values, { createdAtMs }, (object) => ({
+      ...object,
+      status: budgetStatus(object, counts, createdAtMs + minute),
+    }))
   }
 }
 

@@ -1,18 +1,15 @@
-/**
- * A deterministic source of choices: the same seed gives the same sequence on every machine. Statistically good, not
- * cryptographic.
- */
+/** A deterministic random source: the same seed gives the same sequence on every machine. Not cryptographic. */
 export interface Random {
   /** From 0 (inclusive) to 1 (exclusive). */
   next(): number
   /** An integer from `min` to `max`, both inclusive. */
   integer(min: number, max: number): number
-  /** Throws where the list is empty. */
+  /** Throws for an empty list. */
   pick<T>(list: readonly T[]): T
   chance(probability: number): boolean
   /** Lower-case hexadecimal digits. */
   hex(digits: number): string
-  /** A name suffix as Kubernetes makes them: consonants and digits that spell no words. */
+  /** A name suffix as in Kubernetes: consonants and digits, which spell no words. */
   suffix(length: number): string
   /** A UUID of version 4. */
   uid(): string
@@ -20,7 +17,7 @@ export interface Random {
 
 const suffixAlphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
-/** Starts a sequence. Everything that tells two sequences apart belongs into the seed's text. */
+/** Starts a sequence. The seed identifies it: use a different seed for each sequence. */
 export function createRandom(seed: string): Random {
   const next32 = wordsOf(seed)
   const next = (): number => next32() / 0x1_0000_0000
@@ -45,12 +42,12 @@ export function createRandom(seed: string): Random {
   }
 }
 
-/** The hexadecimal digits that belong to a text: the same for the same text, always. */
+/** Hexadecimal digits derived from a text. */
 export function hexDigest(text: string, digits: number): string {
   return hexOf(wordsOf(text), digits)
 }
 
-/** The UUID that belongs to a text: the same for the same text, always. */
+/** A UUID derived from a text. */
 export function uidDigest(text: string): string {
   return uuidOf(hexDigest(text, 32))
 }
@@ -60,7 +57,7 @@ function uuidOf(hex: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-/** Every 16-bit number in four digits: pods carry hundreds of random digits each. */
+/** The hexadecimal digits of every 16-bit number. Pods carry hundreds of random digits each. */
 const hexOf16: readonly string[] = Array.from({ length: 0x1_0000 }, (_, word) =>
   word.toString(16).padStart(4, '0'),
 )
@@ -75,8 +72,8 @@ function hexOf(next32: () => number, digits: number): string {
 }
 
 /**
- * 32-bit words from a text: four multiplicative hashes of it start a small fast counting generator (sfc32, from
- * PractRand), which needs a few rounds before its state is mixed.
+ * 32-bit words from a text: multiplicative hashes of the text seed a small, fast counting generator (sfc32, from
+ * PractRand), which needs a few rounds to mix its state.
  */
 function wordsOf(text: string): () => number {
   let a = 0x9e3779b9

@@ -4,32 +4,32 @@ import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { capturedApi } from '../api/captured-api.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import type { PopulationResource } from './object.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
 
-/** One app of a team, the same in each of the team's environments. */
+/** An app of a team. Each environment of the team has one. */
 export interface ScenarioApp {
   readonly name: string
-  /** One of `roles`: what the app is made of. */
+  /** One of `roles`, which names the manifests. */
   readonly role: string
-  /** How many of the pods it gets, relative to the other apps with a weight. */
+  /** Its share of the pods, relative to other apps with a weight. */
   readonly weight?: number | undefined
-  /** How many pods it has, whatever the others have. */
+  /** A fixed number of pods. */
   readonly replicas?: number | undefined
   readonly image?: string | undefined
-  /** Further files of `apps/` that it is made of. */
+  /** Additional files of `apps/`. */
   readonly with: readonly string[]
   readonly values: Layer
 }
 
-/** What is wrong with an app on purpose. */
+/** A deliberate problem of an app. */
 export interface BrokenApp {
   /** `NAMESPACE/APP`. */
   readonly app: string
   readonly symptom: 'CrashLoopBackOff' | 'ImagePullBackOff' | 'Unschedulable' | 'FailedJob'
   readonly says: string
-  /** Values of the new version, which is the one that is broken. */
+  /** Values of the new, broken version. */
   readonly values: Layer
 }
 
@@ -39,7 +39,7 @@ interface BrokenNode {
   readonly sinceMinutes: number
 }
 
-/** What a kind of machine has. */
+/** A machine type. */
 export interface NodeType {
   readonly instanceType: string
   readonly architecture: string
@@ -61,12 +61,12 @@ interface Role {
 
 interface Environment {
   readonly name: string
-  /** What the weights of its apps are multiplied by. */
+  /** A factor for the weights of its apps. */
   readonly weight: number
   readonly values: Layer
 }
 
-/** What `scenario.yaml` says. */
+/** The contents of `scenario.yaml`. */
 interface ScenarioFile {
   readonly company: string
   readonly pods: number
@@ -146,7 +146,7 @@ const scenarioSchema: z.ZodType<ScenarioFile> = z.strictObject({
   broken: z.array(z.union([brokenApp, brokenNode])).default([]),
 })
 
-/** A kind that is built in, or that the scenario defines. */
+/** A built-in kind, or one that the scenario defines. */
 interface KnownKind {
   readonly resource: PopulationResource
   readonly namespaced: boolean
@@ -159,7 +159,7 @@ export interface Manifest extends KnownKind {
   readonly fill: Template
 }
 
-/** A scenario as it is read from its directory; what the directory lacks is that of the package. */
+/** A scenario, read from its directory. The package's files replace missing ones. */
 export interface Scenario extends Pick<
   ScenarioFile,
   'company' | 'pods' | 'values' | 'platform' | 'teams'
@@ -168,13 +168,15 @@ export interface Scenario extends Pick<
   readonly nodes: ScenarioNodes
   readonly brokenApps: ReadonlyMap<string, BrokenApp>
   readonly silentNodeMinutes: number | undefined
-  /** What is there once: the definitions of custom resources first. */
+  /** Objects that exist once: definitions of custom resources first. */
   readonly cluster: readonly Manifest[]
   readonly node: readonly Manifest[]
   readonly namespace: readonly Manifest[]
   readonly systemNamespace: readonly Manifest[]
   readonly volume: readonly Manifest[]
-  /** What an app is made of. */
+  /** The fields that the API server fills in, by kind. */
+  readonly defaults: Readonly<Record<string, unknown>>
+  /** The manifests of an app. */
   readonly manifestsOf: (app: ScenarioApp) => readonly Manifest[]
   readonly roleValues: (app: ScenarioApp) => Layer
   readonly kindOf: (apiVersion: string, kind: string) => KnownKind | undefined
@@ -185,7 +187,7 @@ const ownDirectory = fileURLToPath(new URL('../../../scenario/', import.meta.url
 
 let own: Scenario | undefined
 
-/** Reads a directory; without one the scenario of the package, once. Throws {@link ScenarioError}. */
+/** Reads a directory; by default the scenario of the package, once. Throws {@link ScenarioError}. */
 export function readScenario(directory?: string): Scenario {
   if (directory !== undefined) return new ScenarioReader(resolve(directory)).read()
   own ??= new ScenarioReader(resolve(ownDirectory)).read()
@@ -238,11 +240,12 @@ class ScenarioReader {
       namespace: this.#manifests('namespace.yaml'),
       systemNamespace: this.#manifests('system-namespace.yaml'),
       volume: this.#manifests('volume.yaml'),
+      defaults: (documents(this.#path('defaults.yaml'))[0] ?? {}) as Scenario['defaults'],
       manifestsOf,
       roleValues: ({ role }) => roles[role]?.values ?? {},
       kindOf: (apiVersion, kind) => this.#kindOf(apiVersion, kind),
     }
-    // What is wrong with an app is said before anything is stamped.
+    // Reports problems of apps before anything is stamped.
     for (const { apps } of [...file.platform, ...file.teams]) apps.forEach(manifestsOf)
     return scenario
   }
@@ -256,7 +259,7 @@ class ScenarioReader {
     throw new ScenarioError(path, problems.join('; '))
   }
 
-  /** Every file of `cluster/`, with the definitions of custom resources before their objects. */
+  /** The manifests of `cluster/`, with the definitions of custom resources before their objects. */
   #cluster(): readonly Manifest[] {
     const files = new Map<string, string>()
     for (const directory of [ownDirectory, this.#directory].map((one) => join(one, 'cluster'))) {
@@ -285,12 +288,17 @@ class ScenarioReader {
   #manifests(name: string): readonly Manifest[] {
     let manifests = this.#files.get(name)
     if (manifests === undefined) {
-      const given = join(this.#directory, name)
-      const path = existsSync(given) ? given : join(ownDirectory, name)
+      const path = this.#path(name)
       manifests = documents(path).map((part) => this.#manifest(path, part))
       this.#files.set(name, manifests)
     }
     return manifests
+  }
+
+  /** A file of the directory, or of the package if the directory lacks it. */
+  #path(name: string): string {
+    const given = join(this.#directory, name)
+    return existsSync(given) ? given : join(ownDirectory, name)
   }
 
   #manifest(place: string, part: unknown): Manifest {
@@ -345,7 +353,7 @@ function documents(path: string): readonly unknown[] {
 
 let builtInKinds: ReadonlyMap<string, { resource: string; namespaced: boolean }> | undefined
 
-/** Every kind that a real API server has, by `apiVersion kind`. */
+/** Every built-in kind, by `apiVersion kind`. */
 function builtIn(): NonNullable<typeof builtInKinds> {
   builtInKinds ??= new Map(
     Object.values(capturedApi().resources).flatMap(({ groupVersion, resources }) =>

@@ -1,20 +1,20 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { isRecord } from '../../lib/json-object.ts'
+import { isRecord } from '../../lib/json.ts'
 import { hexDigest, uidDigest } from './random.ts'
 
-/** A scenario that cannot be read or stamped: the file, what is wrong, and the way out. */
+/** An invalid scenario: the file, the problem, and the way out. */
 export class ScenarioError extends CodedError {
   constructor(place: string, problem: string, details: { hint?: string; cause?: unknown } = {}) {
     super('SCENARIO', `${place}: ${problem}`, { value: place, ...details })
   }
 }
 
-/** A part of a manifest whose `${...}` are filled in by values. Parts without any are the same object every time. */
+/** Fills in the `${...}` of a part of a manifest. Parts without any are the same object every time. */
 export type Template = (values: Values) => unknown
 
 /**
- * Prepares a part of a manifest. `${name}` is a value of that name: alone in a string it keeps its type, among other text it becomes
- * text. `$${name}` stays `${name}`. `place` names the file, for errors.
+ * Compiles a part of a manifest. `${name}` is the value of that name. Alone in a string it keeps its type, within other
+ * text it becomes text. `$${name}` stands for the text `${name}`. `place` names the file, for errors.
  */
 export function template(part: unknown, place: string): Template {
   if (typeof part === 'string') return textTemplate(part, place)
@@ -55,13 +55,13 @@ function textTemplate(text: string, place: string): Template {
     )
 }
 
-/** A layer of values; they may have `${...}` themselves. */
+/** A layer of values. Values may contain `${...}`. */
 export type Layer = Readonly<Record<string, unknown>>
 
 /**
- * What `${...}` stands for in one place: the first layer that has the name wins. Besides names there are `${hex:32:token}`, so many
- * hexadecimal digits that are the same for the same seed, place and word; `${shared:32:ca}`, the same in every place; and
- * `${uid:boot}`, a UUID.
+ * The values of `${...}` in one place. The first layer with the name wins. Besides names there are `${hex:32:token}`,
+ * hexadecimal digits derived from seed, place and word; `${shared:32:ca}`, the same in every place; and `${uid:boot}`,
+ * a UUID.
  */
 export class Values {
   readonly #seed: string
@@ -69,19 +69,19 @@ export class Values {
   readonly #layers: readonly Layer[]
   readonly #known = new Map<string, unknown>()
 
-  /** `place` tells what is stamped from all else: `production/storefront/shop-web`. */
+  /** `place` identifies the stamped object: `production/storefront/shop-web`. */
   constructor(seed: string, place: string, layers: readonly Layer[]) {
     this.#seed = seed
     this.#place = place
     this.#layers = layers
   }
 
-  /** The same with values that win over these. */
+  /** These values, with a layer that wins over them. */
   with(layer: Layer): Values {
     return new Values(this.#seed, this.#place, [layer, ...this.#layers])
   }
 
-  /** Throws {@link ScenarioError} where there is no such value. */
+  /** Throws {@link ScenarioError} for an unknown name. */
   get(name: string, usedIn: string): unknown {
     if (this.#known.has(name)) {
       const known = this.#known.get(name)

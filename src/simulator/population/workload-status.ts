@@ -12,7 +12,7 @@ import type { Placement } from './pod-status.ts'
 
 type Status = Readonly<Record<string, unknown>>
 
-/** How many pods a controller has. Terminating ones are counted apart, as Kubernetes does. */
+/** The number of a controller's pods. Terminating pods count separately, as in Kubernetes. */
 export interface PodCounts {
   readonly active: number
   readonly ready: number
@@ -34,7 +34,7 @@ export function replicaSetStatus(
   }
 }
 
-/** `status` of a StatefulSet all of whose pods have the same revision. */
+/** `status` of a StatefulSet whose pods all have the same revision. */
 export function statefulSetStatus(
   generation: number,
   { active, ready }: PodCounts,
@@ -53,7 +53,7 @@ export function statefulSetStatus(
   }
 }
 
-/** `status` of a DaemonSet that has a pod on each node where it should have one. */
+/** `status` of a DaemonSet with all its pods. */
 export function daemonSetStatus(generation: number, { active, ready }: PodCounts): Status {
   return {
     currentNumberScheduled: active,
@@ -77,21 +77,21 @@ export interface WorkloadCondition {
   readonly lastUpdateTime: string
 }
 
-/** How far a rollout is. */
+/** The progress of a rollout. */
 export type Progress = 'NewReplicaSetAvailable' | 'ReplicaSetUpdated' | 'ProgressDeadlineExceeded'
 
-/** What a Deployment's status follows from. */
+/** The inputs of a Deployment's status. */
 export interface DeploymentFacts {
   readonly generation: number
   readonly desired: number
-  /** Of all its ReplicaSets. */
+  /** The pods of all its ReplicaSets. */
   readonly counts: PodCounts
-  /** Active pods of the newest ReplicaSet. */
+  /** The active pods of the newest ReplicaSet. */
   readonly updated: number
   readonly replicaSetName: string
   readonly progress: Progress
   readonly atMs: number
-  /** The conditions before, whose transition times stay where nothing changed. */
+  /** The previous conditions. Unchanged conditions keep their times. */
   readonly previous: readonly WorkloadCondition[]
 }
 
@@ -132,12 +132,12 @@ const progressMessages: Readonly<Record<Progress, string>> = {
   ProgressDeadlineExceeded: 'has timed out progressing.',
 }
 
-/** How many pods beyond the wanted ones a rollout may add: 25 %, rounded up. */
+/** The number of extra pods during a rollout: 25 %, rounded up. */
 export function maxSurge(desired: number): number {
   return Math.ceil(desired / 4)
 }
 
-/** How many of the wanted pods may be missing during a rollout: 25 %, rounded down. */
+/** The number of pods that may be missing during a rollout: 25 %, rounded down. */
 export function maxUnavailable(desired: number): number {
   return Math.floor(desired / 4)
 }
@@ -157,7 +157,7 @@ function since(
   }
 }
 
-/** How a Job stands, and since when. */
+/** The state of a Job, and its end. */
 export type JobOutcome =
   | { readonly kind: 'active'; readonly ready: number }
   | { readonly kind: 'complete' | 'failed'; readonly finishedAtMs: number }
@@ -182,14 +182,14 @@ export function jobStatus(startedAtMs: number, failed: number, outcome: JobOutco
     type,
   })
   if (outcome.kind === 'failed') {
-    const told = ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'] as const
+    const cause = ['BackoffLimitExceeded', 'Job has reached the specified backoff limit'] as const
     return {
-      conditions: [condition('FailureTarget', ...told), condition('Failed', ...told)],
+      conditions: [condition('FailureTarget', ...cause), condition('Failed', ...cause)],
       ...common,
     }
   }
-  const told = ['CompletionsReached', 'Reached expected number of succeeded pods'] as const
-  const conditions = [condition('SuccessCriteriaMet', ...told), condition('Complete', ...told)]
+  const cause = ['CompletionsReached', 'Reached expected number of succeeded pods'] as const
+  const conditions = [condition('SuccessCriteriaMet', ...cause), condition('Complete', ...cause)]
   return { completionTime: at, conditions, ...common, succeeded: 1 }
 }
 
@@ -232,7 +232,7 @@ export function budgetStatus(
   }
 }
 
-/** A pod as its Service sees it. */
+/** A pod behind a Service. */
 export interface Backend {
   readonly name: string
   readonly uid: string
@@ -241,7 +241,7 @@ export interface Backend {
   readonly terminating: boolean
 }
 
-/** How many endpoints one slice takes: the controller's default. */
+/** The maximum number of endpoints per slice, the controller's default. */
 export const endpointsPerSlice = 100
 
 /** One slice of a Service's endpoints. */
@@ -274,7 +274,7 @@ export function endpointSliceItem(
     metadata,
     addressType: 'IPv4',
     endpoints,
-    // Ports that pods name are those of the number here: no pod is looked into.
+    // Named ports resolve to the Service's port: pods are not looked up.
     ports: ports.map(({ name: portName = '', port, targetPort = port, protocol = 'TCP' }) => ({
       name: portName,
       port: typeof targetPort === 'number' ? targetPort : port,

@@ -47,7 +47,7 @@ import {
   statefulSetStatus,
 } from './workload-status.ts'
 
-/** One app, as it is being written out. */
+/** An app that is being stamped. */
 export interface AppStamp {
   readonly stamper: Stamper
   readonly app: AppPlan
@@ -58,7 +58,7 @@ export interface AppStamp {
 
 type Items = Generator<PopulationItem, readonly Backend[]>
 
-/** The workload of an app with all that its controller makes of it; returns its pods that have an address. */
+/** The objects of an app's workload, by kind. Returns its pods with an address. */
 export const workloadItems: Readonly<
   Record<string, (stamp: AppStamp, manifest: Manifest) => Items>
 > = {
@@ -68,7 +68,7 @@ export const workloadItems: Readonly<
   CronJob: cronJobItems,
 }
 
-/** One revision of a Deployment: it becomes a ReplicaSet. */
+/** A revision of a Deployment, and so a ReplicaSet. */
 interface Revision {
   readonly number: number
   readonly hash: string
@@ -80,7 +80,7 @@ interface Revision {
 function* deploymentItems(stamp: AppStamp, manifest: Manifest): Items {
   const { app, stamper, createdAtMs } = stamp
   const stuck = isStuck(app)
-  // A stuck rollout has one pod more than is asked for.
+  // A stuck rollout has one pod more than desired.
   const desired = stuck ? Math.max(1, app.pods - 1) : app.pods
   const revisions = planRevisions(stamp, manifest, stuck)
   const [current] = revisions
@@ -107,7 +107,7 @@ function* deploymentItems(stamp: AppStamp, manifest: Manifest): Items {
   })
   yield deployment
   if (stuck && current !== undefined) {
-    // A rollout that is still going on is remembered; the Events of older ones are gone.
+    // Only an unfinished rollout still has its Event.
     const message = `Scaled up replica set ${deployment.object.metadata.name}-${current.hash} from 0 to 1`
     const times = { firstAtMs: current.createdAtMs, lastAtMs: current.createdAtMs, count: 1 }
     const report = {
@@ -139,13 +139,13 @@ function* deploymentItems(stamp: AppStamp, manifest: Manifest): Items {
   return backends
 }
 
-/** The number of a Deployment's revision, on it and on its ReplicaSets. */
+/** The annotation with the revision of a Deployment and its ReplicaSets. */
 export const revisionAnnotation = 'deployment.kubernetes.io/revision'
 
-/** The label that tells the pods of one revision of a Deployment from those of another. */
+/** The label that identifies the revision of a Deployment's pods. */
 export const hashLabel = 'pod-template-hash'
 
-/** What the Deployment controller makes of one template. */
+/** The ReplicaSet of a Deployment's template. */
 export function replicaSetItem(
   deployment: Unstructured,
   template: PodTemplate,
@@ -155,7 +155,7 @@ export function replicaSetItem(
     readonly createdAtMs: number
     readonly hash: string
     readonly revision: number
-    /** Of the Deployment. */
+    /** The replicas of the Deployment. */
     readonly desired: number
     readonly replicas: number
     readonly counts: PodCounts
@@ -184,12 +184,12 @@ export function replicaSetItem(
   return identified(resources.replicaSets, { metadata, spec, status }, facts)
 }
 
-/** Whether the app's last rollout does not come to an end: its newest pod never becomes ready. */
+/** Whether the last rollout of an app is stuck because its newest pod never becomes ready. */
 function isStuck({ broken }: AppPlan): boolean {
   return broken !== undefined && broken.symptom !== 'FailedJob'
 }
 
-/** Newest first: the current revision, then one or two old ones. */
+/** Plans the current revision, then one or two old ones. */
 function planRevisions(stamp: AppStamp, manifest: Manifest, stuck: boolean): readonly Revision[] {
   const { app, random, createdAtMs, stamper } = stamp
   const { nowMs } = stamper.plan
@@ -215,7 +215,7 @@ function planRevisions(stamp: AppStamp, manifest: Manifest, stuck: boolean): rea
 const templateIn = ({ spec }: Written): PodTemplate =>
   (spec as { readonly template: PodTemplate }).template
 
-/** The pod of a new version that does not come up. */
+/** The state of a broken version's pod. */
 function brokenState(
   { app, stamper }: AppStamp,
   { spec }: PodTemplate,
@@ -243,7 +243,7 @@ function brokenState(
   }
 }
 
-/** Why the scheduler finds no node for a pod that asks for too much. */
+/** The scheduler's message about a pod that requests too much. */
 export function tooLarge(nodes: number, ready: number): string {
   const taints = nodes === ready ? '' : `${nodes - ready} node(s) had untolerated taint(s), `
   return `0/${nodes} nodes are available: ${taints}${ready} Insufficient cpu, ${ready} Insufficient memory. preemption: 0/${nodes} nodes are available: ${nodes} No preemption victims found for incoming pod.`
@@ -254,19 +254,19 @@ interface Waiting<Reason> {
   readonly message: string
 }
 
-/** What a container waits for whose image does not exist. */
+/** The state of a container whose image does not exist. */
 export function pullBackOff(image: string): Waiting<'ImagePullBackOff'> {
   const message = `Back-off pulling image "${image}": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`
   return { reason: 'ImagePullBackOff', message }
 }
 
-/** What a container waits for that crashes again and again. */
+/** The state of a container in a crash loop. */
 export function crashBackOff(container: string): Waiting<'CrashLoopBackOff'> {
   const message = `back-off 5m0s restarting failed container=${container}`
   return { reason: 'CrashLoopBackOff', message }
 }
 
-/** A pod that runs well; a few have been restarted. */
+/** The state of a healthy pod. A few have restarted. */
 function runningState({ random, stamper }: AppStamp, createdAtMs: number): PodState {
   const at = stamper.place()
   const startedAtMs = createdAtMs + random.integer(4, 20) * second
@@ -304,29 +304,35 @@ function shapeOf(
 }
 
 function* replicaItems(
-  { random, stamper, app }: AppStamp,
+  { random, stamper }: AppStamp,
   shape: PodShape,
   { createdAtMs, states }: Revision,
 ): Items {
-  const { nowMs } = stamper.plan
   const backends: Backend[] = []
   const taken = new Set<string>()
   for (const state of states) {
     const name = freeName(random, shape.generateName, taken)
-    const uid = firstUid(stamper.plan.seed, resources.pods, app.namespace, name)
-    const bornAtMs = createdAtMs + random.integer(0, 3) * second
-    const pod = withPodState(
-      newPod(shape, { name, uid, createdAtMs: bornAtMs }),
-      state,
-      createdAtMs + 20 * second,
-      shape,
-    )
-    yield { resource: resources.pods, object: pod }
-    yield* troubleItems(pod, state, nowMs)
-    if (hasAddress(state) && state.kind !== 'unscheduled')
-      backends.push({ name, uid, at: state.at, ready: isReady(state), terminating: false })
+    const identity = { name, createdAtMs: createdAtMs + random.integer(0, 3) * second }
+    backends.push(...(yield* podItems(stamper, shape, identity, state, createdAtMs + 20 * second)))
   }
   return backends
+}
+
+/** One pod and the Events about its problems. Returns the pod if it has an address. */
+function* podItems(
+  { plan: { seed, nowMs } }: Stamper,
+  shape: PodShape,
+  identity: Omit<PodIdentity, 'uid'>,
+  state: PodState,
+  reportedAtMs: number,
+): Items {
+  const { name } = identity
+  const uid = firstUid(seed, resources.pods, shape.namespace, name)
+  const pod = withPodState(newPod(shape, { uid, ...identity }), state, reportedAtMs, shape)
+  yield { resource: resources.pods, object: pod }
+  yield* troubleItems(pod, state, nowMs)
+  if (!hasAddress(state) || state.kind === 'unscheduled') return []
+  return [{ name, uid, at: state.at, ready: isReady(state), terminating: false }]
 }
 
 function freeName(random: Random, prefix: string, taken: Set<string>): string {
@@ -337,7 +343,7 @@ function freeName(random: Random, prefix: string, taken: Set<string>): string {
   return name
 }
 
-/** What the cluster still remembers of a pod's trouble; nothing of one that is well. */
+/** The Events about the problems of a pod. */
 function* troubleItems(
   pod: Unstructured,
   state: PodState,
@@ -346,12 +352,12 @@ function* troubleItems(
   const scheduler = { regarding: pod, component: 'default-scheduler' } as const
   if (state.kind === 'unscheduled') {
     const times = { firstAtMs: nowMs - 25 * minute, lastAtMs: nowMs - 20 * second, count: 12 }
-    const told = {
+    const report = {
       type: 'Warning',
       reason: 'FailedScheduling',
       message: state.message ?? '',
     } as const
-    yield eventItem({ ...scheduler, ...told, ...times })
+    yield eventItem({ ...scheduler, ...report, ...times })
   }
   if (state.kind !== 'waiting') return
   const { at, sinceMs, reason, restarts } = state
@@ -373,15 +379,14 @@ function* troubleItems(
 
 function* statefulSetItems(stamp: AppStamp, manifest: Manifest): Items {
   const { app, stamper, random, createdAtMs } = stamp
-  const { nowMs, seed } = stamper.plan
+  const { nowMs } = stamper.plan
   const hash = random.hex(10)
   const { object: statefulSet } = yield* emit(
     stamper.item(manifest, app.values, { createdAtMs }, (object) => {
       const { metadata, spec } = object
       const counts = { active: app.pods, ready: app.pods, terminating: 0 }
       const status = statefulSetStatus(1, counts, `${metadata.name}-${hash}`)
-      const asked = { ...(spec as object), replicas: app.pods, ...claimTemplates(spec) }
-      return { ...object, metadata: { ...metadata, generation: 1 }, spec: asked, status }
+      return { ...object, spec: { ...(spec as object), replicas: app.pods }, status }
     }),
   )
   yield revisionItem(stamp, statefulSet, hash)
@@ -389,20 +394,16 @@ function* statefulSetItems(stamp: AppStamp, manifest: Manifest): Items {
   const backends: Backend[] = []
   for (let ordinal = 0; ordinal < app.pods; ordinal++) {
     const at = stamper.place()
-    const name = `${statefulSet.metadata.name}-${ordinal}`
-    const uid = firstUid(seed, resources.pods, app.namespace, name)
-    yield* volumeItems(stamp, statefulSet, name, at)
-    const bornAtMs = Math.max(createdAtMs, nowMs - random.integer(20, 900) * hour)
-    const state = running(at, bornAtMs + 15 * second, bornAtMs + 35 * second, true)
-    const identity = statefulPodIdentity(statefulSet, ordinal, uid, bornAtMs)
-    const pod = withPodState(newPod(shape, identity), state, state.sinceMs, shape)
-    yield { resource: resources.pods, object: pod }
-    backends.push({ name, uid, at, ready: true, terminating: false })
+    yield* volumeItems(stamp, statefulSet, `${statefulSet.metadata.name}-${ordinal}`, at)
+    const podCreatedAtMs = Math.max(createdAtMs, nowMs - random.integer(20, 900) * hour)
+    const state = running(at, podCreatedAtMs + 15 * second, podCreatedAtMs + 35 * second, true)
+    const identity = { createdAtMs: podCreatedAtMs, ...statefulPodIdentity(statefulSet, ordinal) }
+    backends.push(...(yield* podItems(stamper, shape, identity, state, state.sinceMs)))
   }
   return backends
 }
 
-/** The label that tells which revision of a StatefulSet or DaemonSet a pod has. */
+/** The label that identifies the revision of a StatefulSet's or DaemonSet's pods. */
 export const revisionLabel = 'controller-revision-hash'
 
 function* emit(item: PopulationItem): Generator<PopulationItem, PopulationItem> {
@@ -419,23 +420,7 @@ interface ClaimTemplate {
   }
 }
 
-function claimTemplates(spec: unknown): { readonly volumeClaimTemplates?: readonly object[] } {
-  const { volumeClaimTemplates } = spec as {
-    readonly volumeClaimTemplates?: readonly ClaimTemplate[]
-  }
-  if (volumeClaimTemplates === undefined) return {}
-  const { apiVersion, kind } = resources.claims
-  const filled = volumeClaimTemplates.map((one) => ({
-    apiVersion,
-    kind,
-    metadata: one.metadata,
-    spec: { volumeMode: 'Filesystem', ...one.spec },
-    status: { phase: 'Pending' },
-  }))
-  return { volumeClaimTemplates: filled }
-}
-
-/** The claims of one pod of a StatefulSet, and the volumes bound to them. */
+/** The claims of a StatefulSet's pod, and their volumes. */
 function* volumeItems(
   { app, stamper, createdAtMs }: AppStamp,
   statefulSet: Unstructured,
@@ -460,7 +445,7 @@ function* volumeItems(
   }
 }
 
-/** The stored revision of a StatefulSet or DaemonSet, which its pods name in a label. */
+/** The stored revision of a StatefulSet or DaemonSet. Pods name it in a label. */
 function revisionItem(
   { app, stamper, createdAtMs }: AppStamp,
   workload: Unstructured,
@@ -483,19 +468,14 @@ function revisionItem(
 
 function* daemonSetItems(stamp: AppStamp, manifest: Manifest): Items {
   const { app, stamper, random, createdAtMs } = stamp
-  const { nowMs, nodes, seed } = stamper.plan
+  const { nowMs, nodes } = stamper.plan
   const hash = random.hex(10)
   const ready = nodes.filter((node) => node.ready).length
   const { object: daemonSet } = yield* emit(
-    stamper.item(manifest, app.values, { createdAtMs }, (object) => {
-      const { metadata } = object
-      const annotations = {
-        'deprecated.daemonset.template.generation': '1',
-        ...metadata.annotations,
-      }
-      const status = daemonSetStatus(1, { active: nodes.length, ready, terminating: 0 })
-      return { ...object, metadata: { ...metadata, generation: 1, annotations }, status }
-    }),
+    stamper.item(manifest, app.values, { createdAtMs }, (object) => ({
+      ...object,
+      status: daemonSetStatus(1, { active: nodes.length, ready, terminating: 0 }),
+    })),
   )
   yield revisionItem(stamp, daemonSet, hash)
   const shape = shapeOf(stamper, daemonSet, { [revisionLabel]: hash })
@@ -504,21 +484,20 @@ function* daemonSetItems(stamp: AppStamp, manifest: Manifest): Items {
   const taken = new Set<string>()
   for (const node of nodes) {
     const name = freeName(random, shape.generateName, taken)
-    const uid = firstUid(seed, resources.pods, app.namespace, name)
-    const bornAtMs = Math.max(createdAtMs, nowMs - random.integer(24, 500) * hour)
+    const podCreatedAtMs = Math.max(createdAtMs, nowMs - random.integer(24, 500) * hour)
     const at = stamper.placeOn(node, hostNetwork)
-    // The kubelet of a silent node reports nothing more; the node controller has marked the pod as not ready.
-    const sinceMs = node.ready ? bornAtMs + 9 * second : silentSinceMs(stamper) + 50 * second
-    const state = running(at, bornAtMs + 4 * second, sinceMs, node.ready)
-    const identity: PodIdentity = { name, uid, createdAtMs: bornAtMs, spec: boundTo(node) }
-    const pod = withPodState(newPod(shape, identity), state, bornAtMs + 9 * second, shape)
-    yield { resource: resources.pods, object: pod }
-    backends.push({ name, uid, at, ready: node.ready, terminating: false })
+    // The node controller has marked the pod of a silent node as not ready.
+    const sinceMs = node.ready ? podCreatedAtMs + 9 * second : silentSinceMs(stamper) + 50 * second
+    const state = running(at, podCreatedAtMs + 4 * second, sinceMs, node.ready)
+    const identity = { name, createdAtMs: podCreatedAtMs, spec: boundTo(node) }
+    backends.push(
+      ...(yield* podItems(stamper, shape, identity, state, podCreatedAtMs + 9 * second)),
+    )
   }
   return backends
 }
 
-/** Since when the broken node has been silent. */
+/** The time since which the broken node is silent. */
 export function silentSinceMs({ plan }: Stamper): number {
   return plan.nowMs - (plan.scenario.silentNodeMinutes ?? 0) * minute
 }
@@ -531,7 +510,7 @@ function boundTo(node: NodePlan): Record<string, unknown> {
 
 interface Run {
   readonly startedAtMs: number
-  /** One for a Job that succeeded, more for one that failed and tried again. */
+  /** One pod for a Job that succeeded, more for one that failed and retried. */
   readonly pods: number
   readonly succeeded: boolean
 }
@@ -550,7 +529,7 @@ function* cronJobItems(stamp: AppStamp, manifest: Manifest): Items {
         ...(last && { lastScheduleTime: timestamp(last.startedAtMs) }),
         ...(good && { lastSuccessfulTime: timestamp(good.startedAtMs + 50 * second) }),
       }
-      return { ...object, metadata: { ...object.metadata, generation: 1 }, status }
+      return { ...object, status }
     }),
   )
   for (const { startedAtMs, pods, succeeded } of runs) {
@@ -563,29 +542,26 @@ function* cronJobItems(stamp: AppStamp, manifest: Manifest): Items {
     yield job
     const shape = shapeOf(stamper, job.object)
     for (let index = 0; index < pods; index++) {
-      const podName = shape.generateName + random.suffix(5)
-      const bornAtMs = startedAtMs + index * 50 * second
-      const pod = newPod(shape, {
-        name: podName,
-        uid: firstUid(seed, resources.pods, app.namespace, podName),
-        createdAtMs: bornAtMs,
-      })
-      const times = { startedAtMs: bornAtMs + 3 * second, finishedAtMs: bornAtMs + 40 * second }
+      const podCreatedAtMs = startedAtMs + index * 50 * second
+      const identity = { name: shape.generateName + random.suffix(5), createdAtMs: podCreatedAtMs }
+      const times = {
+        startedAtMs: podCreatedAtMs + 3 * second,
+        finishedAtMs: podCreatedAtMs + 40 * second,
+      }
       const exit = { ...exitOf(succeeded), ...times }
       const state = { kind: 'finished', at: stamper.place(), exit } as const
-      const finished = withPodState(pod, state, times.finishedAtMs, shape)
-      yield { resource: resources.pods, object: finished }
+      yield* podItems(stamper, shape, identity, state, times.finishedAtMs)
     }
   }
   return []
 }
 
-/** How the container of a Job ends. */
+/** The exit of a Job's container. */
 export function exitOf(succeeded: boolean): Pick<ContainerExit, 'reason' | 'exitCode'> {
   return succeeded ? { reason: 'Completed', exitCode: 0 } : { reason: 'Error', exitCode: 2 }
 }
 
-/** The last runs before now, oldest first; where a run failed, it is the last. */
+/** The last runs before now, oldest first. A failed run is the last. */
 function lastRuns({ broken, pods }: AppPlan, schedule: string, nowMs: number): readonly Run[] {
   const { periodMs, offsetMs } = cadenceOf(schedule)
   const lastAtMs = Math.floor((nowMs - 10 * minute - offsetMs) / periodMs) * periodMs + offsetMs
@@ -599,7 +575,7 @@ function lastRuns({ broken, pods }: AppPlan, schedule: string, nowMs: number): r
   return failed ? [...runs, { startedAtMs: lastAtMs, pods: 2, succeeded: false }] : runs
 }
 
-/** When a schedule runs, about: every so many minutes, every hour, or once a day. */
+/** The approximate period of a schedule: some minutes, an hour, or a day. */
 function cadenceOf(schedule: string): { readonly periodMs: number; readonly offsetMs: number } {
   const [atMinute = '', atHour = ''] = schedule.split(' ')
   const every = /^\*\/(\d+)$/.exec(atMinute)
@@ -609,12 +585,12 @@ function cadenceOf(schedule: string): { readonly periodMs: number; readonly offs
   return { periodMs: day, offsetMs: (Number(atHour) || 0) * hour + minutes }
 }
 
-/** The name that the CronJob controller gives the Job of one scheduled time: it ends in that time, in minutes. */
+/** The name of a CronJob's Job: it ends in the scheduled time in minutes. */
 export function jobName(cronJob: string, scheduledAtMs: number): string {
   return `${cronJob}-${Math.floor(scheduledAtMs / minute)}`
 }
 
-/** One Job of a CronJob. */
+/** A Job of a CronJob. */
 export function jobItem(
   cronJob: Unstructured,
   facts: {

@@ -1,18 +1,62 @@
-import { isJsonObject } from '../../lib/json-object.ts'
-import { isRawJson } from '../../lib/raw-json.ts'
+import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
-import { type SchemaProblem, SchemaProblems } from './schema-problem.ts'
 import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
-import { hasFormat } from './value-format.ts'
+import { isIP, isIPv4, isIPv6 } from 'node:net'
+import {
+  duplicateAt,
+  type FieldProblem,
+  requiredAt,
+  tooLongAt,
+  unsupportedAt,
+} from '../api/field-problem.ts'
+
+/** A value that breaks its schema. */
+export interface SchemaProblem extends FieldProblem {
+  /** The path of the value. An update is not refused for a value that it leaves unchanged. */
+  readonly node: Path
+}
 
 /**
- * What is wrong with a value, by its structural schema, in a kube-apiserver's words. Rules in CEL are not evaluated.
+ * The problems of a value by its structural schema, in the words of a kube-apiserver. Rules in CEL are not evaluated.
  * Source: the OpenAPI 3.0 subset of apiextensions.k8s.io/v1.
  */
 export function schemaProblems(value: unknown, schema: StructuralSchema): readonly SchemaProblem[] {
   const problems = new SchemaProblems()
   check(value, schema, [], problems)
   return problems.found
+}
+
+/** Collects problems, in the words of a kube-apiserver. */
+class SchemaProblems {
+  readonly found: SchemaProblem[] = []
+
+  add(node: Path, problem: FieldProblem): void {
+    this.found.push({ ...problem, node })
+  }
+
+  invalid(node: Path, value: unknown, what: string): void {
+    const field = pathText(node)
+    const message = `Invalid value: ${JSON.stringify(value)}: ${field} in body ${what}`
+    this.add(node, { reason: 'FieldValueInvalid', message, field })
+  }
+
+  ofType(node: Path, actual: string, wanted: string): void {
+    const field = pathText(node)
+    const type = JSON.stringify(actual)
+    const message = `Invalid value: ${type}: ${field} in body must be of type ${wanted}: ${type}`
+    this.add(node, { reason: 'FieldValueTypeInvalid', message, field })
+  }
+
+  /** Adds a problem that a kube-apiserver reports without a field. */
+  nowhere(node: Path, what: string): void {
+    const message = `Invalid value: "": ${what}`
+    this.add(node, { reason: 'FieldValueInvalid', message, field: '<nil>' })
+  }
+
+  tooMany(node: Path, count: number, most: number): void {
+    const message = `Too many: ${count}: must have at most ${most} items`
+    this.add(node, { reason: 'FieldValueTooMany', message, field: pathText(node) })
+  }
 }
 
 /** The type of a JSON value as messages name it. */
@@ -45,12 +89,12 @@ function check(value: unknown, schema: StructuralSchema, path: Path, into: Schem
   else if (typeof value === 'number' || isRawJson(value)) checkNumber(value, schema, path, into)
   else if (Array.isArray(value)) checkList(value, schema, path, into)
   if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
-    into.unsupported(path, value, schema.enum)
+    into.add(path, unsupportedAt(pathText(path), value, schema.enum))
   }
   if (isJsonObject(value)) checkMembers(value, schema, path, into)
 }
 
-/** Larger integers than 64 bits hold have become doubles; smaller ones keep their digits. */
+/** Integers beyond 64 bits have become doubles; smaller integers keep their digits. */
 const isBeyondInt64 = (value: unknown): boolean =>
   typeof value === 'number' && !Number.isSafeInteger(value)
 
@@ -102,10 +146,9 @@ function checkString(
 ): void {
   const { minLength = 0, maxLength = Infinity, pattern, format } = schema
   const length = Array.from(value).length
-  // The first of these is told alone.
+  // Only the first of these problems is reported.
   if (length > maxLength) {
-    const message = `Too long: may not be more than ${maxLength} bytes`
-    into.add('FieldValueTooLong', message, path)
+    into.add(path, tooLongAt(pathText(path), maxLength))
   } else if (length < minLength) {
     into.invalid(path, value, `should be at least ${minLength} chars long`)
   } else if (pattern !== undefined && !regularExpression(pattern).test(value)) {
@@ -116,7 +159,7 @@ function checkString(
 
 const expressions = new Map<string, RegExp>()
 
-/** A pattern, which is in Go's dialect: what JavaScript cannot read of it matches anything. */
+/** Compiles a pattern of Go's dialect. A pattern that JavaScript cannot compile matches anything. */
 function regularExpression(pattern: string): RegExp {
   let expression = expressions.get(pattern)
   if (expression === undefined) {
@@ -173,7 +216,7 @@ function checkList(
   checkUnique(value, schema, path, into)
 }
 
-/** Sets have no item twice, maps no key twice. */
+/** Reports repeated items of sets and repeated keys of maps. */
 function checkUnique(
   value: readonly unknown[],
   schema: StructuralSchema,
@@ -186,10 +229,9 @@ function checkUnique(
   const seen = new Set<string>()
   for (const [at, item] of value.entries()) {
     const fields = isJsonObject(item) ? keys.map((key) => [key, item[key]]) : []
-    const key = JSON.stringify(type === 'set' ? item : Object.fromEntries(fields))
-    if (seen.has(key)) {
-      into.add('FieldValueDuplicate', `Duplicate value: ${key}`, path, [...path, at])
-    }
+    const member = type === 'set' ? item : Object.fromEntries(fields)
+    const key = JSON.stringify(member)
+    if (seen.has(key)) into.add(path, duplicateAt(pathText([...path, at]), member))
     seen.add(key)
   }
 }
@@ -204,7 +246,7 @@ function checkMembers(
   const embedded = schema['x-kubernetes-embedded-resource'] === true
   for (const name of embedded ? [...required, 'apiVersion', 'kind'] : required) {
     if (!Object.hasOwn(value, name)) {
-      into.add('FieldValueRequired', 'Required value', path, [...path, name])
+      into.add(path, requiredAt(pathText([...path, name])))
     }
   }
   for (const [name, part] of Object.entries(value)) {
@@ -216,4 +258,40 @@ function checkMembers(
     into.invalid(path, count, `should have at least ${minProperties} properties`)
   }
   if (count > maxProperties) into.tooMany(path, count, maxProperties)
+}
+
+const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+const isoTime =
+  /^\d{4}-\d\d-\d\d[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/
+const base64 = /^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const goDuration =
+  /^[+-]?(\d+(\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h|d|w)(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))*$/
+const label = '[a-zA-Z0-9]([-a-zA-Z0-9]*[a-zA-Z0-9])?'
+
+function isNetwork(text: string): boolean {
+  const [address = '', length = '', ...more] = text.split('/')
+  const version = isIP(address)
+  const fits = /^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128)
+  return version !== 0 && fits && more.length === 0
+}
+
+/** The string formats that a kube-apiserver checks in custom resources. Other formats accept any text. */
+const formats: Readonly<Record<string, (text: string) => boolean>> = {
+  date: (text) => isoDate.test(text),
+  'date-time': (text) => isoTime.test(text),
+  datetime: (text) => isoTime.test(text),
+  duration: (text) => text === '0' || goDuration.test(text),
+  byte: (text) => base64.test(text),
+  ipv4: isIPv4,
+  ipv6: isIPv6,
+  cidr: isNetwork,
+  mac: (text) => /^([0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}$/.test(text),
+  uuid: (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text),
+  hostname: (text) => text.length < 254 && new RegExp(`^${label}(\\.${label})*$`).test(text),
+  email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
+  uri: (text) => text.startsWith('/') || URL.canParse(text),
+}
+
+function hasFormat(text: string, format: string): boolean {
+  return formats[format]?.(text) ?? true
 }

@@ -1,10 +1,16 @@
-import type { FieldProblem } from '../api/status-refusal.ts'
+import {
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+  unsupportedAt,
+} from '../api/field-problem.ts'
 import { schemaProblems } from './object-validation.ts'
 import type { StructuralSchema } from './structural-schema.ts'
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
-/** Keywords that say what a value is: they stand outside of `anyOf`, `allOf`, `oneOf` and `not`. */
+/** Keywords of the structure. They may not occur inside `anyOf`, `allOf`, `oneOf` and `not`. */
 const structureOnly = [
   'type',
   'default',
@@ -14,8 +20,8 @@ const structureOnly = [
 ] as const
 
 /**
- * What keeps a schema from being structural, each problem with its place below `field`. Source: the CustomResourceDefinition
- * guide's "Specifying a structural schema", and apiextensions.k8s.io/v1 validation.
+ * The problems that keep a schema from being structural. Paths start at `field`. Source: "Specifying a structural
+ * schema" in the CustomResourceDefinition guide, and apiextensions.k8s.io/v1 validation.
  */
 export function structuralProblems(schema: StructuralSchema, field: string): FieldProblem[] {
   const found: FieldProblem[] = []
@@ -27,51 +33,24 @@ export function structuralProblems(schema: StructuralSchema, field: string): Fie
   if (metadata.some((name) => name !== 'name' && name !== 'generateName')) {
     const message =
       'must not specify anything other than name and generateName, but metadata is implicitly specified'
-    found.push(forbidden(`${field}.properties[metadata]`, message))
+    found.push(forbiddenAt(`${field}.properties[metadata]`, message))
   }
   if (schema.type === undefined)
-    found.push(required(`${field}.type`, 'must not be empty at the root'))
+    found.push(requiredAt(`${field}.type`, 'must not be empty at the root'))
   checkKeywords(schema, field, found)
   checkParts(schema, field, found)
   return found
 }
-
-const forbidden = (field: string, message: string): FieldProblem => ({
-  reason: 'FieldValueForbidden',
-  message: `Forbidden: ${message}`,
-  field,
-})
-
-export const required = (field: string, message = ''): FieldProblem => ({
-  reason: 'FieldValueRequired',
-  message: message === '' ? 'Required value' : `Required value: ${message}`,
-  field,
-})
-
-export const invalidAt = (field: string, value: unknown, message: string): FieldProblem => ({
-  reason: 'FieldValueInvalid',
-  message: `Invalid value: ${JSON.stringify(value)}${message === '' ? '' : `: ${message}`}`,
-  field,
-})
-
-export const unsupported = (
-  field: string,
-  value: unknown,
-  supported: readonly string[],
-): FieldProblem => ({
-  reason: 'FieldValueNotSupported',
-  message: `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported.map((one) => JSON.stringify(one)).join(', ')}`,
-  field,
-})
 
 function checkPart(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
   const free =
     schema['x-kubernetes-int-or-string'] === true ||
     schema['x-kubernetes-preserve-unknown-fields'] === true
   if (schema.type === undefined || schema.type === '') {
-    if (!free) into.push(required(`${field}.type`, 'must not be empty for specified object fields'))
+    if (!free)
+      into.push(requiredAt(`${field}.type`, 'must not be empty for specified object fields'))
   } else if (!types.includes(schema.type)) {
-    into.push(unsupported(`${field}.type`, schema.type, types))
+    into.push(unsupportedAt(`${field}.type`, schema.type, types))
   }
   checkKeywords(schema, field, into)
   checkParts(schema, field, into)
@@ -86,7 +65,7 @@ function checkParts(schema: StructuralSchema, field: string, into: FieldProblem[
     checkPart(additionalProperties, `${field}.additionalProperties`, into)
   }
   if (items !== undefined) checkPart(items, `${field}.items`, into)
-  else if (schema.type === 'array') into.push(required(`${field}.items`, 'must be specified'))
+  else if (schema.type === 'array') into.push(requiredAt(`${field}.items`, 'must be specified'))
   checkListMap(schema, field, into)
   for (const keyword of ['anyOf', 'allOf', 'oneOf'] as const) {
     for (const [at, part] of (schema[keyword] ?? []).entries()) {
@@ -99,7 +78,7 @@ function checkParts(schema: StructuralSchema, field: string, into: FieldProblem[
 function checkNested(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
   for (const keyword of structureOnly) {
     if ((schema as Record<string, unknown>)[keyword] !== undefined) {
-      into.push(forbidden(`${field}.${keyword}`, 'must be empty to be structural'))
+      into.push(forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural'))
     }
   }
   for (const [name, part] of Object.entries(schema.properties ?? {})) {
@@ -111,17 +90,17 @@ function checkNested(schema: StructuralSchema, field: string, into: FieldProblem
 function checkKeywords(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
   const keywords = schema as Record<string, unknown>
   if (keywords['$ref'] !== undefined) {
-    into.push(forbidden(`${field}.$ref`, '$ref is not supported'))
+    into.push(forbiddenAt(`${field}.$ref`, '$ref is not supported'))
   }
   if (keywords['uniqueItems'] === true) {
     const message =
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
-    into.push(forbidden(`${field}.uniqueItems`, message))
+    into.push(forbiddenAt(`${field}.uniqueItems`, message))
   }
   const listed = Object.keys(schema.properties ?? {}).length > 0
   if (listed && schema.additionalProperties !== undefined) {
     const message = 'additionalProperties and properties are mutual exclusive'
-    into.push(forbidden(`${field}.additionalProperties`, message))
+    into.push(forbiddenAt(`${field}.additionalProperties`, message))
   }
   if (schema.pattern !== undefined && !isExpression(schema.pattern)) {
     const message = "must be a valid regular expression, but isn't"
@@ -141,7 +120,7 @@ function checkKeywords(schema: StructuralSchema, field: string, into: FieldProbl
 
 function isExpression(pattern: string): boolean {
   try {
-    // Flags in front, `(?i)`, are Go's own.
+    // Leading flags such as `(?i)` exist in Go only.
     return new RegExp(pattern.replace(/^\(\?[a-z]+\)/, '')) instanceof RegExp
   } catch {
     return false
@@ -153,13 +132,13 @@ function checkListMap(schema: StructuralSchema, field: string, into: FieldProble
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   if (keys.length === 0) {
     const message = 'must not be empty if x-kubernetes-list-type is map'
-    into.push(required(`${field}.x-kubernetes-list-map-keys`, message))
+    into.push(requiredAt(`${field}.x-kubernetes-list-map-keys`, message))
   }
   for (const key of keys) {
     const property = schema.items?.properties?.[key]
     if (property?.default !== undefined || schema.items?.required?.includes(key) === true) continue
     const message =
       'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'
-    into.push(required(`${field}.items.properties[${key}].default`, message))
+    into.push(requiredAt(`${field}.items.properties[${key}].default`, message))
   }
 }

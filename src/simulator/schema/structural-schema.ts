@@ -1,4 +1,4 @@
-/** A structural schema, as a CustomResourceDefinition has it (apiextensions.k8s.io/v1 JSONSchemaProps). */
+/** A structural schema of a CustomResourceDefinition (apiextensions.k8s.io/v1 JSONSchemaProps). */
 export interface StructuralSchema {
   readonly type?: string
   readonly format?: string
@@ -33,17 +33,17 @@ export interface StructuralSchema {
   readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic'
 }
 
-/** The schema of a member of an object; `undefined` where it says nothing about it. */
+/** The schema of a member of an object; `undefined` if the schema does not declare the member. */
 export function memberSchema(schema: StructuralSchema, name: string): StructuralSchema | undefined {
   const { properties = {}, additionalProperties } = schema
   if (Object.hasOwn(properties, name)) return properties[name]
   return typeof additionalProperties === 'object' ? additionalProperties : undefined
 }
 
-/** Where a value stands: member names and list positions. */
+/** The path of a value: member names and list positions. */
 export type Path = readonly (string | number)[]
 
-/** `spec.items[2].name`, as Kubernetes writes it. */
+/** A path in Kubernetes' notation: `spec.items[2].name`. */
 export function pathText(path: Path): string {
   return path.reduce<string>((text, step) => {
     if (typeof step === 'number') return `${text}[${step}]`

@@ -1,18 +1,18 @@
 import type { StoredObject } from './stored-object.ts'
 
-/** One write, as watches and older snapshots see it. */
+/** One write, for watches and older snapshots. */
 export interface StorageEvent {
   readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
   readonly revision: number
-  /** What the write made; for DELETED what was there. */
+  /** The new state; for DELETED the last state. */
   readonly object: StoredObject
-  /** What was there before; `undefined` for ADDED. */
+  /** The state before; `undefined` for ADDED. */
   readonly previous: StoredObject | undefined
 }
 
 /**
- * The last events of one resource, at most `capacity` of them: a kube-apiserver's watch cache window. Events are
- * numbered from 0 on; the oldest ones make room for new ones.
+ * The last `capacity` events of one resource: a kube-apiserver's watch cache window. Events are numbered from 0; new
+ * events replace the oldest.
  */
 export class EventHistory {
   readonly #capacity: number
@@ -25,17 +25,17 @@ export class EventHistory {
     this.#capacity = capacity
   }
 
-  /** The revision up to which nothing is known: positions from here on can be resumed. */
+  /** Watches can resume from this revision on. */
   get floor(): number {
     return this.#floor
   }
 
-  /** The number of the oldest event that is still there. */
+  /** The number of the oldest event. */
   get start(): number {
     return this.#start
   }
 
-  /** The number that the next event will get. */
+  /** The number of the next event. */
   get end(): number {
     return this.#end
   }
@@ -49,14 +49,14 @@ export class EventHistory {
     this.#end += 1
   }
 
-  /** The event of a number between {@link start} and {@link end}. */
+  /** The event of a number from {@link start} to before {@link end}. */
   at(number: number): StorageEvent | undefined {
     return number < this.#start || number >= this.#end
       ? undefined
       : this.#ring[number % this.#capacity]
   }
 
-  /** The number of the first event after a revision; `undefined` where that is no longer known. */
+  /** The number of the first event after a revision; `undefined` for revisions before {@link floor}. */
   after(revision: number): number | undefined {
     if (revision < this.#floor) return undefined
     let low = this.#start
@@ -69,7 +69,7 @@ export class EventHistory {
     return low
   }
 
-  /** Forgets everything up to `revision`, the present one. */
+  /** Drops all events up to `revision`, the present one. */
   compact(revision: number): void {
     this.#start = this.#end
     this.#floor = revision

@@ -1,20 +1,19 @@
 import { EventHistory, type StorageEvent } from './event-history.ts'
-import { lowerBound, SortedKeys } from './sorted-keys.ts'
 import type { StoredObject } from './stored-object.ts'
 
-/** The objects of one resource at one revision, from one key on. */
+/** The objects of one resource at one revision. */
 export interface Snapshot {
   /** In the order of their keys. */
   readonly objects: Iterable<StoredObject>
-  /** How many there are. */
+  /** The number of objects. */
   readonly size: number
 }
 
-/** Which objects a snapshot has. */
+/** The range of a snapshot. */
 export interface SnapshotRange {
   /** `''` for all namespaces. */
   readonly namespace: string
-  /** The first key that may be in it; `''` for all of them. */
+  /** The lowest possible key; `''` for all keys. */
   readonly from: string
 }
 
@@ -42,7 +41,7 @@ export class ResourceStore {
     return this.#objects.values()
   }
 
-  /** Applies a write. With `remember: false` it leaves no trace in the history, which the caller compacts. */
+  /** Applies a write. With `remember: false` the history does not record the write, and the caller compacts it. */
   apply(event: StorageEvent, options: { readonly remember: boolean }): void {
     const { key } = event.object
     if (event.type === 'DELETED') {
@@ -56,7 +55,7 @@ export class ResourceStore {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Puts another form of the same version of an object in its place: no event. */
+  /** Replaces an object by another form of the same version, without an event. */
   replace(object: StoredObject): void {
     this.#objects.set(object.key, object)
   }
@@ -67,12 +66,12 @@ export class ResourceStore {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Makes every watch look at the history again. */
+  /** Makes every watch read the history again. */
   wake(): void {
     for (const listener of this.#listeners) listener()
   }
 
-  /** The objects at a revision; `undefined` where the history does not reach back so far. */
+  /** The objects at a revision; `undefined` for revisions before the history. */
   snapshot(revision: number, range: SnapshotRange): Snapshot | undefined {
     const since = this.history.after(revision)
     if (since === undefined) return undefined
@@ -84,13 +83,13 @@ export class ResourceStore {
     return this.#snapshotWith(before, range)
   }
 
-  /** The present objects, save that those in `before` are as they were: another version, or absent. */
+  /** The present objects, with those in `before` in an earlier state: another version, or absent. */
   #snapshotWith(
     before: ReadonlyMap<string, StoredObject | undefined>,
     { namespace, from }: SnapshotRange,
   ): Snapshot {
     const keys = this.#keys.sorted()
-    // '0' is the character after '/': the end of a namespace's keys.
+    // '0' is the character after '/': it ends the keys of a namespace.
     const first = namespace === '' ? from : maxOf(from, `${namespace}/`)
     const start = lowerBound(keys, first)
     const end = namespace === '' ? keys.length : lowerBound(keys, `${namespace}0`)
@@ -132,3 +131,58 @@ export class ResourceStore {
 }
 
 const maxOf = (a: string, b: string): string => (a > b ? a : b)
+
+/**
+ * The sorted keys of one resource. Changes are merged in one pass when the order is read, so a bulk load sorts once.
+ * Returned arrays never change.
+ */
+class SortedKeys {
+  #keys: readonly string[] = []
+  readonly #added = new Set<string>()
+  readonly #removed = new Set<string>()
+
+  add(key: string): void {
+    if (!this.#removed.delete(key)) this.#added.add(key)
+  }
+
+  remove(key: string): void {
+    if (!this.#added.delete(key)) this.#removed.add(key)
+  }
+
+  sorted(): readonly string[] {
+    if (this.#added.size > 0 || this.#removed.size > 0) {
+      this.#keys = mergeSorted(this.#keys, [...this.#added].toSorted(), this.#removed)
+      this.#added.clear()
+      this.#removed.clear()
+    }
+    return this.#keys
+  }
+}
+
+function mergeSorted(
+  keys: readonly string[],
+  added: readonly string[],
+  removed: ReadonlySet<string>,
+): string[] {
+  const merged: string[] = []
+  let next = 0
+  for (const key of keys) {
+    for (let extra = added[next]; extra !== undefined && extra < key; extra = added[++next])
+      merged.push(extra)
+    if (removed.size === 0 || !removed.has(key)) merged.push(key)
+  }
+  for (; next < added.length; next++) merged.push(added[next] ?? '')
+  return merged
+}
+
+/** The position of the first key from `bound` on. */
+function lowerBound(keys: readonly string[], bound: string): number {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((keys[middle] ?? '') < bound) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -18,7 +18,7 @@ export interface ResourceName {
   readonly resource: string
 }
 
-/** Told of each write: what is there now, `undefined` where it has been deleted. */
+/** Receives each write: the new object, or `undefined` after a deletion. */
 export type StorageFollower = (
   resource: StoredResource,
   metadata: { readonly namespace: string; readonly name: string },
@@ -26,15 +26,15 @@ export type StorageFollower = (
 ) => void
 
 export interface StorageOptions {
-  /** How many events of each resource are remembered: what a watch and a page can go back to. */
+  /** The number of events that each resource keeps for watches and pages. */
   readonly historyEvents: number
   /** The first resource version. */
   readonly firstRevision: number
 }
 
 /**
- * Every object of the simulated cluster, under one counter of revisions. All methods are synchronous, so whatever is
- * read within one tick is one moment. Objects are taken as given: the rules for requests are in object-writes.ts.
+ * All objects of the simulated cluster, under one revision counter. All methods are synchronous: reads within one tick
+ * show one moment. The storage does not check objects; `writes/` has the rules for requests.
  */
 export class Storage {
   readonly registry: ResourceRegistry
@@ -50,12 +50,12 @@ export class Storage {
     this.#revision = options.firstRevision
   }
 
-  /** The revision of the last write: the resource version of every list that is made now. */
+  /** The revision of the last write: the resource version of a list made now. */
   get revision(): number {
     return this.#revision
   }
 
-  /** The store of a resource; empty until something is written. */
+  /** The store of a resource; empty before its first write. */
   store({ groupResource }: StoredResource): ResourceStore {
     let store = this.#stores.get(groupResource)
     if (store === undefined) {
@@ -65,10 +65,7 @@ export class Storage {
     return store
   }
 
-  /**
-   * Runs `load`, whose writes leave no history: what it writes is there from the beginning, and positions before its
-   * end cannot be resumed.
-   */
+  /** Runs `load` without recording its writes in the history. Watches cannot resume from before its end. */
   withoutHistory(load: () => void): void {
     this.#remember = false
     try {
@@ -79,7 +76,7 @@ export class Storage {
     }
   }
 
-  /** Forgets the history: every older position is 410 from now on. */
+  /** Drops the history. Older positions are answered with 410. */
   compact(): void {
     for (const store of this.#stores.values()) {
       store.history.compact(this.#revision)
@@ -87,7 +84,7 @@ export class Storage {
     }
   }
 
-  /** Stores a new object; fills in `uid`, `creationTimestamp` and `generation` where they are missing. Throws 409. */
+  /** Stores a new object. Fills in missing `uid`, `creationTimestamp` and `generation`. Throws 409. */
   create(name: ResourceName, object: Unstructured): Unstructured {
     const { stored } = this.#served(name)
     const { metadata } = object
@@ -103,13 +100,13 @@ export class Storage {
       metadata: {
         ...metadata,
         uid: metadata.uid ?? randomUUID(),
-        ...(stored.counted ? { generation: metadata.generation ?? 1 } : {}),
+        ...(stored.hasGeneration ? { generation: metadata.generation ?? 1 } : {}),
         creationTimestamp: metadata.creationTimestamp ?? timestamp(Date.now()),
       },
     })
   }
 
-  /** Replaces an object, status and all; keeps its `uid` and `creationTimestamp` where they are missing. Throws 404. */
+  /** Replaces an object including its status. Keeps `uid` and `creationTimestamp` if they are missing. Throws 404. */
   update(name: ResourceName, object: Unstructured): Unstructured {
     const { stored } = this.#served(name)
     const { metadata } = object
@@ -129,7 +126,7 @@ export class Storage {
     })
   }
 
-  /** Removes an object at once. Throws 404. */
+  /** Deletes an object at once. Throws 404. */
   delete(resource: ResourceName, namespace: string, name: string): void {
     const { stored } = this.#served(resource)
     const store = this.store(stored)
@@ -138,12 +135,12 @@ export class Storage {
     this.#remove(stored, previous)
   }
 
-  /** Calls `follower` within each write, from now on, those that leave no history too. */
+  /** Calls `follower` within each later write, including writes without history. */
   follow(follower: StorageFollower): void {
     this.#followers.add(follower)
   }
 
-  /** Removes all objects of a resource at once, whether it is served or not. */
+  /** Deletes all objects of a resource at once, whether it is served or not. */
   deleteAll(stored: StoredResource): void {
     const store = this.store(stored)
     for (const object of Array.from(store.values())) this.#remove(stored, object)
@@ -157,7 +154,7 @@ export class Storage {
     for (const follower of this.#followers) follower(stored, previous, undefined)
   }
 
-  /** An object, in the version that is asked for. */
+  /** An object in the version of `resource`. */
   get(resource: ResourceName, namespace: string, name: string): Unstructured | undefined {
     const served = this.#served(resource)
     const found = this.store(served.stored).get(objectKey({ namespace, name }))
@@ -173,10 +170,7 @@ export class Storage {
     return undefined
   }
 
-  /**
-   * Writes all objects of a resource down anew, in the form that it has from now on. That is no change of theirs: they
-   * keep their resource versions, and nobody is told.
-   */
+  /** Rewrites all objects of a resource in a new form. They keep their resource versions, and watches get no events. */
   rewrite(
     before: StoredResource,
     after: StoredResource,
@@ -220,7 +214,7 @@ export class Storage {
     }
     this.store(stored).apply(event, { remember: this.#remember })
     for (const follower of this.#followers) follower(stored, event.object, held)
-    // What another version cannot hold is lost.
+    // Another version may lack fields, which are lost.
     const kept = held === typed ? object : stored.convert(held, typed.apiVersion)
     return { ...kept, metadata: { ...kept.metadata, resourceVersion: String(revision) } }
   }

@@ -1,10 +1,7 @@
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { parseJson } from '../api/json.ts'
 
-/**
- * One version of one object as the simulated server holds it: its JSON text, ready to be sent, and beside it only what
- * requests select by. Never changes; a write makes another one.
- */
+/** One immutable version of an object: its JSON text, ready to be sent, and the values by which requests select. */
 export interface StoredObject {
   /** `namespace/name`, or `name`. */
   readonly key: string
@@ -13,19 +10,19 @@ export interface StoredObject {
   readonly name: string
   readonly revision: number
   readonly labels: Readonly<Record<string, string>> | undefined
-  /** The values of the resource's selectable fields, in the order in which they are declared. */
+  /** The values of the resource's selectable fields, in the order of their declaration. */
   readonly fields: readonly string[]
   /** `{"metadata":{…},…}`: no `kind` and `apiVersion`, as in the items of a LIST. */
   readonly text: Buffer
-  /** Where the metadata ends in {@link text}. */
+  /** The position in {@link text} after the metadata. */
   readonly metadataEnd: number
 }
 
 const head = '{"metadata":'
 
 /**
- * `metadata` in the order in which a kube-apiserver writes it. What stands before `resourceVersion` cannot contain
- * a quotation mark: {@link withRevision} relies on it.
+ * `metadata` in the order of a kube-apiserver. The values before `resourceVersion` cannot contain a quotation mark:
+ * {@link withRevision} relies on it.
  */
 function orderedMetadata(metadata: ObjectMeta, revision: number): ObjectMeta {
   const { name, generateName, namespace, uid, resourceVersion: _, ...rest } = metadata
@@ -39,7 +36,7 @@ function orderedMetadata(metadata: ObjectMeta, revision: number): ObjectMeta {
   }
 }
 
-/** Writes an object down. `fieldsOf` reads the values of its selectable fields. */
+/** Writes an object as text. `fieldsOf` reads the values of its selectable fields. */
 export function storedObject(
   object: Unstructured,
   revision: number,
@@ -63,7 +60,7 @@ export function storedObject(
   }
 }
 
-/** The object as it was, under another resource version: what a DELETED event carries. */
+/** The same object with another resource version, as DELETED events carry it. */
 export function withRevision(object: StoredObject, revision: number): StoredObject {
   const mark = '"resourceVersion":"'
   const start = object.text.indexOf(mark) + mark.length
@@ -91,7 +88,7 @@ export function readObject(
   ) as Unstructured
 }
 
-/** `{"kind":…,"apiVersion":…,`: what turns an item's text, without its first brace, into a whole object. */
+/** `{"kind":…,"apiVersion":…,`: completes an item's text, without its first brace, to a whole object. */
 export function kindPrefix(kind: string, apiVersion: string): string {
   return `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},`
 }

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
-import type { FieldProblem } from '../api/status-refusal.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { type FieldProblem, invalidAt, tooLongAt } from '../api/field-problem.ts'
 import { subdomainPattern } from './object-name.ts'
 
 const maxAnnotationBytes = 256 * 1024
@@ -18,7 +18,7 @@ const valueRule =
   "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 const tooLong = `must be no more than ${maxNameUnits} bytes`
 
-/** What is wrong with the metadata of an object of whatever kind, besides its name. */
+/** The problems of an object's metadata, except those of its name. */
 export function metadataProblems(metadata: ObjectMeta): readonly FieldProblem[] {
   const labels = fieldsOf(metadata.labels)
   const annotations = fieldsOf(metadata.annotations)
@@ -36,7 +36,7 @@ export function metadataProblems(metadata: ObjectMeta): readonly FieldProblem[] 
   ]
 }
 
-/** Whatever a client sent, `null` above all; values that are no texts are not looked at. */
+/** The text members of a client's value, which may be `null`. Skips other members. */
 function fieldsOf(given: unknown): Readonly<Record<string, string>> {
   if (!isJsonObject(given)) return {}
   const texts = Object.entries(given).filter(
@@ -58,11 +58,10 @@ function annotationProblems(annotations: Readonly<Record<string, string>>): Fiel
     .flat()
     .reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   if (bytes <= maxAnnotationBytes) return problems
-  const message = `Too long: may not be more than ${maxAnnotationBytes} bytes`
-  return [...problems, { reason: 'FieldValueTooLong', message, field }]
+  return [...problems, tooLongAt(field, maxAnnotationBytes)]
 }
 
-/** What is wrong with the key of a label or annotation. */
+/** The problems of the key of a label or annotation. */
 export function keyProblems(field: string, key: string): FieldProblem[] {
   const parts = key.split('/')
   const [own = '', ...more] = parts.toReversed()
@@ -70,36 +69,30 @@ export function keyProblems(field: string, key: string): FieldProblem[] {
   const isQualified = more.length === 0 || (more.length === 1 && subdomainPattern.test(domain))
   if (!isQualified)
     return [
-      invalidValue(
-        field,
-        key,
-        'a qualified name must consist of a DNS subdomain prefix and a name',
-      ),
+      invalidAt(field, key, 'a qualified name must consist of a DNS subdomain prefix and a name'),
     ]
-  if (own.length > maxNameUnits) return [invalidValue(field, key, `name part ${tooLong}`)]
-  return name.test(own) ? [] : [invalidValue(field, key, nameRule)]
+  if (own.length > maxNameUnits) return [invalidAt(field, key, `name part ${tooLong}`)]
+  return name.test(own) ? [] : [invalidAt(field, key, nameRule)]
 }
 
-/** What is wrong with the value of a label. */
+/** The problems of the value of a label. */
 export function valueProblems(field: string, value: string): FieldProblem[] {
-  if (value.length > maxNameUnits) return [invalidValue(field, value, tooLong)]
-  return value === '' || name.test(value) ? [] : [invalidValue(field, value, valueRule)]
+  if (value.length > maxNameUnits) return [invalidAt(field, value, tooLong)]
+  return value === '' || name.test(value) ? [] : [invalidAt(field, value, valueRule)]
 }
 
 function ownerProblems(owner: Owner): FieldProblem[] {
   return (['kind', 'name', 'uid'] as const)
     .filter((member) => (owner[member] ?? '') === '')
-    .map((member) => invalidValue(`metadata.ownerReferences.${member}`, '', 'must not be empty'))
+    .map((member) => invalidAt(`metadata.ownerReferences.${member}`, '', 'must not be empty'))
 }
 
 function controllerProblems(owners: readonly Owner[]): FieldProblem[] {
   const [one, other] = owners.filter(({ controller }) => controller === true)
   if (one === undefined || other === undefined) return []
   const both = `${one.kind}/${one.name} and ${other.kind}/${other.name}`
-  const message =
-    `Invalid value: ${JSON.stringify(owners)}: Only one reference can have Controller set to true. ` +
-    `Found "true" in references for ${both}`
-  return [{ reason: 'FieldValueInvalid', message, field: 'metadata.ownerReferences' }]
+  const message = `Only one reference can have Controller set to true. Found "true" in references for ${both}`
+  return [invalidAt('metadata.ownerReferences', owners, message)]
 }
 
 function finalizerProblems(finalizer: string, at: number): FieldProblem[] {
@@ -109,13 +102,5 @@ function finalizerProblems(finalizer: string, at: number): FieldProblem[] {
     return problems
   }
   const rule = 'name is neither a standard finalizer name nor is it fully qualified'
-  return [invalidValue(field, finalizer, rule)]
-}
-
-function invalidValue(field: string, value: string, rule: string): FieldProblem {
-  return {
-    reason: 'FieldValueInvalid',
-    message: `Invalid value: ${JSON.stringify(value)}: ${rule}`,
-    field,
-  }
+  return [invalidAt(field, finalizer, rule)]
 }

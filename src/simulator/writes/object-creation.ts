@@ -7,7 +7,7 @@ import { alreadyExists, badRequest, invalid, notFound, Refusal } from '../api/st
 import type { Storage } from '../storage/storage.ts'
 import { metadataProblems } from './metadata-rules.ts'
 import { generatedName, nameProblem } from './object-name.ts'
-import { kindShape } from './ownership/kind-shape.ts'
+import { kindShape } from './ownership/field-shape.ts'
 import { withOwners } from './ownership/ownership.ts'
 import {
   checkRules,
@@ -17,7 +17,7 @@ import {
   type WriteTarget,
 } from './write-target.ts'
 
-/** The status that a new object has, whatever its creator says; `{}` for those that are not here. */
+/** The status of new objects, in place of their creator's. Default `{}`. */
 const firstStatus: Readonly<Record<string, object>> = {
   pods: { phase: 'Pending', qosClass: 'BestEffort' },
   namespaces: { phase: 'Active' },
@@ -26,7 +26,7 @@ const firstStatus: Readonly<Record<string, object>> = {
   services: { loadBalancer: {} },
 }
 
-/** What POST does. Throws what a kube-apiserver refuses. */
+/** Creates an object, as POST does. Throws the refusals of a kube-apiserver. */
 export function createObject(
   storage: Storage,
   { served, namespace }: Omit<WriteTarget, 'name'>,
@@ -39,7 +39,7 @@ export function createObject(
   return storeNew(storage, served, withOwners(undefined, object, writer), options)
 }
 
-/** A new object as it will be stored, save for its managers. Throws what a kube-apiserver refuses. */
+/** A new object as it will be stored, except for its managers. Throws the refusals of a kube-apiserver. */
 export function newObject(
   storage: Storage,
   { served, namespace }: Omit<WriteTarget, 'name'>,
@@ -57,12 +57,12 @@ export function newObject(
   if (problems.length > 0) {
     throw invalid({ group: served.group, kind: served.kind, name: metadata.name }, problems)
   }
-  const object = withFirstState(stored, settledObject(served, { ...given, metadata }, options))
+  const object = withFirstStatus(stored, settledObject(served, { ...given, metadata }, options))
   checkRules(served, object, undefined, 'object')
   return object
 }
 
-/** Stores a new object, unless in a dry run. Throws 409. */
+/** Stores a new object, except in a dry run. Throws 409. */
 export function storeNew(
   storage: Storage,
   served: ServedResource,
@@ -78,8 +78,8 @@ export function storeNew(
   return { ...object, metadata: { ...metadata, uid: randomUUID(), creationTimestamp } }
 }
 
-/** What a creator says in vain. */
-const serversOwn = [
+/** Metadata that the server sets, whatever its creator sends. */
+const serverFields = [
   'uid',
   'creationTimestamp',
   'generation',
@@ -90,7 +90,7 @@ const serversOwn = [
 
 function newMetadata(given: ObjectMeta, namespace: string, served: ServedResource): ObjectMeta {
   const rest = Object.fromEntries(
-    Object.entries(given).filter(([field]) => !(serversOwn as readonly string[]).includes(field)),
+    Object.entries(given).filter(([field]) => !(serverFields as readonly string[]).includes(field)),
   ) as unknown as ObjectMeta
   if ((rest.namespace ?? '') !== '' && rest.namespace !== namespace) {
     throw badRequest(
@@ -142,9 +142,9 @@ function checkNamespace(
   })
 }
 
-/** A new object has no status but its first; a node comes with its own. */
-function withFirstState(stored: StoredResource, given: Unstructured): Unstructured {
-  if (!stored.statusApart || stored.groupResource === 'nodes') return given
+/** Replaces the status of a new object by its first status. A node keeps its own. */
+function withFirstStatus(stored: StoredResource, given: Unstructured): Unstructured {
+  if (!stored.hasStatusSubresource || stored.groupResource === 'nodes') return given
   const { status: _, ...object } = given
   if (stored.custom) return object
   const status = firstStatus[stored.groupResource] ?? {}

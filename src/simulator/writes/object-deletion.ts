@@ -5,19 +5,20 @@ import { conflict, Refusal } from '../api/status-refusal.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import type { Storage } from '../storage/storage.ts'
 
-/** `DeleteOptions`, as far as they count here. */
+/** The `DeleteOptions` that the simulator supports. */
 export interface DeleteOptions {
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** What a delete did: the object where it is still there or where the server shows it, else only that it is gone. */
+/** The result of a delete: the object if it still exists or if the server shows it, otherwise its UID. */
 export type Deletion =
   | { readonly kind: 'object'; readonly object: Unstructured }
   | { readonly kind: 'gone'; readonly uid: string }
 
 /**
- * What DELETE does: objects with finalizers, and namespaces, are marked and stay. Grace periods and propagation policies
- * are not played: nobody is there to confirm a pod's end, so it goes at once. Throws what a kube-apiserver refuses.
+ * Deletes an object, as DELETE does. Objects with finalizers, and namespaces, are marked and stay. Ignores grace
+ * periods and propagation policies: no kubelet confirms the end of a pod, so it is deleted at once. Throws the refusals
+ * of a kube-apiserver.
  */
 export function deleteObject(
   storage: Storage,
@@ -45,7 +46,7 @@ export function deleteObject(
         `(${metadata.resourceVersion}). The object might have been modified`,
     )
   }
-  if (served.stored.groupResource === 'namespaces' && immortal.has(name)) {
+  if (served.stored.groupResource === 'namespaces' && undeletable.has(name)) {
     const message = `namespaces "${name}" is forbidden: this namespace may not be deleted`
     const details = { name, kind: 'namespaces' }
     throw new Refusal(403, message, { reason: 'Forbidden', details })
@@ -53,7 +54,7 @@ export function deleteObject(
   const stays =
     (metadata.finalizers ?? []).length > 0 || served.stored.groupResource === 'namespaces'
   if (stays && metadata.deletionTimestamp !== undefined) return { kind: 'object', object: current }
-  const shown = stays || shownWhenGone.has(served.stored.groupResource)
+  const shown = stays || returnedWhenDeleted.has(served.stored.groupResource)
   if (dryRun) return shown ? { kind: 'object', object: current } : { kind: 'gone', uid }
   if (!shown) {
     storage.delete(served, namespace, name)
@@ -64,13 +65,13 @@ export function deleteObject(
   return { kind: 'object', object: marked }
 }
 
-/** The namespaces that no cluster can be without. */
-const immortal = new Set(['default', 'kube-system', 'kube-public'])
+/** Namespaces that cannot be deleted. */
+const undeletable = new Set(['default', 'kube-system', 'kube-public'])
 
-/** Kinds of which a DELETE shows the object although nothing holds it. */
-const shownWhenGone = new Set(['pods', 'customresourcedefinitions.apiextensions.k8s.io'])
+/** Kinds whose DELETE returns the object even if nothing holds it. */
+const returnedWhenDeleted = new Set(['pods', 'customresourcedefinitions.apiextensions.k8s.io'])
 
-/** A definition waits for its objects to go. */
+/** The finalizer by which a definition waits for the deletion of its objects. */
 const cleanup = 'customresourcecleanup.apiextensions.k8s.io'
 
 function markedForDeletion({ stored }: ServedResource, current: Unstructured): Unstructured {
@@ -88,7 +89,7 @@ function markedForDeletion({ stored }: ServedResource, current: Unstructured): U
       ...metadata,
       deletionTimestamp,
       ...(isNamespace ? {} : { deletionGracePeriodSeconds: 0 }),
-      ...(stored.counted ? { generation: (metadata.generation ?? 0) + 1 } : {}),
+      ...(stored.hasGeneration ? { generation: (metadata.generation ?? 0) + 1 } : {}),
     },
   }
 }

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto'
-import type { FieldProblem } from '../api/status-refusal.ts'
+import { type FieldProblem, invalidAt, requiredAt } from '../api/field-problem.ts'
 import type { StoredResource } from '../api/served-resource.ts'
 
-/** A DNS subdomain, however long. */
+/** A DNS subdomain of any length. */
 export const subdomainPattern: RegExp =
   /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 
-/** What names of one form have to be. */
+/** A rule for names. */
 export interface NameRule {
-  /** What is wrong with a name; `undefined` where nothing is. */
+  /** The problem of a name; `undefined` if it is valid. */
   problem(name: string): string | undefined
 }
 
@@ -47,7 +47,7 @@ const pathSegment = ruleOf(
   "may not be '.' or '..' and may not contain '/' or '%'",
 )
 
-/** Rules of names by resource; for all roles and their bindings, and for others, see {@link ruleFor}. */
+/** Rules by resource. {@link ruleFor} has those of the other resources. */
 const rules: Readonly<Record<string, NameRule>> = {
   namespaces: label,
   services: label,
@@ -58,22 +58,17 @@ function ruleFor({ group, groupResource }: StoredResource): NameRule {
   return group === 'rbac.authorization.k8s.io' ? pathSegment : (rules[groupResource] ?? subdomain)
 }
 
-/** What is wrong with an object's name; `undefined` where nothing is. */
+/** The problem of an object's name; `undefined` if it is valid. */
 export function nameProblem(resource: StoredResource, name: string): FieldProblem | undefined {
   const field = 'metadata.name'
-  if (name === '') {
-    const message = 'Required value: name or generateName is required'
-    return { reason: 'FieldValueRequired', message, field }
-  }
+  if (name === '') return requiredAt(field, 'name or generateName is required')
   const problem = ruleFor(resource).problem(name)
-  if (problem === undefined) return undefined
-  const message = `Invalid value: ${JSON.stringify(name)}: ${problem}`
-  return { reason: 'FieldValueInvalid', message, field }
+  return problem === undefined ? undefined : invalidAt(field, name, problem)
 }
 
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789'
 
-/** A name with five random characters after `prefix`, none of which can spell a word. */
+/** A name: `prefix` and five random characters, without vowels so that they spell no word. */
 export function generatedName(prefix: string): string {
   const suffix = Array.from({ length: 5 }, () => alphabet[randomInt(alphabet.length)]).join('')
   return prefix.slice(0, 58) + suffix

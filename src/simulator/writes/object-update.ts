@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { isJsonObject } from '../../lib/json-object.ts'
+import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
 import { badRequest, conflict, invalid } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { kindShape } from './ownership/kind-shape.ts'
-import { withManagers } from './ownership/managers.ts'
-import { withOwners } from './ownership/ownership.ts'
+import { metadataProblems } from './metadata-rules.ts'
+import { kindShape } from './ownership/field-shape.ts'
+import { withManagers, withOwners } from './ownership/ownership.ts'
 import {
   checkRules,
   currentObject,
@@ -17,17 +17,17 @@ import {
   type WriteOptions,
   type WriteTarget,
 } from './write-target.ts'
-import { metadataProblems } from './metadata-rules.ts'
+import { forbiddenAt } from '../api/field-problem.ts'
 
-/** How an object, or a part of it, is updated. */
+/** Options of an update of an object or a subresource. */
 export interface UpdateOptions extends WriteOptions {
   /** `''`, or `status`. */
   readonly subresource: string
-  /** What is said of fields that the kind does not have, where they are forbidden. */
+  /** The refusal for unknown fields, if they are forbidden. */
   readonly strictRefusal?: StrictRefusal
 }
 
-/** What PUT does, and PATCH once the patch is applied. Throws what a kube-apiserver refuses. */
+/** Updates an object, as PUT does, and PATCH after the patch is applied. Throws the refusals of a kube-apiserver. */
 export function updateObject(
   storage: Storage,
   target: WriteTarget,
@@ -48,7 +48,7 @@ export function updateObject(
   return storeUpdate(storage, target, reset ? withManagers(next, []) : owned, options)
 }
 
-/** Stores a new version of an object, unless in a dry run; one that is to end and waits for nobody goes. */
+/** Stores a new version of an object, except in a dry run. Deletes a terminating object without finalizers. */
 export function storeUpdate(
   storage: Storage,
   { served, namespace, name }: WriteTarget,
@@ -64,7 +64,7 @@ export function storeUpdate(
   return storage.update(served, next)
 }
 
-/** A list of one empty entry asks for no managers at all. */
+/** A list with one empty entry asks to drop all managers. */
 function resetsManagers(metadata: ObjectMeta): boolean {
   const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
   if (!Array.isArray(managedFields) || managedFields.length !== 1) return false
@@ -72,7 +72,7 @@ function resetsManagers(metadata: ObjectMeta): boolean {
   return isJsonObject(only) && Object.keys(only).length === 0
 }
 
-/** Throws 400 where an object is not the one of the path. */
+/** Throws 400 if the object is not that of the path. */
 export function checkIdentity({ name, namespace }: WriteTarget, metadata: ObjectMeta): void {
   if ((metadata.name ?? '') === '') {
     throw badRequest(
@@ -91,7 +91,7 @@ export function checkIdentity({ name, namespace }: WriteTarget, metadata: Object
   }
 }
 
-/** Throws 409 where the object is not, or no longer, the one that was meant. */
+/** Throws 409 if the UID or the resource version differs from the current object's. */
 export function checkPreconditions(
   { served, name }: WriteTarget,
   given: ObjectMeta,
@@ -111,7 +111,7 @@ export function checkPreconditions(
 }
 
 /** Metadata that only the server writes. */
-const serversOwn = [
+const serverFields = [
   'namespace',
   'generateName',
   'uid',
@@ -123,10 +123,7 @@ const serversOwn = [
   'managedFields',
 ] as const
 
-/**
- * The object that a write makes of the current one, before it has managers and a new resource version. Throws where it
- * breaks the rules of its kind.
- */
+/** The result of a write, before managers and resource version are set. Throws if it breaks the rules of its kind. */
 export function nextObject(
   served: ServedResource,
   current: Unstructured,
@@ -148,12 +145,12 @@ function changedObject(
 ): Unstructured {
   const kept = Object.fromEntries(
     Object.entries(current.metadata).filter(([field]) =>
-      (serversOwn as readonly string[]).includes(field),
+      (serverFields as readonly string[]).includes(field),
     ),
   )
   const own = Object.fromEntries(
     Object.entries(given.metadata).filter(
-      ([field]) => !(serversOwn as readonly string[]).includes(field),
+      ([field]) => !(serverFields as readonly string[]).includes(field),
     ),
   )
   const metadata = { ...own, ...kept } as unknown as ObjectMeta
@@ -166,13 +163,13 @@ function changedObject(
     }
   }
   const { status: _, ...desired } = given
-  const status = stored.statusApart ? current['status'] : given['status']
+  const status = stored.hasStatusSubresource ? current['status'] : given['status']
   const next = {
     ...desired,
     ...(status === undefined ? {} : { status }),
     metadata,
   } as Unstructured
-  if (!stored.counted || isDeepStrictEqual(contentOf(next), contentOf(current))) return next
+  if (!stored.hasGeneration || isDeepStrictEqual(contentOf(next), contentOf(current))) return next
   return { ...next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } }
 }
 
@@ -190,8 +187,8 @@ function checkFinalizers(served: ServedResource, current: ObjectMeta, next: Obje
   const added = (next.finalizers ?? []).filter((one) => !(current.finalizers ?? []).includes(one))
   if (added.length === 0) return
   const list = added.map((one) => JSON.stringify(one)).join(', ')
-  const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
+  const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
   throw invalid({ group: served.group, kind: served.kind, name: next.name }, [
-    { reason: 'FieldValueForbidden', message, field: 'metadata.finalizers' },
+    forbiddenAt('metadata.finalizers', message),
   ])
 }

@@ -1,23 +1,29 @@
-import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
-import { objectKey } from '../../kubernetes/object.ts'
+import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
 import { newObject, storeNew } from './object-creation.ts'
 import { checkIdentity, checkPreconditions, nextObject, storeUpdate } from './object-update.ts'
-import { mergeApplied, withoutFields } from './ownership/applied-object.ts'
-import { applyConflict } from './ownership/apply-conflict.ts'
-import { difference, type FieldSet, intersection, isEmpty, union } from './ownership/field-set.ts'
-import type { FieldShape } from './ownership/field-shape.ts'
-import { kindShape } from './ownership/kind-shape.ts'
-import { isSameManager, type Manager, withManagers } from './ownership/managers.ts'
+import {
+  difference,
+  fieldPaths,
+  type FieldSet,
+  intersection,
+  isEmpty,
+  union,
+} from './ownership/field-set.ts'
+import { type FieldShape, kindShape } from './ownership/field-shape.ts'
 import { appliedFields, fieldChanges, partsOf, withItems } from './ownership/object-fields.ts'
 import {
-  losing,
+  isSameManager,
+  managerWithout,
+  type Manager,
   managerOf,
   ownable,
   ownersBeforeApply,
+  withManagers,
   type Writer,
 } from './ownership/ownership.ts'
 import {
@@ -27,18 +33,18 @@ import {
   type WriteTarget,
 } from './write-target.ts'
 
-/** How a configuration is applied. */
+/** Options of an apply. */
 export interface ApplyOptions extends WriteOptions {
   /** `''`, or `status`. */
   readonly subresource: string
-  /** Takes over fields that others own. */
+  /** Whether to take over fields of other managers. */
   readonly force: boolean
 }
 
 /**
- * Server-side apply: the object gets what the configuration says, loses what the same manager said before and says no
- * longer, and names the manager as owner of its fields. Answers with whether the object is new. Throws 409 with a cause
- * for each field that somebody else owns, unless forced. Source: KEP-555.
+ * Server-side apply. Sets the fields of the configuration, removes fields that the manager applied before and omits
+ * now, and makes the manager the owner. Returns whether the object is new. Throws 409, unless forced, with a cause for
+ * each field of another manager. Source: KEP-555.
  */
 export function applyObject(
   storage: Storage,
@@ -73,7 +79,7 @@ export function applyObject(
   const others = managers.filter((one) => one !== old)
   const applied = onlyPart(given, writer)
   const merged = mergeApplied(current, applied, shape)
-  const left = withoutFields(merged, abandoned(old, [...others, self]), shape)
+  const left = withoutFields(merged, droppedFields(old, [...others, self]), shape)
   const settled = settledObject(served, left as Unstructured, options)
   const next = nextObject(served, current, settled, subresource)
   const changes = fieldChanges(current, next, shape)
@@ -83,7 +89,7 @@ export function applyObject(
     .filter(({ fields }) => !isEmpty(fields))
   if (conflicts.length > 0 && !options.force) throw applyConflict(conflicts)
   const owners = [
-    ...others.map((one) => losing(one, union(set, changes.removed))),
+    ...others.map((one) => managerWithout(one, union(set, changes.removed))),
     sameFields(old, self) ? { ...self, time: old?.time } : self,
   ]
   const unchanged = equalJson(next, current) && sameFields(old, self)
@@ -97,20 +103,20 @@ function sameFields(a: Manager | undefined, b: Manager): boolean {
   return isEmpty(difference(a.fields, b.fields)) && isEmpty(difference(b.fields, a.fields))
 }
 
-/** What a manager owned and applies no longer, as far as nobody else owns it. */
-function abandoned(old: Manager | undefined, owners: readonly Manager[]): FieldSet {
+/** The fields that a manager applied before and omits now, and that no other manager owns. */
+function droppedFields(old: Manager | undefined, owners: readonly Manager[]): FieldSet {
   const before = old?.fields ?? { owned: false, parts: new Map() }
   return owners.reduce((fields, owner) => difference(fields, withItems(owner.fields)), before)
 }
 
-/** Only the status is applied to the status, and only the rest to the object. */
+/** Applies only the status to the status, and only the rest to the object. */
 function onlyPart(given: Unstructured, { served, subresource }: Writer): object {
   const { status, ...rest } = given
   if (subresource === 'status') return status === undefined ? {} : { status }
-  return served.stored.statusApart ? rest : given
+  return served.stored.hasStatusSubresource ? rest : given
 }
 
-/** Throws where a configuration has fields that its kind does not have. */
+/** Throws if a configuration has unknown fields. */
 function checkDeclared(
   given: Unstructured,
   shape: FieldShape,
@@ -133,4 +139,104 @@ function checkDeclared(
   const what = `${namespace}/${name}; ${version}, Kind=${kind}`
   const message = `failed to create typed patch object (${what}): ${field}: field not declared in schema`
   throw new Refusal(500, message)
+}
+
+/** Fields of another manager that an apply would change. */
+interface OwnershipConflict {
+  readonly manager: Manager
+  readonly fields: FieldSet
+}
+
+/** A 409 with a cause for each field. */
+function applyConflict(conflicts: readonly OwnershipConflict[]): Refusal {
+  const causes = conflicts.flatMap(({ manager, fields }) =>
+    fieldPaths(fields).map((field) => ({ with: nameOf(manager), field })),
+  )
+  const [first] = causes
+  const blocks = [...Map.groupBy(causes, (cause) => cause.with)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .flatMap(([name, own]) => [`conflicts with ${name}:`, ...own.map(({ field }) => `- ${field}`)])
+  const message =
+    causes.length === 1
+      ? `Apply failed with 1 conflict: conflict with ${first?.with}: ${first?.field}`
+      : `Apply failed with ${causes.length} conflicts: ${blocks.join('\n')}`
+  return new Refusal(409, message, {
+    reason: 'Conflict',
+    details: {
+      causes: causes.map((cause) => ({
+        reason: 'FieldManagerConflict',
+        message: `conflict with ${cause.with}`,
+        field: cause.field,
+      })),
+    },
+  })
+}
+
+function nameOf({ name, operation, apiVersion, subresource }: Manager): string {
+  const part = subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`
+  const version = operation === 'Update' ? ` using ${apiVersion}` : ''
+  return `${JSON.stringify(name)}${part}${version}`
+}
+
+/** Merges an applied configuration into a value. */
+function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unknown {
+  if (shape.kind === 'map' && isJsonObject(live) && isJsonObject(applied)) {
+    const members = new Map(Object.entries(live))
+    for (const [name, value] of Object.entries(applied)) {
+      const part = shape.member(name) ?? { kind: 'atomic' }
+      members.set(name, mergeApplied(members.get(name), value, part))
+    }
+    return Object.fromEntries(members)
+  }
+  if (!Array.isArray(live) || !Array.isArray(applied)) return applied
+  return shape.kind === 'set' || shape.kind === 'keyed' ? mergedList(live, applied, shape) : applied
+}
+
+/** Applied items keep their own order. Others stay before the next applied item that followed them. */
+function mergedList(
+  live: readonly unknown[],
+  applied: readonly unknown[],
+  shape: FieldShape,
+): unknown[] {
+  const old = partsOf(live, shape) ?? new Map()
+  const fresh = partsOf(applied, shape) ?? new Map()
+  const item: FieldShape = shape.kind === 'keyed' ? shape.item : { kind: 'atomic' }
+  const merged: unknown[] = []
+  const placed = new Set<string>()
+  const place = (name: string): void => {
+    if (placed.has(name)) return
+    placed.add(name)
+    const [one, other] = [old.get(name), fresh.get(name)]
+    if (other === undefined) merged.push(one?.value)
+    else merged.push(one === undefined ? other.value : mergeApplied(one.value, other.value, item))
+  }
+  const order = [...fresh.keys()]
+  let next = 0
+  for (const name of old.keys()) {
+    if (!fresh.has(name)) place(name)
+    else {
+      while (next < order.length && !placed.has(name)) place(order[next++] ?? '')
+    }
+  }
+  for (; next < order.length; next++) place(order[next] ?? '')
+  return merged
+}
+
+/** Removes fields from a value; `undefined` if nothing is left. A removed item takes all its fields with it. */
+function withoutFields(value: unknown, fields: FieldSet, shape: FieldShape): unknown {
+  const parts = partsOf(value, shape)
+  if (parts === undefined) return fields.owned ? undefined : value
+  const kept: (readonly [string, unknown])[] = []
+  for (const [name, part] of parts) {
+    const gone = fields.parts.get(name)
+    if (gone === undefined || isEmpty(gone)) kept.push([name, part.value])
+    else if (!(gone.owned && !name.startsWith('f:'))) {
+      const left = withoutFields(part.value, gone, part.shape)
+      if (left !== undefined) kept.push([name, left])
+    }
+  }
+  if (kept.length === 0 && parts.size > 0) return undefined
+  return Array.isArray(value)
+    ? kept.map(([, part]) => part)
+    : Object.fromEntries(kept.map(([name, part]) => [name.slice(2), part]))
 }

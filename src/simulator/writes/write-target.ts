@@ -7,7 +7,7 @@ import type { Storage } from '../storage/storage.ts'
 import { builtInRules } from './kinds/built-in-rules.ts'
 import { readObject } from '../storage/stored-object.ts'
 
-/** The object, or the collection, that a write is about. */
+/** The object or the collection of a write. */
 export interface WriteTarget {
   readonly served: ServedResource
   /** `''` for cluster-scoped resources. */
@@ -15,14 +15,14 @@ export interface WriteTarget {
   readonly name: string
 }
 
-/** How a write is done. */
+/** Options of a write. */
 export interface WriteOptions {
   readonly dryRun: boolean
-  /** Who is named as the manager of the fields that it sets. */
+  /** The manager of the fields that the write sets. */
   readonly manager: string
-  /** What becomes of fields that the kind does not have: they are always dropped. */
+  /** What happens besides dropping unknown fields. */
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
-  /** Takes what the client is warned of. */
+  /** Receives warnings for the client. */
   readonly warn: (text: string) => void
 }
 
@@ -32,7 +32,7 @@ export const named = ({
   resource,
 }: ServedResource): { readonly group: string; readonly resource: string } => ({ group, resource })
 
-/** The object as it is stored now, in the version that is asked for. Throws 404. */
+/** The current object in the requested version. Throws 404. */
 export function currentObject(
   storage: Storage,
   { served, namespace, name }: WriteTarget,
@@ -48,10 +48,10 @@ function rulesOf({ rules, stored }: ServedResource): ObjectRules | undefined {
   return stored.custom ? rules : builtInRules(stored.groupResource)
 }
 
-/** What is wrong with fields that the kind does not have, in the form of the request that brought them. */
+/** Makes the refusal for unknown fields, in the form of the request. */
 export type StrictRefusal = (problem: string) => Error
 
-/** An object as its kind has it: defaults filled in, unknown fields dropped. Throws where they are forbidden. */
+/** Fills in defaults and drops unknown fields. Throws if unknown fields are forbidden. */
 export function settledObject(
   served: ServedResource,
   given: Unstructured,
@@ -75,7 +75,7 @@ const cannotBeHandled =
   (problem) =>
     badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`)
 
-/** Throws 422 where the object breaks the rules of its kind. */
+/** Throws 422 if the object breaks the rules of its kind. */
 export function checkRules(
   served: ServedResource,
   object: Unstructured,

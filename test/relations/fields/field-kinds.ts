@@ -1,5 +1,5 @@
 import { capturedResources } from '../../schema/captured-cluster.ts'
-import { apiVersionOf } from '../../../src/kubernetes/api-resource.ts'
+import { apiVersionOf } from '../../schema/captured-cluster.ts'
 
 /** A kind as objects name it. */
 export interface FieldKind {

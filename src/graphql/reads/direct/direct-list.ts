@@ -6,7 +6,7 @@ import { type Page, pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import type { ListFieldArguments } from '../../schema/read-arguments.ts'
-import type { DirectList } from './direct-reads.ts'
+import type { StoredList } from './direct-reads.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A page, and the part of the kind that it is of. */
@@ -117,7 +117,7 @@ function parsed(cursor: string): readonly unknown[] {
 }
 
 interface DirectPageOptions {
-  readonly read: DirectList
+  readonly read: StoredList
   /** What its cursors are bound to. */
   readonly hash: string
   readonly from: DirectPosition

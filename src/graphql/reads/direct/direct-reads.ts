@@ -1,10 +1,10 @@
 import { questionOf } from '../../../access/access-question.ts'
-import type { LiveApi, LiveList, LiveListRequest } from '../../../cache/live-api.ts'
+import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/direct-api.ts'
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
 import { type KubernetesObject, objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import { resourceVersion } from '../../../kubernetes/resource-version.ts'
-import { boundedParallel } from '../../../lib/bounded-parallel.ts'
+import { boundedParallel } from '../../../lib/concurrency.ts'
 import { unrestricted } from '../../../query/condition/scope.ts'
 import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { ClientError } from '../../errors/client-error.ts'
@@ -17,14 +17,14 @@ import { type DirectObject, type ObjectPlace, readTables } from './direct-tables
 import { failedRead, lateRead } from '../../prepare/read-failures.ts'
 
 /** A part of a list as the API server has sent it, in a store of its own. */
-export interface DirectList {
+export interface StoredList {
   readonly part: KindView
-  readonly list: LiveList
+  readonly list: DirectList
 }
 
 type ObjectNeed = { readonly at: ClusterKind } & (
   | { readonly object: ObjectPlace }
-  | { readonly list: LiveListRequest }
+  | { readonly list: DirectListRequest }
 )
 
 /** Reads that are under way at once for one operation. */
@@ -50,7 +50,7 @@ export interface DirectReadsOptions {
  */
 export class DirectReads {
   readonly #options: DirectReadsOptions
-  readonly #found = new Outcomes<ObjectNeed, FoundObject | DirectList | null>()
+  readonly #found = new Outcomes<ObjectNeed, FoundObject | StoredList | null>()
   readonly #columns = new Outcomes<DirectObject, readonly PrinterColumn[] | null>()
   readonly #secrets = new Outcomes<DirectObject, SecretContents | null>()
   #rounds = 0
@@ -75,9 +75,9 @@ export class DirectReads {
   }
 
   /** A part of a list; `undefined` where it is not read yet. Throws `ClientError`. */
-  list(at: ClusterKind, list: LiveListRequest, budget: WorkBudget): DirectList | undefined {
+  list(at: ClusterKind, list: DirectListRequest, budget: WorkBudget): StoredList | undefined {
     budget.report?.reachedLive()
-    return this.#read(at, { at, list }) as DirectList | undefined
+    return this.#read(at, { at, list }) as StoredList | undefined
   }
 
   /** What the API server prints of an object; `null` where it is gone, `undefined` where it is not read yet. Throws `ClientError`. */
@@ -111,7 +111,7 @@ export class DirectReads {
     ])
   }
 
-  #read(at: ClusterKind, need: ObjectNeed): FoundObject | DirectList | null | undefined {
+  #read(at: ClusterKind, need: ObjectNeed): FoundObject | StoredList | null | undefined {
     return this.#found.read(nameOf(need), (count) => {
       if (count > maxReads) throw tooManyReads(count)
       return this.#checkRounds(need, at)
@@ -130,8 +130,8 @@ export class DirectReads {
 
   async #readAll(
     needs: readonly ObjectNeed[],
-  ): Promise<ReadonlyMap<ObjectNeed, FoundObject | DirectList | Error | null>> {
-    const outcomes = new Map<ObjectNeed, FoundObject | DirectList | Error | null>()
+  ): Promise<ReadonlyMap<ObjectNeed, FoundObject | StoredList | Error | null>> {
+    const outcomes = new Map<ObjectNeed, FoundObject | StoredList | Error | null>()
     const admitted = await Promise.all(needs.map((need) => this.#refusal(need)))
     for (const [at, need] of needs.entries()) {
       const refusal = admitted[at]
@@ -170,10 +170,12 @@ export class DirectReads {
     }
   }
 
-  async #readOne(need: ObjectNeed, signal: AbortSignal): Promise<FoundObject | DirectList | null> {
+  async #readOne(need: ObjectNeed, signal: AbortSignal): Promise<FoundObject | StoredList | null> {
     const { at } = need
     const { resource, metadataOnly } = at.kind
-    const api: LiveApi | undefined = this.#options.served.clusters.get(at.cluster)?.live(resource)
+    const api: DirectApi | undefined = this.#options.served.clusters
+      .get(at.cluster)
+      ?.direct(resource)
     if (api === undefined) throw new TypeError(`there is no cluster ${at.cluster}`)
     const of = { resource, metadataOnly }
     if ('list' in need) {

@@ -1,8 +1,8 @@
 import { placeOf, questionOf } from '../../../access/access-question.ts'
 import type { CallerToken } from '../../../access/authentication/caller-token.ts'
-import type { LiveApi } from '../../../cache/live-api.ts'
+import type { DirectApi } from '../../../cache/direct-api.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
-import { boundedParallel } from '../../../lib/bounded-parallel.ts'
+import { boundedParallel } from '../../../lib/concurrency.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import { forbidden, type ViewerAccess } from '../../prepare/viewer-access.ts'
@@ -61,12 +61,12 @@ export async function readSecrets(
 function openAs(
   at: ClusterKind,
   { served, access, token }: DirectReadMeans & SecretReader,
-): LiveApi & AsyncDisposable {
+): DirectApi & AsyncDisposable {
   const { cluster, kind } = at
   const cache = served.clusters.get(cluster)
   if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
   if (access === undefined) {
-    return { ...cache.live(kind.resource), [Symbol.asyncDispose]: () => Promise.resolve() }
+    return { ...cache.direct(kind.resource), [Symbol.asyncDispose]: () => Promise.resolve() }
   }
   if (token === undefined) {
     const hint =
@@ -79,12 +79,12 @@ function openAs(
     const hint = `the token of a caller is sent to ${token.cluster ?? byDefault} only`
     throw unsupported(at, 'is in another cluster than the token of the caller', hint)
   }
-  return cache.liveAs(kind.resource, token.reveal())
+  return cache.directAs(kind.resource, token.reveal())
 }
 
 async function readSecret(
   secret: DirectObject,
-  api: LiveApi,
+  api: DirectApi,
   { access, read, deadlineMs }: DirectReadMeans & SecretReader,
   signal: AbortSignal,
 ): Promise<Contents | Error> {

@@ -1,5 +1,5 @@
-import type { LiveApi } from '../../../cache/live-api.ts'
-import type { LiveColumn, LiveTable, LiveTableRow } from '../../../cache/live-table.ts'
+import type { DirectApi } from '../../../cache/direct-api.ts'
+import type { DirectColumn, DirectTable, DirectTableRow } from '../../../cache/direct-api.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
@@ -66,11 +66,11 @@ async function rowsOf(
   { served }: DirectReadMeans,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Row>> {
-  const api: LiveApi | undefined = served.clusters.get(cluster)?.live(kind.resource)
+  const api: DirectApi | undefined = served.clusters.get(cluster)?.direct(kind.resource)
   if (api === undefined) throw new TypeError(`there is no cluster ${cluster}`)
   const of = { resource: kind.resource, metadataOnly: kind.metadataOnly }
   const rows = new Map<string, Row>()
-  const keep = ({ columns, rows: found }: LiveTable): void => {
+  const keep = ({ columns, rows: found }: DirectTable): void => {
     for (const row of found) rows.set(objectKey(row), rowOf(columns, row))
   }
   const namespaces = new Set(objects.map(({ namespace }) => namespace))
@@ -96,7 +96,7 @@ async function rowsOf(
   throw tooMany({ cluster, kind })
 }
 
-function rowOf(columns: readonly LiveColumn[], row: LiveTableRow): Row {
+function rowOf(columns: readonly DirectColumn[], row: DirectTableRow): Row {
   return columns.map(({ name, type, format, priority }, at) => {
     const value = row.cells[at] ?? null
     // The server has counted an age until now; the client counts on.

@@ -5,7 +5,7 @@ import {
   type OwnerRelation,
   type RelationDefinition,
 } from '../../../query/relation/relation-definition.ts'
-import { compactText } from '../../../lib/compact-text.ts'
+import { compactText } from '../../../lib/text.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 

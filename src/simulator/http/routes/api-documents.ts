@@ -3,15 +3,15 @@ import {
   groupDocument,
   groupList,
   hashOf,
+  type OpenApi,
   resourceList,
 } from '../../api/discovery.ts'
-import { beginJson, type Exchange, sendJson, sendText } from '../simulated-exchange.ts'
-import type { OpenApi } from '../../api/open-api.ts'
+import type { ResourceRegistry } from '../../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
 import { wantsAggregated } from '../accept-header.ts'
-import type { ResourceRegistry } from '../../api/resource-registry.ts'
+import { beginJson, type Exchange, sendJson, sendText } from '../exchange.ts'
 
-/** What the routes of the API's own description read. */
+/** The inputs of the discovery and OpenAPI routes. */
 export interface ApiDescription {
   readonly registry: ResourceRegistry
   readonly openApi: OpenApi
@@ -19,7 +19,7 @@ export interface ApiDescription {
 
 const probes = new Set(['/healthz', '/readyz', '/livez'])
 
-/** Answers health, version, discovery and OpenAPI; `false` where the path is none of them. Throws refusals. */
+/** Answers requests for health, version, discovery and OpenAPI. Returns `false` for other paths. Throws refusals. */
 export function serveApiDocument(exchange: Exchange, api: ApiDescription): boolean {
   const path = exchange.path.length > 1 ? exchange.path.replace(/\/$/, '') : exchange.path
   const probe = `/${path.split('/')[1]}`
@@ -88,7 +88,7 @@ function sendOpenApi(path: string, exchange: Exchange, openApi: OpenApi): void {
   sendTagged(exchange, document.text, document.hash, {})
 }
 
-/** With the document's hash as its ETag: 304 for who has it already. */
+/** Sends a document with its hash as ETag, or 304 if the client has it. */
 function sendTagged(exchange: Exchange, text: string, hash: string, headers: object): void {
   const etag = `"${hash}"`
   if (exchange.request.headers['if-none-match'] === etag) {

@@ -1,39 +1,42 @@
-import { beginJson, type Exchange, gzipHeaders, isCompressed } from '../simulated-exchange.ts'
-import type { FaultEffect } from '../../faults/fault-effects.ts'
-import { listPage, type Page, sendList } from '../list-page.ts'
-import { type ListQuery, listQuery } from '../list-options.ts'
-import { objectText } from '../object-text.ts'
-import { deleteObject } from '../../writes/object-deletion.ts'
-import { Refusal } from '../../api/status-refusal.ts'
-import { type Representation, representationOf, type Shown } from '../accept-header.ts'
-import { readDeleteRequest } from './write-parameters.ts'
-import { gzipSink, responseSink } from '../response-sink.ts'
-import type { FrameRewriter, ResponseSink } from '../../faults/answer-stream.ts'
-import { selectionOf } from '../selection.ts'
 import type { ServedResource } from '../../api/served-resource.ts'
+import { Refusal } from '../../api/status-refusal.ts'
+import type { FaultEffect, FrameRewriter, ResponseSink } from '../../faults/fault-effects.ts'
 import type { Storage } from '../../storage/storage.ts'
+import { deleteObject } from '../../writes/object-deletion.ts'
+import {
+  type Representation,
+  representationOf,
+  type RepresentationRequest,
+} from '../accept-header.ts'
+import { type ListQuery, listQuery } from '../list-options.ts'
+import { listPage, type Page, sendList } from '../list-page.ts'
+import { objectText } from '../object-text.ts'
+import { gzipSink, responseSink } from '../response-sink.ts'
+import { selectionOf } from '../selection.ts'
+import { beginJson, type Exchange, gzipHeaders, isCompressed } from '../exchange.ts'
 import { streamWatch } from '../watch-response.ts'
+import { readDeleteRequest } from './write-parameters.ts'
 
-/** A request about the objects of a resource, in one namespace or in all (`''`). */
+/** A request for the objects of a resource, in one namespace or in all (`''`). */
 export interface CollectionRequest {
   readonly exchange: Exchange
   readonly storage: Storage
   readonly served: ServedResource
   readonly namespace: string
-  /** What was ordered to go wrong with it. */
+  /** The faults that strike the request. */
   readonly effects: readonly FaultEffect[]
 }
 
-/** A watch that is being served: what can end it from outside. */
+/** An open watch, for faults that end it. */
 export interface OpenWatch {
   readonly resource: string
   end(reason: Refusal): void
 }
 
-/** What watches need of the server. */
-export interface WatchRoom {
+/** The part of the server that watches use. */
+export interface WatchRegistry {
   readonly bookmarkIntervalMs: number
-  /** Makes a watch known; the returned function forgets it. */
+  /** Registers a watch. The returned function removes it. */
   add(watch: OpenWatch): () => void
 }
 
@@ -44,7 +47,7 @@ function faultySink({ exchange, effects }: CollectionRequest): ResponseSink {
   )
 }
 
-const shownBy = ({ request, params }: Exchange): Shown => ({
+const representationRequest = ({ request, params }: Exchange): RepresentationRequest => ({
   accept: request.headers.accept,
   params,
 })
@@ -66,7 +69,7 @@ async function sendPage(
 export async function listObjects(request: CollectionRequest): Promise<void> {
   const { exchange, storage, served, namespace } = request
   const query = listQuery(exchange.params)
-  const shown = representationOf(shownBy(exchange), true)
+  const shown = representationOf(representationRequest(exchange), true)
   await sendPage(
     request,
     listPage(storage, served, selectionOf(served, namespace, query), query),
@@ -74,15 +77,18 @@ export async function listObjects(request: CollectionRequest): Promise<void> {
   )
 }
 
-export async function watchObjects(request: CollectionRequest, room: WatchRoom): Promise<void> {
+export async function watchObjects(
+  request: CollectionRequest,
+  watches: WatchRegistry,
+): Promise<void> {
   const { exchange, storage, served, namespace, effects } = request
   const { group, version, resource } = served
   const query: ListQuery = listQuery(exchange.params)
-  const shown = watchRepresentation(shownBy(exchange))
+  const shown = watchRepresentation(representationRequest(exchange))
   const selection = selectionOf(served, namespace, query)
   const ending = new AbortController()
   exchange.response.once('close', () => ending.abort())
-  const forget = room.add({
+  const forget = watches.add({
     resource,
     end: (reason) => ending.abort(reason),
   })
@@ -96,7 +102,7 @@ export async function watchObjects(request: CollectionRequest, room: WatchRoom):
       query,
       text: objectText(storage.registry.captured, served, shown),
       sink: faultySink(request),
-      bookmarkIntervalMs: room.bookmarkIntervalMs,
+      bookmarkIntervalMs: watches.bookmarkIntervalMs,
       rewrite: rewriterOf(effects),
       isGone: () => storage.registry.find(group, version, resource) !== served,
       signal: ending.signal,
@@ -106,8 +112,8 @@ export async function watchObjects(request: CollectionRequest, room: WatchRoom):
   }
 }
 
-/** A watch shows single objects, but clients send the header that they list with: both forms mean metadata. */
-function watchRepresentation(accept: Shown): Representation {
+/** A watch sends single objects, but clients send the header of their lists. Accepts both forms. */
+function watchRepresentation(accept: RepresentationRequest): Representation {
   try {
     return representationOf(accept, false)
   } catch (error) {
@@ -116,7 +122,7 @@ function watchRepresentation(accept: Shown): Representation {
   }
 }
 
-/** All rewriters one after the other, each on what the one before made of a frame. */
+/** Chains the rewriters of all faults. */
 function rewriterOf(effects: readonly FaultEffect[]): FrameRewriter | undefined {
   const rewriters = effects.flatMap(({ rewrite }) => (rewrite === undefined ? [] : [rewrite]))
   if (rewriters.length === 0) return undefined
@@ -132,12 +138,12 @@ function rewriterOf(effects: readonly FaultEffect[]): FrameRewriter | undefined 
   }
 }
 
-/** Deletes what is selected, and answers with what was there. */
+/** Deletes the selected objects and answers with their last state. */
 export async function deleteCollection(request: CollectionRequest): Promise<void> {
   const { exchange, storage, served, namespace } = request
   const { options, dryRun } = await readDeleteRequest(exchange)
   const query = listQuery(exchange.params)
-  const shown = representationOf(shownBy(exchange), true)
+  const shown = representationOf(representationRequest(exchange), true)
   const page = listPage(storage, served, selectionOf(served, namespace, query), query)
   for (const object of page.objects) {
     deleteObject(storage, { served, namespace: object.namespace, name: object.name }, options, {

@@ -1,19 +1,19 @@
 import { labelSelectorOf, matchesLabels } from '../../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { badRequest, Refusal } from '../../api/status-refusal.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { deleteObject } from '../../writes/object-deletion.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
-import { sendJson } from '../simulated-exchange.ts'
+import { sendJson } from '../exchange.ts'
 import type { ObjectRequest } from './object-requests.ts'
 import { deleteRequestOf, writeOptions } from './write-parameters.ts'
 
 const kind = 'Eviction'
 const budgets = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 
-/** A PodDisruptionBudget, as far as an eviction asks it. */
+/** The parts of a PodDisruptionBudget that an eviction reads. */
 interface Budget extends Unstructured {
   readonly spec?: { readonly selector?: Parameters<typeof labelSelectorOf>[0] }
   readonly status?: {
@@ -24,7 +24,7 @@ interface Budget extends Unstructured {
   }
 }
 
-/** Deletes a pod unless a PodDisruptionBudget forbids it, as its subresource `eviction` does. Throws refusals. */
+/** Deletes a pod unless a PodDisruptionBudget forbids it, as the subresource `eviction` does. Throws refusals. */
 export async function serveEviction(request: ObjectRequest): Promise<void> {
   const { exchange, storage, name } = request
   const body = await readBody(exchange.request)
@@ -40,7 +40,7 @@ export async function serveEviction(request: ObjectRequest): Promise<void> {
   const { options, dryRun } = deleteRequestOf(wanted)
   const isDry = dryRun || writeOptions(exchange).dryRun
   const pod = currentObject(storage, request)
-  if (!isOver(pod)) spend(storage, pod, isDry)
+  if (!isOutsideBudgets(pod)) takeDisruption(storage, pod, isDry)
   deleteObject(storage, request, options, { dryRun: isDry })
   sendJson(exchange, 201, {
     kind: 'Status',
@@ -51,15 +51,18 @@ export async function serveEviction(request: ObjectRequest): Promise<void> {
   })
 }
 
-/** Whether a pod counts for no budget: it has not begun, has ended, or is ending. */
-function isOver(pod: Unstructured): boolean {
+/** Whether a pod is outside of all budgets: it has not started, has ended, or is terminating. */
+function isOutsideBudgets(pod: Unstructured): boolean {
   const status = isJsonObject(pod['status']) ? pod['status'] : {}
   const isEnding = pod.metadata.deletionTimestamp !== undefined
   return isEnding || ['Pending', 'Succeeded', 'Failed'].includes(String(status['phase']))
 }
 
-/** Takes one disruption from the budget of a pod. Throws 429 where it has none, and 500 where there are two budgets. */
-function spend(storage: Storage, { metadata }: Unstructured, dryRun: boolean): void {
+/**
+ * Takes one disruption from the budget of a pod. Throws 429 if the budget allows none, and 500 if the pod has two
+ * budgets.
+ */
+function takeDisruption(storage: Storage, { metadata }: Unstructured, dryRun: boolean): void {
   const served = storage.registry.find(budgets.group, budgets.version, budgets.resource)
   if (served === undefined) return
   const { namespace = '', labels } = metadata

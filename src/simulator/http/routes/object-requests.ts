@@ -10,10 +10,10 @@ import type { WriteTarget } from '../../writes/write-target.ts'
 import { representationOf, type Representation } from '../accept-header.ts'
 import { objectText } from '../object-text.ts'
 import { contentType, parseObject, readBody } from '../request-body.ts'
-import { beginJson, type Exchange, sendBytes, sendJson } from '../simulated-exchange.ts'
+import { beginJson, type Exchange, sendBytes, sendJson } from '../exchange.ts'
 import { readDeleteRequest, writeOptions } from './write-parameters.ts'
 
-/** A request about one object, or to create one. */
+/** A request that reads, writes or creates one object. */
 export interface ObjectRequest extends WriteTarget {
   readonly exchange: Exchange
   readonly storage: Storage
@@ -21,14 +21,16 @@ export interface ObjectRequest extends WriteTarget {
   readonly subresource: string
 }
 
-/** How the object of a request is to be shown. Throws 406. */
-export function shownAs({ exchange: { request, params } }: ObjectRequest): Representation {
+/** The representation of the request's object. Throws 406. */
+export function requestedRepresentation({
+  exchange: { request, params },
+}: ObjectRequest): Representation {
   return representationOf({ accept: request.headers.accept, params }, false)
 }
 
 const lineEnd = Buffer.from('\n')
 
-/** Answers with an object that has been written. */
+/** Answers with a written object. */
 export function sendObject(
   { exchange, storage, served }: ObjectRequest,
   status: number,
@@ -54,7 +56,7 @@ export function sendObject(
 
 export function getObject(request: ObjectRequest): void {
   const { exchange, storage, served, namespace, name } = request
-  const shown = shownAs(request)
+  const shown = requestedRepresentation(request)
   const found = storage.store(served.stored).get(objectKey({ namespace, name }))
   if (found === undefined) throw notFound({ ...served, name })
   const text = objectText(storage.registry.captured, served, shown)
@@ -64,7 +66,7 @@ export function getObject(request: ObjectRequest): void {
 export async function postObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, namespace } = request
   const body = await readBody(exchange.request)
-  const shown = shownAs(request)
+  const shown = requestedRepresentation(request)
   const object = parseObject(body, contentType(exchange.request), served)
   const created = createObject(
     storage,
@@ -78,7 +80,7 @@ export async function postObject(request: ObjectRequest): Promise<void> {
 export async function putObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, subresource } = request
   const body = await readBody(exchange.request)
-  const shown = shownAs(request)
+  const shown = requestedRepresentation(request)
   const object = parseObject(body, contentType(exchange.request), served)
   const options = { ...writeOptions(request.exchange), subresource }
   sendObject(request, 200, updateObject(storage, request, object, options), shown)
@@ -87,7 +89,7 @@ export async function putObject(request: ObjectRequest): Promise<void> {
 export async function removeObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, name } = request
   const { options, dryRun } = await readDeleteRequest(exchange)
-  const shown = shownAs(request)
+  const shown = requestedRepresentation(request)
   const deletion = deleteObject(storage, request, options, { dryRun })
   if (deletion.kind === 'object') {
     sendObject(request, 200, deletion.object, shown)

@@ -1,39 +1,35 @@
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { exactInteger, parseJson } from '../../api/json.ts'
 import { kindSchema } from '../../api/kind-schema.ts'
-import { badRequest, type FieldProblem, invalid, Refusal } from '../../api/status-refusal.ts'
+import { badRequest, invalid, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
-import { JsonPatchError, jsonPatch } from '../../writes/patch/json-patch.ts'
-import { mergePatch } from '../../writes/patch/merge-patch.ts'
+import { jsonPatch, JsonPatchError, mergePatch } from '../../writes/patch/json-patch.ts'
 import { strategicMergePatch } from '../../writes/patch/strategic-merge-patch.ts'
 import { applyObject } from '../../writes/server-side-apply.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { checkedObject, contentType, readBody } from '../request-body.ts'
-import { type ObjectRequest, sendObject, shownAs } from './object-requests.ts'
+import { type ObjectRequest, requestedRepresentation, sendObject } from './object-requests.ts'
 import { writeOptions } from './write-parameters.ts'
+import { type FieldProblem, forbiddenAt, requiredAt } from '../../api/field-problem.ts'
 
-/** Patches an object, or a part of it, in one of the four ways. */
+/** Patches an object or a subresource in one of the four ways. */
 export async function patchObject(request: ObjectRequest): Promise<void> {
   const { exchange, storage, served, subresource } = request
   const body = await readBody(exchange.request)
-  const shown = shownAs(request)
+  const shown = requestedRepresentation(request)
   if (contentType(exchange.request) === applyType) {
     const { object, created } = apply(request, body)
     sendObject(request, created ? 201 : 200, object, shown)
     return
   }
   if (exchange.params.has('force')) {
-    throw invalidOptions({
-      reason: 'FieldValueForbidden',
-      message: 'Forbidden: may not be specified for non-apply patch',
-      field: 'force',
-    })
+    throw invalidOptions(forbiddenAt('force', 'may not be specified for non-apply patch'))
   }
   const patch = patchOf(request, body)
   const patched = checkedObject(patch(currentObject(storage, request)), served)
-  // The version that stands in the patched object is the current one unless the patch says another: a precondition.
+  // The patched object has the current version, unless the patch sets another: a precondition.
   const options = {
     ...writeOptions(request.exchange),
     subresource,
@@ -48,11 +44,7 @@ function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObj
   const { exchange, storage, served, subresource } = request
   const { params } = exchange
   if ((params.get('fieldManager') ?? '') === '') {
-    throw invalidOptions({
-      reason: 'FieldValueRequired',
-      message: 'Required value: is required for apply patch',
-      field: 'fieldManager',
-    })
+    throw invalidOptions(requiredAt('fieldManager', 'is required for apply patch'))
   }
   const value = configuration(body)
   const given = isJsonObject(value) ? value : {}
@@ -68,7 +60,7 @@ function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObj
   return applyObject(storage, request, checkedObject(value, served), options)
 }
 
-/** `/v1, Kind=Secret`, Go's way to write a group, version and kind. */
+/** A group, version and kind in Go's format: `/v1, Kind=Secret`. */
 function kindText(apiVersion: unknown, kind: unknown): string {
   const version = typeof apiVersion === 'string' ? apiVersion : ''
   return `${version.includes('/') ? '' : '/'}${version}, Kind=${typeof kind === 'string' ? kind : ''}`
@@ -101,7 +93,7 @@ const notDecoded = (patched: object, problem: string): Refusal => {
   })
 }
 
-/** A patch of the request's media type. Throws 415 for one that is not known, 400 for a body that cannot be read. */
+/** Reads a patch of the request's media type. Throws 415 for an unknown type and 400 for an invalid body. */
 export function patchOf(
   { exchange, served, storage }: ObjectRequest,
   body: Buffer,
@@ -115,7 +107,7 @@ export function patchOf(
     }
     case 'application/json-patch+json': {
       const patch = parsedPatch(body)
-      return (current) => operated(current, patch)
+      return (current) => jsonPatched(current, patch)
     }
     case 'application/strategic-merge-patch+json': {
       if (served.stored.custom) throw unsupportedMediaType()
@@ -130,7 +122,7 @@ export function patchOf(
 const unsupportedMediaType = (): Refusal =>
   new Refusal(415, '415: Unsupported Media Type', { reason: 'UnsupportedMediaType', details: {} })
 
-function operated(current: Unstructured, patch: unknown): unknown {
+function jsonPatched(current: Unstructured, patch: unknown): unknown {
   if (!Array.isArray(patch)) {
     throw badRequest('error decoding patch: it is not an array of operations')
   }

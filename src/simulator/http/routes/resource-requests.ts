@@ -1,16 +1,16 @@
 import type { AccessAttributes } from '../../access/authorization.ts'
-import type { Exchange } from '../simulated-exchange.ts'
-import type { FaultEffect } from '../../faults/fault-effects.ts'
-import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
-import type { RequestTarget } from '../request-target.ts'
 import type { ServedResource } from '../../api/served-resource.ts'
+import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
+import type { FaultEffect } from '../../faults/fault-effects.ts'
 import type { Storage } from '../../storage/storage.ts'
+import type { Exchange, RequestTarget } from '../exchange.ts'
 import {
   deleteCollection,
   listObjects,
   watchObjects,
-  type WatchRoom,
+  type WatchRegistry,
 } from './collection-requests.ts'
+import { serveEviction } from './eviction-requests.ts'
 import {
   getObject,
   type ObjectRequest,
@@ -18,17 +18,16 @@ import {
   putObject,
   removeObject,
 } from './object-requests.ts'
-import { serveEviction } from './eviction-requests.ts'
 import { patchObject } from './patch-requests.ts'
 import { serveScale } from './scale-requests.ts'
 
-/** Everything that a request about a resource needs. */
+/** A request for a resource, and the parts of the server that it uses. */
 export interface ResourceRequest {
   readonly exchange: Exchange
   readonly target: RequestTarget
   readonly storage: Storage
   readonly effects: readonly FaultEffect[]
-  readonly watches: WatchRoom
+  readonly watches: WatchRegistry
 }
 
 const objectVerbs: Readonly<Record<string, string>> = {
@@ -38,7 +37,7 @@ const objectVerbs: Readonly<Record<string, string>> = {
   DELETE: 'delete',
 }
 
-/** The verb of a request, as RBAC has it; `''` for methods that no resource has. */
+/** The RBAC verb of a request; `''` for methods that no resource has. */
 export function verbOf({ method, params }: Exchange, { name, subresource }: RequestTarget): string {
   if (subresource !== '' && method === 'POST') return 'create'
   if (name !== '') return objectVerbs[method] ?? ''
@@ -49,7 +48,7 @@ export function verbOf({ method, params }: Exchange, { name, subresource }: Requ
   return watch === null || ['0', 'false'].includes(watch.toLowerCase()) ? 'list' : 'watch'
 }
 
-/** What a request asks for, as authorization sees it. */
+/** The access that a request needs. */
 export function accessAttributes(
   exchange: Exchange,
   target: RequestTarget | undefined,
@@ -67,7 +66,7 @@ export function accessAttributes(
     resource,
     subresource,
     namespace: isNamespace ? name : target.namespace,
-    // One object that is selected by its name is asked for by it.
+    // A selector for one name asks for that object.
     name: name === '' ? selected : name,
   }
 }
@@ -85,7 +84,7 @@ export async function serveResource(request: ResourceRequest): Promise<void> {
     target.subresource === '' ? served.verbs : served.subresources.get(target.subresource)
   if (verbs === undefined) throw noSuchResource()
   if (!verbs.has(verb) || (verb === 'create' && allNamespaces)) throw methodNotAllowed()
-  // The other subresources (log, exec, …) stand in discovery but are not played.
+  // Discovery lists other subresources (log, exec, …), which the simulator does not serve.
   if (!['', 'status', 'scale', 'eviction'].includes(target.subresource)) throw noSuchResource()
   if (served.deprecation !== undefined) exchange.warnings.push(served.deprecation)
   await serveVerb(verb, served, request)

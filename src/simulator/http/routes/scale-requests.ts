@@ -1,17 +1,18 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json-object.ts'
-import { parseJson } from '../../api/json.ts'
+import { isJsonObject } from '../../../lib/json.ts'
+import { parseJson, valueAt } from '../../api/json.ts'
 import type { ScalePaths, ServedResource } from '../../api/served-resource.ts'
 import { badRequest, invalid, noSuchResource, Refusal } from '../../api/status-refusal.ts'
 import { updateObject } from '../../writes/object-update.ts'
 import { currentObject } from '../../writes/write-target.ts'
 import { readBody } from '../request-body.ts'
-import { sendJson } from '../simulated-exchange.ts'
+import { sendJson } from '../exchange.ts'
 import type { ObjectRequest } from './object-requests.ts'
 import { patchOf } from './patch-requests.ts'
 import { writeOptions } from './write-parameters.ts'
+import { invalidAt } from '../../api/field-problem.ts'
 
-/** Reads or sets the number of replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
+/** Reads or sets the replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
 export async function serveScale(verb: string, request: ObjectRequest): Promise<void> {
   const { exchange, storage, served } = request
   const paths = served.scale
@@ -29,11 +30,10 @@ export async function serveScale(verb: string, request: ObjectRequest): Promise<
   }
   const replicas = spec?.replicas ?? 0
   if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number')
-  // Custom kinds say it by their own rules.
+  // The rules of a custom kind check this themselves.
   if (replicas < 0 && !served.stored.custom) {
-    const message = `Invalid value: ${replicas}: must be greater than or equal to 0`
     throw invalid({ group: 'autoscaling', kind: 'Scale', name: request.name }, [
-      { reason: 'FieldValueInvalid', message, field: 'spec.replicas' },
+      invalidAt('spec.replicas', replicas, 'must be greater than or equal to 0'),
     ])
   }
   const scaled = withValue(current, paths.specReplicas.split('.'), replicas) as Unstructured
@@ -53,7 +53,7 @@ function scaleBody(body: Buffer): object {
     const value = parseJson(body.toString())
     if (isJsonObject(value)) return value
   } catch {
-    // Said below.
+    // The error below covers this too.
   }
   throw badRequest('the object provided is unrecognized (must be of type Scale)')
 }
@@ -94,7 +94,7 @@ function scaleOf(object: Unstructured, { stored }: ServedResource, paths: ScaleP
   }
 }
 
-/** A selector is a text in custom resources, an object in built-in ones. */
+/** Custom resources have a selector as text, built-in kinds as an object. */
 function selectorText(selector: unknown): string | undefined {
   if (typeof selector === 'string') return selector
   if (!isJsonObject(selector)) return undefined
@@ -103,12 +103,6 @@ function selectorText(selector: unknown): string | undefined {
     .toSorted()
     .map((name) => `${name}=${String(labels[name])}`)
     .join(',')
-}
-
-function valueAt(object: unknown, path: string): unknown {
-  return path
-    .split('.')
-    .reduce((value, name) => (isJsonObject(value) ? value[name] : undefined), object)
 }
 
 function withValue(object: unknown, path: readonly string[], value: unknown): unknown {

@@ -1,9 +1,10 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
-import { badRequest, type FieldProblem, invalid } from '../../api/status-refusal.ts'
+import { isJsonObject } from '../../../lib/json.ts'
+import { badRequest, invalid } from '../../api/status-refusal.ts'
+import { type FieldProblem, invalidAt, tooLongAt, unsupportedAt } from '../../api/field-problem.ts'
 import type { DeleteOptions } from '../../writes/object-deletion.ts'
 import type { WriteOptions } from '../../writes/write-target.ts'
 import { contentType, parseBody, readBody } from '../request-body.ts'
-import type { Exchange } from '../simulated-exchange.ts'
+import type { Exchange } from '../exchange.ts'
 
 const fieldValidations = ['', 'Ignore', 'Strict', 'Warn']
 const propagationPolicies = ['Foreground', 'Background', 'Orphan']
@@ -15,15 +16,18 @@ const optionsKinds: Readonly<Record<string, string>> = {
   PATCH: 'PatchOptions',
 }
 
-/** How a request wants its write to be done. Throws 422, as for an object of the kind of its options. */
+/** The options of a write. Throws 422 for invalid options. */
 export function writeOptions({ params, request, warnings, method }: Exchange): WriteOptions {
   const [agent = ''] = (request.headers['user-agent'] ?? '').split('/')
   const manager = params.get('fieldManager') ?? ''
   const fieldValidation = params.get('fieldValidation') ?? ''
   const dryRun = params.getAll('dryRun')
-  const problems = [...managerProblems(manager), ...dryRunProblems(dryRun)]
+  const problems = dryRunProblems(dryRun)
+  if (Buffer.byteLength(manager) > maxManagerBytes) {
+    problems.unshift(tooLongAt('fieldManager', maxManagerBytes))
+  }
   if (!fieldValidations.includes(fieldValidation)) {
-    problems.push(notSupported('fieldValidation', fieldValidation, fieldValidations))
+    problems.push(unsupportedAt('fieldValidation', fieldValidation, fieldValidations))
   }
   requireNone(optionsKinds[method] ?? 'PatchOptions', problems)
   return {
@@ -34,13 +38,13 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
   }
 }
 
-/** What a DELETE asks for, and whether only in a dry run. */
+/** The options of a DELETE. */
 export interface DeleteRequest {
   readonly options: DeleteOptions
   readonly dryRun: boolean
 }
 
-/** Reads the `DeleteOptions` of a DELETE: of its body, or else of its parameters. Throws 400, 415 and 422. */
+/** Reads the `DeleteOptions` of a DELETE from its body, or else from its parameters. Throws 400, 415 and 422. */
 export async function readDeleteRequest({ request, params }: Exchange): Promise<DeleteRequest> {
   const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
   if (body !== undefined) return deleteRequestOf(checkedOptions(body))
@@ -67,17 +71,17 @@ function checkedOptions(body: unknown): Fields {
   )
 }
 
-/** The same of `DeleteOptions` that are there. Throws 422. */
+/** Checks `DeleteOptions`. Throws 422. */
 export function deleteRequestOf(given: Fields): DeleteRequest {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []
   const problems = dryRunProblems(dryRun)
   if (policy !== undefined && !propagationPolicies.some((one) => one === policy)) {
-    problems.push(notSupported('propagationPolicy', policy, [...propagationPolicies, 'nil']))
+    problems.push(unsupportedAt('propagationPolicy', policy, [...propagationPolicies, 'nil']))
   }
   if (policy !== undefined && orphanDependents !== undefined) {
-    const message = `Invalid value: ${JSON.stringify(policy)}: orphanDependents and deletionPropagation cannot be both set`
-    problems.push({ reason: 'FieldValueInvalid', message, field: 'propagationPolicy' })
+    const message = 'orphanDependents and deletionPropagation cannot be both set'
+    problems.push(invalidAt('propagationPolicy', policy, message))
   }
   requireNone('DeleteOptions', problems)
   const options = isJsonObject(preconditions) ? { preconditions } : {}
@@ -85,21 +89,7 @@ export function deleteRequestOf(given: Fields): DeleteRequest {
 }
 
 function dryRunProblems(dryRun: readonly unknown[]): FieldProblem[] {
-  if (dryRun.every((one) => one === 'All')) return []
-  const message = `Unsupported value: ${JSON.stringify(dryRun)}: supported values: "All"`
-  return [{ reason: 'FieldValueNotSupported', message, field: 'dryRun' }]
-}
-
-function managerProblems(manager: string): FieldProblem[] {
-  if (Buffer.byteLength(manager) <= maxManagerBytes) return []
-  const message = `Too long: may not be more than ${maxManagerBytes} bytes`
-  return [{ reason: 'FieldValueTooLong', message, field: 'fieldManager' }]
-}
-
-function notSupported(field: string, value: unknown, known: readonly string[]): FieldProblem {
-  const values = known.map((one) => JSON.stringify(one)).join(', ')
-  const message = `Unsupported value: ${JSON.stringify(value)}: supported values: ${values}`
-  return { reason: 'FieldValueNotSupported', message, field }
+  return dryRun.every((one) => one === 'All') ? [] : [unsupportedAt('dryRun', dryRun, ['All'])]
 }
 
 function requireNone(kind: string, problems: readonly FieldProblem[]): void {

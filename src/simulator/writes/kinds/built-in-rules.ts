@@ -2,8 +2,7 @@ import { isIP } from 'node:net'
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { equalJson } from '../../api/json.ts'
 import type { ObjectRules } from '../../api/served-resource.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt } from '../../schema/structural-check.ts'
+import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/field-problem.ts'
 import { label, subdomain } from '../object-name.ts'
 import {
   atLeast,
@@ -11,7 +10,6 @@ import {
   type Checks,
   type Fields,
   fieldsOf,
-  forbidden,
   intOrPercent,
   isEmpty,
   itemsOf,
@@ -36,7 +34,7 @@ import {
   statefulSetProblems,
 } from './workload-checks.ts'
 
-/** What is wrong with an object, and with its change. */
+/** The problems of an object, and of its change. */
 type Problems = (object: Unstructured, before: Unstructured | undefined) => readonly FieldProblem[]
 
 const inSpec =
@@ -70,13 +68,13 @@ const dataKeys: Check = (value, path) =>
     return key.startsWith('..') ? [invalidAt(at, key, "must not start with '..'")] : []
   })
 
-/** Data that has been said to be immutable stays, and so does that it is. */
-const frozen: Problems = (object, before) => {
+/** Immutable data stays unchanged, and stays immutable. */
+const immutableData: Problems = (object, before) => {
   if (before?.['immutable'] !== true) return []
   const message = 'field is immutable when `immutable` is set'
   return ['data', 'binaryData', 'immutable']
     .filter((field) => !equalJson(before[field] ?? null, object[field] ?? null))
-    .map((field) => forbidden(field, message))
+    .map((field) => forbiddenAt(field, message))
 }
 
 const secretData: Readonly<Record<string, readonly string[]>> = {
@@ -140,11 +138,11 @@ const claimProblems: Problems = ({ spec }, before) => {
     const { storageClassName: _, volumeAttributesClassName: __, resources, ...rest } = fieldsOf(one)
     return isBound ? rest : { ...rest, resources }
   }
-  // A claim without a class may still be given one.
+  // A claim without a class may get one later.
   const { storageClassName: was } = fieldsOf(before?.['spec'])
   const isReclassed = !isEmpty(was) && was !== fieldsOf(spec)['storageClassName']
   if (before !== undefined && (isReclassed || !equalJson(kept(before['spec']), kept(spec)))) {
-    found.push(forbidden('spec', claimChange))
+    found.push(forbiddenAt('spec', claimChange))
   }
   return found
 }
@@ -226,7 +224,7 @@ const autoscaler: Problems = (object, before) => {
   if (least === 0 && !outside.includes('External') && !outside.includes('Object')) {
     const message =
       'must specify at least one Object or External metric to support scaling to zero replicas'
-    found.push(forbidden('spec.metrics', message))
+    found.push(forbiddenAt('spec.metrics', message))
   }
   const { apiVersion } = fieldsOf(spec['scaleTargetRef'])
   if (isEmpty(apiVersion) && before === undefined) {
@@ -295,7 +293,7 @@ const bindingOf =
     ]
   }
 
-/** One of these, and not none. */
+/** As `oneOf`, for a value that may not be empty. */
 const oneOfAll =
   (...kinds: readonly string[]): Check =>
   (value, path, parent) =>
@@ -304,7 +302,7 @@ const oneOfAll =
       message: problem.message.replace('" "', '""'),
     }))
 
-/** By the resource, what is checked of objects of built-in kinds. Source: the validation of Kubernetes 1.36, as its server tells. */
+/** The checks of built-in kinds, by resource. Source: the validation of a Kubernetes 1.36 server. */
 const problemsByResource: Readonly<Record<string, Problems>> = {
   pods: podProblems,
   'deployments.apps': inSpec(deploymentProblems),
@@ -314,8 +312,8 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
   'jobs.batch': inSpec(jobProblems),
   'cronjobs.batch': inSpec(cronJobProblems),
   services: inSpec(serviceProblems),
-  configmaps: all(checked({ data: dataKeys, binaryData: dataKeys }), duplicateData, frozen),
-  secrets: all(checked({ data: dataKeys, stringData: dataKeys }), secretType, frozen),
+  configmaps: all(checked({ data: dataKeys, binaryData: dataKeys }), duplicateData, immutableData),
+  secrets: all(checked({ data: dataKeys, stringData: dataKeys }), secretType, immutableData),
   persistentvolumeclaims: claimProblems,
   'ingresses.networking.k8s.io': checked(ingressChecks),
   'horizontalpodautoscalers.autoscaling': all(checked(autoscalerChecks), autoscaler),
@@ -331,7 +329,11 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
     'rules[]': policyRule,
     'rules[].nonResourceURLs': namespacedRule,
   }),
-  'clusterroles.rbac.authorization.k8s.io': checked({ 'rules[]': policyRule }),
+  'clusterroles.rbac.authorization.k8s.io': checked({
+    'rules[]': policyRule,
+    'aggregationRule.clusterRoleSelectors[]': (value, path) =>
+      problemsOf(value, labelSelector, path),
+  }),
   'rolebindings.rbac.authorization.k8s.io': bindingOf('Role', 'ClusterRole'),
   'clusterrolebindings.rbac.authorization.k8s.io': bindingOf('ClusterRole'),
   'leases.coordination.k8s.io': checked({
@@ -343,7 +345,7 @@ const problemsByResource: Readonly<Record<string, Problems>> = {
   }),
 }
 
-/** The rules of a built-in kind; `undefined` for those that are taken as they come. */
+/** The rules of a built-in kind; `undefined` for kinds without checks. */
 export function builtInRules(groupResource: string): ObjectRules | undefined {
   const problems = problemsByResource[groupResource]
   if (problems === undefined) return undefined

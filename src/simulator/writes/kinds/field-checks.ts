@@ -1,23 +1,28 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
-import { isRawJson } from '../../../lib/raw-json.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt, unsupported } from '../../schema/structural-check.ts'
+import { isJsonObject, isRawJson } from '../../../lib/json.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+  unsupportedAt,
+} from '../../api/field-problem.ts'
 import { keyProblems, valueProblems } from '../metadata-rules.ts'
 import type { NameRule } from '../object-name.ts'
 
-/** A JSON object whose members are not known. */
+/** A JSON object of unknown shape. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What is wrong with the value at a path. The first check that finds something ends those of its place. */
+/** The problems of the value at a path. The first check of a path that finds problems ends the checks of that path. */
 export type Check = (value: unknown, path: string, parent: Fields) => readonly FieldProblem[]
 
 /**
- * Checks by the place of their value: `spec.ports[].port` is looked at in every item; `configMap?.name`, only where there is a
- * `configMap`. All other objects on the way are looked into as if they were there.
+ * Checks by path: `spec.ports[].port` checks every item; `configMap?.name` checks only if `configMap` exists. Other
+ * absent objects of the path are treated as empty.
  */
 export type Checks = Readonly<Record<string, Check | readonly Check[]>>
 
-/** What is wrong with an object that stands at `at`. */
+/** Runs the checks on an object whose path is `at`. */
 export function problemsOf(object: unknown, checks: Checks, at = ''): FieldProblem[] {
   return Object.entries(checks).flatMap(([place, list]) => {
     const found: FieldProblem[] = []
@@ -53,33 +58,28 @@ function look(
   }
 }
 
-/** The members of an object; of anything else, none. */
+/** The members of an object; none for other values. */
 export function fieldsOf(value: unknown): Fields {
   return isJsonObject(value) ? value : {}
 }
 
-/** The items of a list; of anything else, none. */
+/** The items of a list; none for other values. */
 export function itemsOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
 }
 
-/** The value at a path of members. */
-export function valueAt(object: unknown, path: string): unknown {
-  return path.split('.').reduce((value, name) => fieldsOf(value)[name], object)
-}
-
-/** A text; of anything else, an empty one. */
+/** A text; `''` for other values. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Go tells no absent value from an empty one. */
+/** Whether Go would see the value as absent: it does not distinguish absent from empty values. */
 export function isEmpty(value: unknown): boolean {
   const isNone = value === undefined || value === null || value === '' || value === 0
   return isNone || (Array.isArray(value) && value.length === 0)
 }
 
-/** One problem where a value is there and `isRight` says no. */
+/** Reports a value that exists and is not right. */
 const rule =
   (isRight: (value: unknown) => boolean, text: string | ((value: unknown) => string)): Check =>
   (value, path) => {
@@ -92,7 +92,7 @@ export const required =
   (value, path) =>
     isEmpty(value) ? [requiredAt(path, message)] : []
 
-/** Integers beyond 2^53 are held by their digits. */
+/** Integers beyond 2^53 are kept as their digits. */
 const numberOf = (value: unknown): number =>
   Number(isRawJson(value) ? JSON.stringify(value) : value)
 
@@ -114,9 +114,11 @@ export const userId: Check = between(0, 2 ** 31 - 1)
 export const oneOf =
   (...supported: readonly string[]): Check =>
   (value, path) =>
-    isEmpty(value) || supported.includes(String(value)) ? [] : [unsupported(path, value, supported)]
+    isEmpty(value) || supported.includes(String(value))
+      ? []
+      : [unsupportedAt(path, value, supported)]
 
-/** A name by a rule; an empty one is not looked at. */
+/** A name that satisfies a rule. Skips empty names. */
 export const named = (name: NameRule): Check =>
   rule(
     (value) => value === '' || name.problem(String(value)) === undefined,
@@ -147,7 +149,7 @@ const percent =
   "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for " +
   "validation is '[0-9]+%')"
 
-/** A number, or a share of all; at most all where `bounded`. */
+/** A number or a percentage; at most 100 % if `bounded`. */
 export const intOrPercent =
   (bounded = false): Check =>
   (value, path, parent) => {
@@ -157,10 +159,10 @@ export const intOrPercent =
     return isTooMuch ? [invalidAt(path, value, 'must not be greater than 100%')] : []
   }
 
-/** The number in a number or share; 0 where there is none. */
+/** The number in a number or percentage; 0 without one. */
 export const amountOf = (value: unknown): number => Number.parseInt(String(value), 10) || 0
 
-/** Labels, or what selects by them. */
+/** Labels, or a map of required labels. */
 export const labels: Check = (value, path) =>
   Object.entries(fieldsOf(value)).flatMap(([key, text]) => [
     ...keyProblems(path, key),
@@ -170,7 +172,7 @@ export const labels: Check = (value, path) =>
 export const labelKey: Check = (value, path) =>
   isEmpty(value) ? [] : keyProblems(path, String(value))
 
-/** No two items of a list have the same `member`. */
+/** Reports items of a list with the same `member`. */
 export const unique =
   (member: string): Check =>
   (value, path) => {
@@ -179,20 +181,11 @@ export const unique =
       const own = fieldsOf(item)[member]
       const isNew = isEmpty(own) || !seen.has(own)
       seen.add(own)
-      const message = `Duplicate value: ${JSON.stringify(own)}`
-      return isNew
-        ? []
-        : [{ reason: 'FieldValueDuplicate', message, field: `${path}[${at}].${member}` }]
+      return isNew ? [] : [duplicateAt(`${path}[${at}].${member}`, own)]
     })
   }
 
-export const forbidden = (field: string, message: string): FieldProblem => ({
-  reason: 'FieldValueForbidden',
-  message: `Forbidden: ${message}`,
-  field,
-})
-
-/** The selector of an object, in both of its forms. */
+/** A label selector, in both forms. */
 export const labelSelector: Checks = {
   matchLabels: labels,
   'matchExpressions[].key': labelKey,
@@ -207,7 +200,7 @@ export const labelSelector: Checks = {
     }
     if ((operator === 'Exists' || operator === 'DoesNotExist') && !isEmpty(value)) {
       const message = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-      return [forbidden(path, message)]
+      return [forbiddenAt(path, message)]
     }
     return []
   },
@@ -231,7 +224,7 @@ const factors: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-/** A quantity as a number, near enough to compare; NaN where it is none. */
+/** A quantity as a number, exact enough to compare; NaN for invalid quantities. */
 export function quantityOf(value: unknown): number {
   const [, number, suffix = ''] =
     /^([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)([a-zA-Z]*)$/.exec(String(value)) ?? []

@@ -1,7 +1,12 @@
 import type { Unstructured } from '../../../kubernetes/object.ts'
 import { equalJson } from '../../api/json.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt } from '../../schema/structural-check.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+} from '../../api/field-problem.ts'
 import { label, type NameRule, subdomain } from '../object-name.ts'
 import {
   atLeast,
@@ -9,7 +14,6 @@ import {
   type Check,
   type Checks,
   fieldsOf,
-  forbidden,
   isEmpty,
   itemsOf,
   labelKey,
@@ -29,7 +33,7 @@ import {
 
 const deadline = between(1, 2 ** 31 - 1)
 
-/** What handles a probe or a hook, and what each has to have. */
+/** The handlers of probes and hooks, and their required fields. */
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
 const handler: Checks = {
   'exec?.command': required(),
@@ -47,7 +51,7 @@ const handled =
     if (first === undefined) return [requiredAt(path, 'must specify a handler type')]
     return [
       ...more.map((name) =>
-        forbidden(`${path}.${name}`, 'may not specify more than 1 handler type'),
+        forbiddenAt(`${path}.${name}`, 'may not specify more than 1 handler type'),
       ),
       ...problemsOf(value, { ...handler, ...checks }, path),
     ]
@@ -86,7 +90,7 @@ const environmentSource: Check = (value, path, parent) => {
   return problem === undefined ? [] : [invalidAt(path, '', problem)]
 }
 
-/** A name that may not be absent, where other checks of the same name would say that it is required. */
+/** A required name. The problem of an absent name is that of an invalid one. */
 const subdomainAt: Check = (value, path) => {
   const problem = subdomain.problem(textOf(value))
   return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
@@ -95,12 +99,12 @@ const subdomainAt: Check = (value, path) => {
 const environmentOrigin: Check = (value, path) => {
   const { configMapRef, secretRef } = fieldsOf(value)
   const problem = 'must specify one of: `configMapRef` or `secretRef`'
-  // Of the list, not of its item.
+  // The problem names the list, not the item.
   const list = path.replace(/\[\d+\]$/, '')
   return configMapRef === undefined && secretRef === undefined ? [invalidAt(list, '', problem)] : []
 }
 
-/** Resources that containers have without a domain. */
+/** Container resources without a domain. */
 const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
 const resources: Check = (value, path) => {
@@ -206,7 +210,9 @@ const container: Checks = {
 const volume: Check = (value, path) => {
   const { name: _, ...types } = fieldsOf(value)
   const [, ...more] = Object.keys(types)
-  return more.map((type) => forbidden(`${path}.${type}`, 'may not specify more than 1 volume type'))
+  return more.map((type) =>
+    forbiddenAt(`${path}.${type}`, 'may not specify more than 1 volume type'),
+  )
 }
 
 const podSpec: Checks = {
@@ -247,7 +253,7 @@ const podSpec: Checks = {
   'volumes[].hostPath?.path': required(),
 }
 
-/** What is wrong with the spec of a pod, or of the pods of a template. */
+/** The problems of a pod's spec, or of a template's. */
 export function podSpecProblems(spec: unknown, at: string): FieldProblem[] {
   const { containers, initContainers, volumes } = fieldsOf(spec)
   const names = new Set(itemsOf(volumes).map((one) => fieldsOf(one)['name']))
@@ -263,14 +269,13 @@ export function podSpecProblems(spec: unknown, at: string): FieldProblem[] {
       const { name } = fieldsOf(one)
       const isTaken = !isEmpty(name) && taken.has(name)
       taken.add(name)
-      const message = `Duplicate value: ${JSON.stringify(name)}`
-      const duplicate = { reason: 'FieldValueDuplicate' as const, message, field: `${path}.name` }
-      return [...problemsOf(one, own, path), ...(isTaken ? [duplicate] : [])]
+      const duplicates = isTaken ? [duplicateAt(`${path}.name`, name)] : []
+      return [...problemsOf(one, own, path), ...duplicates]
     }),
   ]
 }
 
-/** The template of pods, with the labels that stand in it. */
+/** The problems of a pod template, including its labels. */
 export function templateProblems(template: unknown, at: string): FieldProblem[] {
   const { metadata, spec } = fieldsOf(template)
   return [
@@ -290,20 +295,21 @@ export function podProblems(pod: Unstructured, previous: Unstructured | undefine
   const [before, after] = [fieldsOf(previous['spec']), fieldsOf(pod['spec'])]
   for (const list of ['containers', 'initContainers']) {
     if (itemsOf(before[list]).length === itemsOf(after[list]).length) continue
-    return [...found, forbidden(`spec.${list}`, 'pod updates may not add or remove containers')]
+    return [...found, forbiddenAt(`spec.${list}`, 'pod updates may not add or remove containers')]
   }
   const tolerations = itemsOf(after['tolerations'])
   const keepsTolerations = itemsOf(before['tolerations']).every((one) =>
     tolerations.some((other) => equalJson(one, other)),
   )
-  const isKept = keepsTolerations && equalJson(lasting(before), lasting(after))
-  return isKept ? found : [...found, forbidden('spec', unchangeable)]
+  const isKept =
+    keepsTolerations && equalJson(unchangeableFields(before), unchangeableFields(after))
+  return isKept ? found : [...found, forbiddenAt('spec', unchangeable)]
 }
 
 const withoutImage = (one: unknown): object => ({ ...fieldsOf(one), image: '' })
 
-/** What of a pod's spec no update changes. */
-function lasting(spec: ReturnType<typeof fieldsOf>): object {
+/** The parts of a pod's spec that no update may change. */
+function unchangeableFields(spec: ReturnType<typeof fieldsOf>): object {
   const { activeDeadlineSeconds: _, tolerations: __, containers, initContainers, ...kept } = spec
   return {
     ...kept,

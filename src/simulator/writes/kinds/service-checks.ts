@@ -1,13 +1,17 @@
 import { isIP } from 'node:net'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt } from '../../schema/structural-check.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+} from '../../api/field-problem.ts'
 import { label, subdomain } from '../object-name.ts'
 import {
   type Check,
   type Checks,
   type Fields,
   fieldsOf,
-  forbidden,
   isEmpty,
   itemsOf,
   labels,
@@ -37,7 +41,7 @@ const serviceChecks: Checks = {
   'ports[].name': named(label),
   'ports[].port': zeroPort,
   'ports[].protocol': oneOf('SCTP', 'TCP', 'UDP'),
-  // It is the port where it is not given.
+  // It defaults to the port.
   'ports[].targetPort': (value, path, parent) =>
     typeof value === 'string'
       ? portName(value, path, parent)
@@ -47,7 +51,7 @@ const serviceChecks: Checks = {
 const addressOf = (spec: Fields | undefined): unknown =>
   itemsOf(spec?.['clusterIPs'])[0] ?? spec?.['clusterIP']
 
-/** What is wrong with the spec of a Service, and with its change. */
+/** The problems of a Service's spec, and of its change. */
 export function serviceProblems(spec: Fields, before: Fields | undefined): FieldProblem[] {
   const { type = 'ClusterIP', externalName, externalTrafficPolicy } = spec
   const ip = addressOf(spec)
@@ -58,7 +62,7 @@ export function serviceProblems(spec: Fields, before: Fields | undefined): Field
     if (isEmpty(externalName)) found.push(requiredAt('spec.externalName'))
     else found.push(...named(subdomain)(externalName, 'spec.externalName', spec))
     if (!isEmpty(ip)) {
-      found.push(forbidden('spec.clusterIPs', 'may not be set for ExternalName services'))
+      found.push(forbiddenAt('spec.clusterIPs', 'may not be set for ExternalName services'))
     }
   } else {
     if (ports.length === 0 && ip !== 'None') found.push(requiredAt('spec.ports'))
@@ -76,7 +80,7 @@ export function serviceProblems(spec: Fields, before: Fields | undefined): Field
   }
   if (type !== 'LoadBalancer' && !isEmpty(spec['loadBalancerSourceRanges'])) {
     const message = "may only be used when `type` is 'LoadBalancer'"
-    found.push(forbidden('spec.LoadBalancerSourceRanges', message))
+    found.push(forbiddenAt('spec.LoadBalancerSourceRanges', message))
   }
   const checksHealth = type === 'LoadBalancer' && externalTrafficPolicy === 'Local'
   if (!checksHealth && !isEmpty(spec['healthCheckNodePort'])) {
@@ -89,14 +93,11 @@ export function serviceProblems(spec: Fields, before: Fields | undefined): Field
     const path = `spec.ports[${at}]`
     if (ports.length > 1 && isEmpty(one['name'])) found.push(requiredAt(`${path}.name`))
     if (type === 'ClusterIP' && !isEmpty(one['nodePort'])) {
-      found.push(forbidden(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
+      found.push(forbiddenAt(`${path}.nodePort`, "may not be used when `type` is 'ClusterIP'"))
     }
     const { port: number, protocol = 'TCP' } = one
     const pair = `${String(protocol)} ${String(number)}`
-    if (seen.has(pair)) {
-      const message = `Duplicate value: ${JSON.stringify({ Protocol: protocol, Port: number })}`
-      found.push({ reason: 'FieldValueDuplicate', message, field: path })
-    }
+    if (seen.has(pair)) found.push(duplicateAt(path, { Protocol: protocol, Port: number }))
     seen.add(pair)
   }
   return found

@@ -1,7 +1,12 @@
 import { labelSelectorOf, matchesLabels } from '../../../kubernetes/label-selector.ts'
-import { equalJson } from '../../api/json.ts'
-import type { FieldProblem } from '../../api/status-refusal.ts'
-import { invalidAt, required as requiredAt, unsupported } from '../../schema/structural-check.ts'
+import { equalJson, valueAt } from '../../api/json.ts'
+import {
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+  unsupportedAt,
+} from '../../api/field-problem.ts'
 import {
   amountOf,
   atLeast,
@@ -9,7 +14,6 @@ import {
   type Checks,
   type Fields,
   fieldsOf,
-  forbidden,
   intOrPercent,
   isEmpty,
   itemsOf,
@@ -18,25 +22,24 @@ import {
   problemsOf,
   required,
   textOf,
-  valueAt,
 } from './field-checks.ts'
 import { templateProblems } from './pod-checks.ts'
 
-/** What is wrong with the spec of a workload, and with its change. */
+/** The problems of a workload's spec, and of its change. */
 type SpecProblems = (
   spec: Fields,
   before: Fields | undefined,
   at: string,
 ) => readonly FieldProblem[]
 
-/** What sets the workloads of `apps` apart. */
+/** The differences between the workloads of `apps`. */
 interface WorkloadRules {
-  /** As what they are known where they select nothing. */
+  /** The name of the kind in the message about an empty selector. */
   readonly kind: string
-  /** As what its pods are known where they may not have a deadline. */
+  /** The name of the kind in the message about a deadline of its pods. */
   readonly called: string
   readonly checks: Checks
-  /** What is said of a selector that is none; `undefined`: nothing more than what is wrong in it. */
+  /** A further message about an invalid selector, if any. */
   readonly badSelector?: string
   readonly needsSelector: boolean
   readonly own: SpecProblems
@@ -63,7 +66,7 @@ function selects(selector: unknown, template: unknown): boolean {
   return matchesLabels(labelSelectorOf(selector as Parameters<typeof labelSelectorOf>[0]), labels)
 }
 
-/** The template with its volume claims as volumes, as the pods of a StatefulSet have them. */
+/** The template with a volume for each volume claim, as in the pods of a StatefulSet. */
 function withClaims({ template, volumeClaimTemplates }: Fields): unknown {
   const claims = itemsOf(volumeClaimTemplates).map((one) => {
     const name = valueAt(one, 'metadata.name')
@@ -104,11 +107,11 @@ const workload =
     found.push(...templateProblems(withClaims(spec), `${at}.template`))
     const policy = pods['restartPolicy']
     if (!isEmpty(policy) && policy !== 'Always') {
-      found.push(unsupported(`${at}.template.spec.restartPolicy`, policy, ['Always']))
+      found.push(unsupportedAt(`${at}.template.spec.restartPolicy`, policy, ['Always']))
     }
     if (!isEmpty(pods['activeDeadlineSeconds'])) {
       const message = `activeDeadlineSeconds in ${called} is not Supported`
-      found.push(forbidden(`${at}.template.spec.activeDeadlineSeconds`, message))
+      found.push(forbiddenAt(`${at}.template.spec.activeDeadlineSeconds`, message))
     }
     return [...found, ...own(spec, before, at)]
   }
@@ -125,10 +128,10 @@ const deploymentStrategy: SpecProblems = (spec, before, at) => {
   const path = `${at}.strategy`
   const found = [...keepsSelector(spec, before, at)]
   if (type !== 'RollingUpdate' && type !== 'Recreate') {
-    found.push(unsupported(path, strategy, ['Recreate', 'RollingUpdate']))
+    found.push(unsupportedAt(path, strategy, ['Recreate', 'RollingUpdate']))
   } else if (type === 'Recreate' && !isEmpty(rollingUpdate)) {
     const message = "may not be specified when strategy `type` is 'Recreate'"
-    found.push(forbidden(`${path}.rollingUpdate`, message))
+    found.push(forbiddenAt(`${path}.rollingUpdate`, message))
   }
   const { maxSurge = '25%', maxUnavailable = '25%' } = fieldsOf(rollingUpdate)
   if (amountOf(maxSurge) === 0 && amountOf(maxUnavailable) === 0) {
@@ -166,7 +169,7 @@ export const replicaSetProblems: SpecProblems = workload({
   own: keepsSelector,
 })
 
-/** What an update of a StatefulSet may change. */
+/** The fields of a StatefulSet that an update may change. */
 const changeable = [
   'replicas',
   'ordinals',
@@ -197,7 +200,7 @@ const statefulSetChange: SpecProblems = (spec, before, at) => {
     const message =
       "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
       "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-    found.push(forbidden(at, message))
+    found.push(forbiddenAt(at, message))
   }
   return found
 }
@@ -224,7 +227,7 @@ const daemonSetStrategy: SpecProblems = (spec, before, at) => {
   const path = `${at}.updateStrategy`
   const found = [...keepsSelector(spec, before, at)]
   if (type !== 'RollingUpdate' && type !== 'OnDelete') {
-    found.push(unsupported(path, updateStrategy, ['RollingUpdate', 'OnDelete']))
+    found.push(unsupportedAt(path, updateStrategy, ['RollingUpdate', 'OnDelete']))
   }
   if (amountOf(maxSurge) !== 0 && amountOf(maxUnavailable) !== 0) {
     const message = 'may not be set when maxUnavailable is non-zero'
@@ -260,7 +263,7 @@ const jobChecks: Checks = {
   podReplacementPolicy: oneOf('Failed', 'TerminatingOrFailed'),
 }
 
-/** The pods of a job may not run for ever. */
+/** The pods of a job may not restart forever. */
 const endingPolicy: Check = (value, path) =>
   value === 'OnFailure' || value === 'Never'
     ? []
@@ -306,7 +309,7 @@ const ranges = [
   [0, 6],
 ] as const
 
-/** What is wrong with a schedule; steps, names and what else is no number is not looked at. */
+/** Checks the numbers of a schedule. Skips steps and names. */
 const schedule: Check = (value, path) => {
   const text = String(value)
   if (/TZ=/.test(text)) {

@@ -1,8 +1,8 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 
 /**
- * A set of fields as `fieldsV1` has it: `f:name` is a member of a map, `k:{…}` an item by its keys, `v:…` a value of a
- * set. A path is in the set where its node is `owned`.
+ * A set of fields in the form of `fieldsV1`: `f:name` is a member of a map, `k:{…}` an item by its keys, `v:…` a value
+ * of a set. The set contains a path if its node is `owned`.
  */
 export interface FieldSet {
   readonly owned: boolean
@@ -27,7 +27,7 @@ export function union(a: FieldSet, b: FieldSet): FieldSet {
   return { owned: a.owned || b.owned, parts }
 }
 
-/** What is in `a` and not in `b`. */
+/** The fields of `a` that are not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
   if (isEmpty(b)) return a
   return fieldSet(
@@ -90,7 +90,7 @@ export function readFields(fields: unknown): FieldSet {
   return { owned: false, parts }
 }
 
-/** Writes `fieldsV1`, its names in order. */
+/** Writes `fieldsV1`, with sorted names. */
 export function writeFields(set: FieldSet): object {
   const write = ({ owned, parts }: FieldSet): object => ({
     ...(owned && parts.size > 0 ? { '.': {} } : {}),
@@ -103,10 +103,10 @@ export function writeFields(set: FieldSet): object {
   return write(set)
 }
 
-/** The paths in a set as messages have them: `.spec.containers[name="a"].image`. */
+/** The paths of a set in the notation of messages: `.spec.containers[name="a"].image`. */
 export function fieldPaths(set: FieldSet): string[] {
   const paths: string[] = []
-  // As in a kube-apiserver, what is owned itself comes before what is in others.
+  // Paths of one level come before deeper paths, as in a kube-apiserver.
   const walk = ({ parts }: FieldSet, path: string): void => {
     const sorted = [...parts].toSorted(([a], [b]) => (a < b ? -1 : 1))
     for (const [name, { owned }] of sorted) if (owned) paths.push(path + stepText(name))

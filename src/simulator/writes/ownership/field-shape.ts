@@ -1,38 +1,72 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
-import type { Schema } from '../../api/captured-api.ts'
-import { resolvedSchema } from '../../api/kind-schema.ts'
+import { isJsonObject } from '../../../lib/json.ts'
+import type { CapturedApi, Schema } from '../../api/captured-api.ts'
+import { kindSchema, metadataSchema, resolvedSchema } from '../../api/kind-schema.ts'
+import type { ServedResource } from '../../api/served-resource.ts'
+
+const known = new WeakMap<Schema, FieldShape>()
+const shapes = new WeakMap<ServedResource, FieldShape>()
+
+/** The field shape of a resource's objects. */
+export function kindShape(captured: CapturedApi, served: ServedResource): FieldShape {
+  let shape = shapes.get(served)
+  if (shape === undefined) {
+    shape = served.stored.custom ? customShape(captured, served) : builtInShape(captured, served)
+    shapes.set(served, shape)
+  }
+  return shape
+}
+
+function builtInShape(captured: CapturedApi, served: ServedResource): FieldShape {
+  const { root, schemas } = kindSchema(captured, served)
+  return fieldShape(root, { schemas, known })
+}
+
+/** Types and metadata have the same shape for every kind. */
+function customShape(captured: CapturedApi, { schema }: ServedResource): FieldShape {
+  const { root, schemas } = metadataSchema(captured)
+  const metadata = fieldShape(root, { schemas, known })
+  const own = fieldShape(schema, { schemas: {}, known })
+  return {
+    kind: 'map',
+    member: (name) => {
+      if (name === 'metadata') return metadata
+      if (name === 'apiVersion' || name === 'kind') return { kind: 'atomic' }
+      return own.kind === 'map' ? own.member(name) : undefined
+    },
+  }
+}
 
 /**
- * How the parts of a value belong to their managers: each on its own, or all together. Source: structured-merge-diff, and
- * the server-side apply documentation's "Merge strategy".
+ * How managers own the parts of a value: one by one, or as a whole. Source: structured-merge-diff, and "Merge strategy"
+ * in the documentation of server-side apply.
  */
 export type FieldShape =
-  /** One whole: a scalar, an atomic list or map. */
+  /** A whole: a scalar, an atomic list or an atomic map. */
   | { readonly kind: 'atomic' }
   | { readonly kind: 'map'; readonly member: (name: string) => FieldShape | undefined }
-  /** A list of scalars without order, each its own. */
+  /** A list of scalars without order, owned one by one. */
   | { readonly kind: 'set' }
-  /** A list of objects that are told apart by keys. */
+  /** A list of objects with keys, owned one by one. */
   | {
       readonly kind: 'keyed'
       readonly keys: readonly string[]
-      /** The value of a key that an item leaves out. */
+      /** The values of keys that an item omits. */
       readonly defaults: Readonly<Record<string, unknown>>
       readonly item: FieldShape
     }
 
 const atomic: FieldShape = { kind: 'atomic' }
 
-/** Where nothing is known of a value: maps are taken apart, lists are not. */
+/** The shape without a schema: maps are owned by member, lists as a whole. */
 const deduced: FieldShape = { kind: 'map', member: (): FieldShape => deduced }
 
-/** Schemas by reference, and the shapes that were made of them. */
+/** Schemas by reference, and the cached shapes of schemas. */
 export interface ShapeSource {
   readonly schemas: Readonly<Record<string, Schema>>
   readonly known: WeakMap<Schema, FieldShape>
 }
 
-/** The shape of a value by its schema, a built-in kind's or a structural one. */
+/** The shape of a value by its OpenAPI or structural schema. */
 export function fieldShape(schema: Schema | undefined, source: ShapeSource): FieldShape {
   if (schema === undefined) return deduced
   let shape = source.known.get(schema)

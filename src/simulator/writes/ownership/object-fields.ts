@@ -1,9 +1,12 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { equalJson } from '../../api/json.ts'
 import type { FieldShape } from './field-shape.ts'
 import { type FieldSet, fieldSet, noFields, oneField, union } from './field-set.ts'
 
-/** The parts of a value that are owned one by one, by their names in `fieldsV1`; `undefined` where it is one whole. */
+/**
+ * The parts of a value that are owned one by one, by their names in `fieldsV1`; `undefined` for a value owned as a
+ * whole.
+ */
 export function partsOf(
   value: unknown,
   shape: FieldShape,
@@ -91,7 +94,7 @@ function removedFields(
   return old === undefined ? noFields : { ...allFields(before, shape), owned: false }
 }
 
-/** Every field of a value, containers included. */
+/** All fields of a value, including maps and lists themselves. */
 export function allFields(value: unknown, shape: FieldShape): FieldSet {
   const parts = partsOf(value, shape)
   if (parts === undefined) return oneField
@@ -104,7 +107,7 @@ export function allFields(value: unknown, shape: FieldShape): FieldSet {
   )
 }
 
-/** A set in which an item of a list is owned where something in it is. */
+/** Adds each list item that contains an owned field. */
 export function withItems({ owned, parts }: FieldSet): FieldSet {
   return fieldSet(
     owned,

@@ -1,11 +1,22 @@
-import type { Unstructured } from '../../../kubernetes/object.ts'
+import type { ObjectMeta, Unstructured } from '../../../kubernetes/object.ts'
+import { timestamp } from '../../../kubernetes/timestamp.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { ServedResource } from '../../api/served-resource.ts'
-import { difference, type FieldSet, noFields, union, within, without } from './field-set.ts'
+import {
+  difference,
+  type FieldSet,
+  isEmpty,
+  noFields,
+  readFields,
+  union,
+  within,
+  without,
+  writeFields,
+} from './field-set.ts'
 import type { FieldShape } from './field-shape.ts'
-import { isSameManager, type Manager, readManagers, withManagers } from './managers.ts'
 import { allFields, fieldChanges } from './object-fields.ts'
 
-/** Who writes, and to which part of which kind. */
+/** The manager of a write, and the kind and subresource that it writes. */
 export interface Writer {
   readonly served: ServedResource
   readonly shape: FieldShape
@@ -14,8 +25,8 @@ export interface Writer {
   readonly subresource: string
 }
 
-/** Metadata that belongs to nobody. */
-const serversMetadata = [
+/** Metadata without owners. */
+const serverMetadata = [
   'name',
   'namespace',
   'uid',
@@ -28,17 +39,17 @@ const serversMetadata = [
   'selfLink',
 ]
 
-/** The fields of a set that a write to this part of an object can own. */
+/** The fields of a set that a write to this subresource can own. */
 export function ownable(set: FieldSet, { served, subresource }: Writer): FieldSet {
   if (subresource === 'status') return within(set, ['status'])
-  // The replicas of custom kinds stand anywhere: their scaling is nobody's.
+  // Custom kinds may have their replicas anywhere, so their scaling owns no field.
   if (subresource === 'scale' && served.stored.custom) return noFields
-  const members = ['apiVersion', 'kind', ...(served.stored.statusApart ? ['status'] : [])]
-  const own = without(set, members, serversMetadata)
+  const members = ['apiVersion', 'kind', ...(served.stored.hasStatusSubresource ? ['status'] : [])]
+  const own = without(set, members, serverMetadata)
   return served.stored.custom ? own : withoutRoots(own)
 }
 
-/** Built-in kinds always have a `spec`: nobody owns it as such. */
+/** Built-in kinds always have a `spec`, so no manager owns the member itself. */
 function withoutRoots({ owned, parts }: FieldSet): FieldSet {
   const spec = parts.get('f:spec')
   if (spec === undefined || spec.parts.size === 0) return { owned, parts }
@@ -52,7 +63,7 @@ export function managerOf(writer: Writer, operation: Manager['operation']): Mana
   return { name, operation, apiVersion, subresource, fields: noFields, time: undefined }
 }
 
-/** An object as a create or an update leaves it, with its managers: who sets a field owns it, and nobody else does. */
+/** Updates the managers after a create or an update: the writer owns the fields that it sets, and others lose them. */
 export function withOwners(
   previous: Unstructured | undefined,
   next: Unstructured,
@@ -66,21 +77,84 @@ export function withOwners(
   const mine = { ...self, fields: union(difference(old.fields, changes.removed), set) }
   const others = managers
     .filter((one) => one !== old)
-    .map((one) => losing(one, union(set, changes.removed)))
+    .map((one) => managerWithout(one, union(set, changes.removed)))
   return withManagers(next, [...others, mine])
 }
 
 /** A manager without some fields. */
-export function losing(manager: Manager, fields: FieldSet): Manager {
+export function managerWithout(manager: Manager, fields: FieldSet): Manager {
   return { ...manager, fields: difference(manager.fields, fields) }
 }
 
-/** Whoever wrote an object that names no managers: its fields are owned before the first apply. */
+/** The managers before an apply. The manager `before-first-apply` owns all fields of an object without managers. */
 export function ownersBeforeApply(current: Unstructured, writer: Writer): Manager[] {
   const managers = readManagers(current)
   if (managers.length > 0) return managers
   const before = managerOf({ ...writer, manager: 'before-first-apply', subresource: '' }, 'Update')
   const all = allFields(current, writer.shape)
-  const fields = without({ ...all, owned: false }, ['apiVersion', 'kind'], serversMetadata)
+  const fields = without({ ...all, owned: false }, ['apiVersion', 'kind'], serverMetadata)
   return [{ ...before, fields }]
+}
+
+/** A writer, its kind of write, and the fields that it owns. */
+export interface Manager {
+  readonly name: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly fields: FieldSet
+  /** The time of the last change of its fields; `undefined` for now. */
+  readonly time: string | undefined
+}
+
+export const isSameManager = (a: Manager, b: Manager): boolean =>
+  a.name === b.name &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** The managers of an object, from its `metadata.managedFields`. */
+export function readManagers({ metadata }: Unstructured): Manager[] {
+  const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
+  if (!Array.isArray(managedFields)) return []
+  return managedFields.filter(isJsonObject).map((entry) => ({
+    name: textOf(entry['manager']),
+    operation: entry['operation'] === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: textOf(entry['apiVersion']),
+    subresource: textOf(entry['subresource']),
+    fields: readFields(entry['fieldsV1']),
+    time: typeof entry['time'] === 'string' ? entry['time'] : undefined,
+  }))
+}
+
+/** Writes the managers into an object: appliers first, then the others by time. Drops managers without fields. */
+export function withManagers(object: Unstructured, managers: readonly Manager[]): Unstructured {
+  const now = timestamp(Date.now())
+  const entries = managers
+    .filter(({ fields }) => !isEmpty(fields))
+    .map((manager) => ({ ...manager, time: manager.time ?? now }))
+    .toSorted(byOperationAndTime)
+    .map(({ name, operation, apiVersion, subresource, fields, time }) => ({
+      manager: name,
+      operation,
+      apiVersion,
+      time,
+      fieldsType: 'FieldsV1',
+      fieldsV1: writeFields(fields),
+      ...(subresource === '' ? {} : { subresource }),
+    }))
+  const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & {
+    readonly managedFields?: unknown
+  }
+  const own = entries.length === 0 ? {} : { managedFields: entries }
+  return { ...object, metadata: { ...metadata, ...own } }
+}
+
+function byOperationAndTime(a: Manager, b: Manager): number {
+  if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
+  const [one = '', other = ''] = [a.time, b.time]
+  if (one !== other) return one < other ? -1 : 1
+  return a.name < b.name ? -1 : 1
 }

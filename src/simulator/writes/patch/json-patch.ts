@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../lib/json.ts'
 import { cloneJson, equalJson } from '../../api/json.ts'
 
 /** One operation of RFC 6902. */
@@ -43,7 +44,7 @@ function apply(root: unknown, { op, path, from = '', value }: Operation): unknow
   }
 }
 
-/** RFC 6901: `~1` is a slash, `~0` a tilde. */
+/** RFC 6901: `~1` stands for a slash, `~0` for a tilde. */
 function tokensOf(pointer: string): string[] {
   if (pointer === '') return []
   if (!pointer.startsWith('/')) throw new JsonPatchError(`${pointer} is not a JSON pointer`)
@@ -95,7 +96,7 @@ function remove(root: unknown, pointer: string): unknown {
   return root
 }
 
-/** An own property whatever its name is, `__proto__` too. */
+/** Sets an own property of any name, including `__proto__`. */
 function setOwn(holder: Record<string, unknown>, name: string, value: unknown): void {
   Object.defineProperty(holder, name, {
     value,
@@ -110,4 +111,15 @@ function indexIn(holder: unknown[], token: string, pointer: string, last: number
   if (!/^(?:0|[1-9]\d*)$/.test(token) || Number(token) > last)
     throw new JsonPatchError(`${pointer} does not exist`)
   return Number(token)
+}
+
+/** Applies a JSON merge patch (RFC 7396): `null` removes, objects merge, anything else replaces. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isJsonObject(patch)) return patch
+  const entries = new Map(isJsonObject(target) ? Object.entries(target) : [])
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null) entries.delete(name)
+    else entries.set(name, mergePatch(entries.get(name), value))
+  }
+  return Object.fromEntries(entries)
 }

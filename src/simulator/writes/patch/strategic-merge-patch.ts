@@ -1,4 +1,4 @@
-import { isJsonObject } from '../../../lib/json-object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import type { Schema } from '../../api/captured-api.ts'
 import { equalJson } from '../../api/json.ts'
 import { type KindSchema, resolvedSchema } from '../../api/kind-schema.ts'
@@ -8,9 +8,10 @@ import { badRequest } from '../../api/status-refusal.ts'
 type Schemas = KindSchema['schemas']
 
 /**
- * Applies a strategic merge patch: like a merge patch, but lists whose schema says so merge item by item, by their
- * `x-kubernetes-patch-merge-key`, and `$patch`, `$retainKeys`, `$setElementOrder` and `$deleteFromPrimitiveList` direct
- * it. Throws 400 for an item without its key. Source: the API conventions' "strategic merge patch".
+ * Applies a strategic merge patch: a merge patch in which lists merge by item if their schema has an
+ * `x-kubernetes-patch-merge-key`, with the directives `$patch`, `$retainKeys`, `$setElementOrder` and
+ * `$deleteFromPrimitiveList`. Throws 400 for an item without its key. Source: "strategic merge patch" in the API
+ * conventions.
  */
 export function strategicMergePatch(
   target: unknown,
@@ -26,7 +27,7 @@ function fieldSchema(schema: Schema | undefined, name: string): Schema | undefin
   return properties?.[name] ?? (isJsonObject(additional) ? additional : undefined)
 }
 
-/** What a directive such as `$setElementOrder/containers` is about; `undefined` for any other member. */
+/** The list that a directive such as `$setElementOrder/containers` names; `undefined` for other members. */
 function listOf(name: string, directive: string): string | undefined {
   return name.startsWith(`${directive}/`) ? name.slice(directive.length + 1) : undefined
 }
@@ -90,10 +91,7 @@ function withoutValues(list: unknown, removed: unknown): unknown {
     : list
 }
 
-/**
- * The items that the order names stand in that order; the others, which only the server has, come before the first named
- * one that followed them.
- */
+/** Sorts the named items by the order. Items that only the server has stay before the named item that followed them. */
 function inOrder(
   list: unknown,
   order: readonly unknown[],
@@ -122,7 +120,7 @@ function inOrder(
       ordered.push(item)
       continue
     }
-    // Everything that is to stand before this item and does not yet.
+    // Moves the items that come before this item and are not placed yet.
     while (named.length > 0 && rank(named[0]) <= rank(item)) ordered.push(named.shift())
   }
   return [...ordered, ...named]

@@ -1,0 +1,193 @@
+import type { ApiRequestOptions } from '../api-server/api-server.ts'
+import type {
+  ListRequest,
+  ListStream,
+  ResourceClientOptions,
+} from '../api-server/resource-client.ts'
+import { createObjectCodec } from '../informer/codec/object-codec.ts'
+import { type ApiResource, resourcePath } from '../kubernetes/api-resource.ts'
+import type { KubernetesObject } from '../kubernetes/object.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
+import { fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
+
+/** The part of a connection to a cluster that direct reads use. */
+export interface DirectRequests {
+  request(method: 'GET', path: string, options: ApiRequestOptions): Promise<unknown>
+  resource(
+    resource: ApiResource,
+    options: ResourceClientOptions,
+  ): { list(request: ListRequest, signal: AbortSignal): Promise<ListStream> }
+}
+
+export interface DirectResource {
+  readonly resource: ApiResource
+  readonly metadataOnly: boolean
+}
+
+export interface DirectListRequest {
+  readonly namespace?: string | undefined
+  readonly labelSelector?: string | undefined
+  /** The server's `continue` token of the page before. */
+  readonly continue?: string | undefined
+  /** At most so many objects are read, even from a server that ignores `limit`. */
+  readonly limit: number
+}
+
+/** Objects of a list, as the server has them now. */
+export interface DirectList {
+  readonly objects: readonly KubernetesObject[]
+  /** The server ignored `limit` and sent more objects. The rest was not read. */
+  readonly isCut: boolean
+  /** `undefined` at the end, and for a list that was cut. */
+  readonly continue: string | undefined
+  /** `''` if the server sends none, or the list was cut. */
+  readonly resourceVersion: string
+  readonly remainingItemCount: number | undefined
+}
+
+/**
+ * Reads from the API server what no cache holds, in the form that caches have: without `managedFields`, and only the
+ * metadata of metadata-only resources. All methods reject as `ResourceClient.list` does, or with the signal's reason.
+ */
+export interface DirectApi {
+  /** `undefined` if there is no such object. */
+  object(
+    of: DirectResource,
+    at: { readonly namespace?: string; readonly name: string },
+    signal: AbortSignal,
+  ): Promise<KubernetesObject | undefined>
+  list(of: DirectResource, request: DirectListRequest, signal: AbortSignal): Promise<DirectList>
+  /** Objects as the server prints them; `undefined` if there are none. */
+  table(
+    of: DirectResource,
+    at: DirectTableRequest,
+    signal: AbortSignal,
+  ): Promise<DirectTable | undefined>
+}
+
+/** The object or the page that a table shows. */
+export type DirectTableRequest = { readonly namespace?: string } & (
+  | { readonly name: string }
+  | { readonly limit: number; readonly next?: string }
+)
+
+const partialObject = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1'
+
+export function createDirectApi(server: DirectRequests): DirectApi {
+  return {
+    object(of, at, signal) {
+      const accept = of.metadataOnly ? { accept: partialObject } : {}
+      return unlessNotFound(async () => {
+        const path = resourcePath(of.resource, at)
+        const read = await server.request('GET', path, { exact: true, signal, ...accept })
+        return createObjectCodec(of).encode(Buffer.from(JSON.stringify(read))).object
+      })
+    },
+    table({ resource }, request, signal) {
+      const path = tablePath(resource, request)
+      return unlessNotFound(async () =>
+        readTable(await server.request('GET', path, { accept: tableType, signal })),
+      )
+    },
+    async list(of, request, signal) {
+      const { namespace, labelSelector, limit } = request
+      const stream = await server.resource(of.resource, { metadataOnly: of.metadataOnly }).list(
+        {
+          limit,
+          ...(namespace === undefined ? {} : { namespace }),
+          ...(labelSelector === undefined ? {} : { labelSelector }),
+          ...(request.continue === undefined ? {} : { continue: request.continue }),
+        },
+        signal,
+      )
+      const codec = createObjectCodec(of)
+      const objects: KubernetesObject[] = []
+      for await (const batch of stream) {
+        for (const text of batch) {
+          if (objects.length === limit) return { ...cut, objects }
+          objects.push(codec.encode(text).object)
+        }
+      }
+      const { resourceVersion, remainingItemCount, continue: next } = stream.metadata()
+      return { objects, isCut: false, continue: next, resourceVersion, remainingItemCount }
+    },
+  }
+}
+
+async function unlessNotFound<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ApiStatusError && error.httpStatus === 404) return undefined
+    throw error
+  }
+}
+
+function tablePath(resource: ApiResource, request: DirectTableRequest): string {
+  const { namespace } = request
+  const place = namespace === undefined ? {} : { namespace }
+  if ('name' in request) return resourcePath(resource, { ...place, name: request.name })
+  const { limit, next } = request
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(next === undefined ? {} : { continue: next }),
+  })
+  return `${resourcePath(resource, place)}?${query}`
+}
+
+const cut = {
+  isCut: true,
+  continue: undefined,
+  resourceVersion: '',
+  remainingItemCount: undefined,
+} as const
+
+/** A column of a table that the API server prints. */
+export interface DirectColumn {
+  readonly name: string
+  readonly type: string
+  readonly format: string
+  readonly priority: number
+}
+
+export interface DirectTableRow {
+  readonly namespace: string
+  readonly name: string
+  readonly creationTimestamp: string | undefined
+  readonly cells: readonly unknown[]
+}
+
+/** Objects as the API server prints them: the columns and rows of `kubectl get`. */
+export interface DirectTable {
+  readonly columns: readonly DirectColumn[]
+  readonly rows: readonly DirectTableRow[]
+  /** The server's `continue` token; absent at the end. */
+  readonly continue: string | undefined
+}
+
+/** The media type that requests a table. */
+const tableType = 'application/json;as=Table;g=meta.k8s.io;v=v1'
+
+/** Reads a server's answer; `undefined` if the server does not print tables. */
+function readTable(answer: unknown): DirectTable | undefined {
+  const table = fieldsOf(answer)
+  if (table['kind'] !== 'Table') return undefined
+  return {
+    columns: itemsOf(table['columnDefinitions']).map(({ name, type, format, priority }) => ({
+      name: textOf(name) ?? '',
+      type: textOf(type) ?? 'string',
+      format: textOf(format) ?? '',
+      priority: numberOf(priority) ?? 0,
+    })),
+    rows: itemsOf(table['rows']).map(({ cells, object }) => {
+      const { name, namespace, creationTimestamp } = fieldsOf(fieldsOf(object)['metadata'])
+      return {
+        namespace: textOf(namespace) ?? '',
+        name: textOf(name) ?? '',
+        creationTimestamp: textOf(creationTimestamp),
+        cells: Array.isArray(cells) ? cells : [],
+      }
+    }),
+    continue: textOf(fieldsOf(table['metadata'])['continue']),
+  }
+}

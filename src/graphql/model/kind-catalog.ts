@@ -1,0 +1,158 @@
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import { parsePath, type PathStep } from '../../query/index/path.ts'
+import type { GroupAliases } from '../naming/api-groups.ts'
+import { graphqlNameOf } from '../naming/field-name.ts'
+import { words } from '../naming/letter-case.ts'
+import type { CustomResourceVersion } from './custom-resource-definition.ts'
+import { type Definitions, type DefinitionScope, objectMetaDefinition } from './definitions.ts'
+import type { BareKind } from './kind.ts'
+import { UnknownTypes } from './unknown-types.ts'
+
+/** What {@link KindCatalog} is made from. */
+export interface KindCatalogOptions {
+  readonly kinds: readonly BareKind[]
+  readonly definitions: Definitions
+  /** By `group/version/kind`. */
+  readonly customResources: ReadonlyMap<string, CustomResourceVersion>
+  readonly aliases: GroupAliases
+  /** Whether the profile leaves a served type out of the schema: declarations that name it are passed over. */
+  readonly isLeftOut: (typeName: string) => boolean
+}
+
+/** The kinds of the schema as the API describes them. Declarations of indexes and relations are checked against it. */
+export class KindCatalog {
+  readonly kinds: readonly BareKind[]
+  readonly definitions: Definitions
+  /** Tells types that may still come from misspelt ones. */
+  readonly unknown: UnknownTypes
+  readonly isLeftOut: (typeName: string) => boolean
+  readonly #byType: ReadonlyMap<string, BareKind>
+  readonly #customResources: ReadonlyMap<string, CustomResourceVersion>
+  readonly #ownFields = new Map<BareKind, ReadonlySet<string>>()
+
+  constructor({ kinds, definitions, customResources, aliases, isLeftOut }: KindCatalogOptions) {
+    this.kinds = kinds
+    this.definitions = definitions
+    this.isLeftOut = isLeftOut
+    this.#customResources = customResources
+    this.#byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
+    this.unknown = new UnknownTypes([...this.#byType.keys()], aliases)
+  }
+
+  get(typeName: string): BareKind | undefined {
+    return this.#byType.get(typeName)
+  }
+
+  has(typeName: string): boolean {
+    return this.#byType.has(typeName)
+  }
+
+  /** What the CRD of a kind says besides its schema; `undefined` for built-in kinds. */
+  customResourceOf({ apiVersion, resource }: BareKind): CustomResourceVersion | undefined {
+    return this.#customResources.get(`${apiVersion}/${resource.kind}`)
+  }
+
+  /** Whether the API or the gateway gives a kind a field of this GraphQL name, declared relations aside. */
+  hasField(typeName: string, field: string): boolean {
+    const kind = this.#byType.get(typeName)
+    if (kind === undefined) return false
+    let fields = this.#ownFields.get(kind)
+    if (fields === undefined) {
+      fields = new Set(nativePropertiesOf(kind, this.definitions).map(graphqlNameOf))
+      this.#ownFields.set(kind, fields)
+    }
+    return isInjectedField(field, kind.resource) || fields.has(field)
+  }
+
+  /** What the API has at a path of a kind's objects. Throws `PathError`. */
+  at(typeName: string, path: string): SchemaAtPath {
+    const kind = this.#byType.get(typeName)
+    return kind === undefined ? absent : schemaAtPath(kind, path, this.definitions)
+  }
+}
+
+/** The fields that the gateway gives every kind. `json` reads an API's own top-level fields of these names. */
+const injected: ReadonlySet<string> = new Set(
+  words(`id clusterName cluster apiVersion kind metadata json health printerColumns can owners
+    ownerChain rootOwner owned events`),
+)
+
+/** Whether the gateway gives a kind a field of this name. `namespace` is a field of namespaced kinds only. */
+export function isInjectedField(name: string, { namespaced }: ApiResource): boolean {
+  return injected.has(name) || (namespaced && name === 'namespace')
+}
+
+/** The JSON names of a kind's top-level properties that become fields. */
+export function nativePropertiesOf(
+  kind: Pick<BareKind, 'resource' | 'metadataOnly'>,
+  definitions: Definitions,
+): readonly string[] {
+  if (kind.metadataOnly) return []
+  return Object.keys(definitions.schemaOf(kind.resource)?.properties ?? {}).filter(
+    (property) => !isInjectedField(graphqlNameOf(property), kind.resource),
+  )
+}
+
+/** What the API describes at a path of its objects. */
+export type SchemaAtPath =
+  | { readonly form: 'described'; readonly schema: OpenApiSchema }
+  /** Any value: the API does not describe the place. */
+  | { readonly form: 'undescribed' }
+  /** Never a value. */
+  | { readonly form: 'absent' }
+
+const undescribed: SchemaAtPath = { form: 'undescribed' }
+const absent: SchemaAtPath = { form: 'absent' }
+
+function schemaAtPath(kind: BareKind, path: string, definitions: Definitions): SchemaAtPath {
+  const { steps } = parsePath(path)
+  const [first, ...rest] = steps
+  if (first?.form === 'field' && first.name === 'metadata') {
+    const metadata = definitions.shared.find(objectMetaDefinition) ?? {}
+    return follow(metadata, rest, definitions.shared)
+  }
+  if (kind.metadataOnly) return absent
+  const schema = definitions.schemaOf(kind.resource)
+  return schema === undefined
+    ? undescribed
+    : follow(schema, steps, definitions.scopeOf(kind.resource))
+}
+
+function follow(
+  start: OpenApiSchema,
+  steps: readonly PathStep[],
+  scope: DefinitionScope,
+): SchemaAtPath {
+  let schema = start
+  for (const step of steps) {
+    const definition = definitionNameOf(schema)
+    const at = definition === undefined ? schema : scope.find(definition)
+    if (at === undefined || isOpen(at)) return undescribed
+    const inner = step.form === 'field' ? memberOf(at, step.name) : (at.items ?? valuesOf(at))
+    if (inner === undefined) return absent
+    schema = inner
+  }
+  return { form: 'described', schema }
+}
+
+/** Whether the schema allows values that it does not describe. */
+function isOpen(schema: OpenApiSchema): boolean {
+  const { type, properties, additionalProperties, items } = schema
+  if (schema['x-kubernetes-preserve-unknown-fields'] === true) return true
+  if (schema['x-kubernetes-embedded-resource'] === true) return true
+  if (additionalProperties === true) return true
+  if (type !== undefined && type !== 'object') return false
+  return properties === undefined && additionalProperties === undefined && items === undefined
+}
+
+function memberOf(schema: OpenApiSchema, name: string): OpenApiSchema | undefined {
+  const { properties } = schema
+  return properties !== undefined && Object.hasOwn(properties, name)
+    ? properties[name]
+    : valuesOf(schema)
+}
+
+function valuesOf({ additionalProperties }: OpenApiSchema): OpenApiSchema | undefined {
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined
+}

@@ -1,0 +1,66 @@
+/**
+ * Wraps an async generator so that `return()` and `throw()` end a pending `next()`. A plain generator first waits for
+ * that `next()` to settle, which may never happen. `interrupt` must make the wait end; it may be called more than once.
+ */
+export function interruptible<T>(
+  generator: AsyncGenerator<T, void, void>,
+  interrupt: () => void,
+): AsyncGenerator<T, void, void> {
+  return generatorOf({
+    next: () => generator.next(),
+    return: (value) => {
+      interrupt()
+      return generator.return(value)
+    },
+    throw: (error) => {
+      interrupt()
+      return generator.throw(error)
+    },
+  })
+}
+
+export interface GeneratorObserver {
+  /** The generator is about to hand over a value. */
+  yielded?(): void
+  /** The generator is exhausted, has failed, or its consumer has ended it. May be called more than once. */
+  ended(): void
+}
+
+/** Wraps an async generator so that an observer learns of its progress. */
+export function observedGenerator<T>(
+  generator: AsyncGenerator<T, void, void>,
+  observer: GeneratorObserver,
+): AsyncGenerator<T, void, void> {
+  const settled = async (
+    step: Promise<IteratorResult<T, void>>,
+  ): Promise<IteratorResult<T, void>> => {
+    try {
+      const result = await step
+      if (result.done === true) observer.ended()
+      else observer.yielded?.()
+      return result
+    } catch (error) {
+      observer.ended()
+      throw error
+    }
+  }
+  return generatorOf({
+    next: () => settled(generator.next()),
+    return: (value) => settled(generator.return(value)),
+    throw: (error) => settled(generator.throw(error)),
+  })
+}
+
+function generatorOf<T>(
+  steps: Pick<AsyncGenerator<T, void, void>, 'next' | 'return' | 'throw'>,
+): AsyncGenerator<T, void, void> {
+  return {
+    ...steps,
+    [Symbol.asyncIterator]() {
+      return this
+    },
+    async [Symbol.asyncDispose]() {
+      await this.return()
+    },
+  }
+}

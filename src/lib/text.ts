@@ -1,0 +1,32 @@
+/** How many characters of the caller's input an error repeats. */
+export const maxEchoLength = 200
+
+/**
+ * Shortens a long text for an error message: keeps its beginning and its end and says how many characters are missing.
+ * Bounds what an error repeats of the caller's input.
+ */
+export function shortened(text: string, maxLength: number = maxEchoLength): string {
+  if (text.length <= maxLength) return text
+  const tail = Math.floor(maxLength / 4)
+  const head = maxLength - tail
+  const cut = ` … ${text.length - maxLength} characters … `
+  return `${wellFormed(text.slice(0, head))}${cut}${wellFormed(text.slice(-tail))}`
+}
+
+/** Quotes a text for an error message. */
+export function quoted(text: string): string {
+  return JSON.stringify(shortened(text))
+}
+
+/** A cut may split a surrogate pair. */
+function wellFormed(text: string): string {
+  return text.toWellFormed()
+}
+
+/**
+ * Copies a text into its smallest representation. V8 stores a text with any character beyond Latin-1 at two bytes per
+ * character, and a slice of it, or a text concatenated from it, inherits that.
+ */
+export function compactText(text: string): string {
+  return Buffer.from(text).toString()
+}

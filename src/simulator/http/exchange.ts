@@ -1,0 +1,138 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { gzipSync } from 'node:zlib'
+import { Refusal } from '../api/status-refusal.ts'
+
+/** One request and its answer. */
+export interface Exchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly method: string
+  readonly path: string
+  readonly params: URLSearchParams
+  /** The texts of the answer's `Warning` header. */
+  readonly warnings: string[]
+}
+
+/** Reads the request line. Ignores its host. */
+export function exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
+  const url = request.url ?? '/'
+  const mark = url.indexOf('?')
+  return {
+    request,
+    response,
+    method: request.method ?? 'GET',
+    path: mark < 0 ? url : url.slice(0, mark),
+    params: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)),
+    warnings: [],
+  }
+}
+
+/** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
+export interface RequestTarget {
+  /** `''` for the core group. */
+  readonly group: string
+  readonly version: string
+  /** `''` if the path has no namespace. */
+  readonly namespace: string
+  readonly resource: string
+  /** `''` for a collection. */
+  readonly name: string
+  /** `''` for the object itself. */
+  readonly subresource: string
+}
+
+/**
+ * Parses a path below `/api` or `/apis`, as kube-apiserver's RequestInfo does. `undefined` if the path names no
+ * resource. The path of a collection ends in its resource: `/api/v1/namespaces/default/pods`.
+ */
+export function requestTarget(path: string): RequestTarget | undefined {
+  const [root, ...rest] = path.split('/').slice(1).map(decoded)
+  if (root !== 'api' && root !== 'apis') return undefined
+  const group = root === 'apis' ? rest.shift() : ''
+  const version = rest.shift()
+  if (group === undefined || version === undefined || rest.length === 0) return undefined
+  const [first = '', namespace = '', inside] = rest
+  // Namespaces and the resources in a namespace share a prefix; `status` and `finalize` are subresources of the
+  // namespace.
+  const scoped =
+    first === 'namespaces' && inside !== undefined && !['status', 'finalize'].includes(inside)
+  const [resource = '', name = '', subresource = '', ...more] = scoped ? rest.slice(2) : rest
+  if (resource === '' || more.length > 0) return undefined
+  return { group, version, namespace: scoped ? namespace : '', resource, name, subresource }
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+const common = { 'cache-control': 'no-cache, private' }
+
+/** Begins an answer of JSON. */
+export function beginJson(
+  { response, warnings }: Exchange,
+  status = 200,
+  headers: object = {},
+): void {
+  const own: OutgoingHttpHeaders = { ...common, 'content-type': 'application/json', ...headers }
+  if (warnings.length > 0) own['warning'] = [...new Set(warnings)].map(warningValue).join(', ')
+  response.writeHead(status, own)
+}
+
+/** RFC 7234: code 299 is a persistent warning. */
+function warningValue(text: string): string {
+  return `299 - ${JSON.stringify(text)}`
+}
+
+/** Smaller answers are not compressed, as in a kube-apiserver. */
+const smallestGzipBytes = 128 * 1024
+
+/** Whether an answer of this size is compressed. Watches never are. */
+export function isCompressed({ request }: Exchange, bytes: number): boolean {
+  const encodings = (request.headers['accept-encoding'] ?? '').split(',')
+  return bytes >= smallestGzipBytes && encodings.some((encoding) => encoding.trim() === 'gzip')
+}
+
+/** The headers of a compressed answer. */
+export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
+
+/** Answers with the bytes of a JSON document. Compresses large answers if the client accepts that. */
+export function sendBytes(exchange: Exchange, bytes: Buffer): void {
+  const compressed = isCompressed(exchange, bytes.length)
+  beginJson(exchange, 200, compressed ? gzipHeaders : {})
+  exchange.response.end(compressed ? gzipSync(bytes, { level: 1 }) : bytes)
+}
+
+/** Answers with a JSON document. */
+export function sendJson(
+  exchange: Exchange,
+  status: number,
+  body: object,
+  headers: object = {},
+): void {
+  beginJson(exchange, status, headers)
+  exchange.response.end(`${JSON.stringify(body)}\n`)
+}
+
+export function sendText({ response }: Exchange, status: number, text: string): void {
+  response.writeHead(status, { ...common, 'content-type': 'text/plain; charset=utf-8' })
+  response.end(text)
+}
+
+/** Answers with the Status of a refusal. Breaks the connection if the answer has already begun. */
+export function sendRefusal(exchange: Exchange, error: unknown): void {
+  if (exchange.response.headersSent) {
+    exchange.response.destroy()
+    return
+  }
+  const refusal = error instanceof Refusal ? error : internalError(error)
+  sendJson(exchange, refusal.httpStatus, refusal.status, refusal.headers)
+}
+
+function internalError(error: unknown): Refusal {
+  const message = error instanceof Error ? error.message : String(error)
+  return new Refusal(500, `Internal error occurred: ${message}`, { reason: 'InternalError' })
+}

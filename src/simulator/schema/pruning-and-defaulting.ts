@@ -1,0 +1,97 @@
+import { isJsonObject } from '../../lib/json.ts'
+import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
+import { cloneJson } from '../api/json.ts'
+
+/** The members of ObjectMeta. Others are dropped. */
+const metadataFields = new Set([
+  'name',
+  'generateName',
+  'namespace',
+  'selfLink',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'labels',
+  'annotations',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+])
+
+/** Drops the fields that the schema does not declare. Adds the paths of dropped fields to `unknown`. */
+export function prunedObject<T extends object>(
+  object: T,
+  schema: StructuralSchema,
+  unknown: string[],
+): T {
+  const root = { ...schema, 'x-kubernetes-embedded-resource': true }
+  return pruned(object, root, [], unknown) as T
+}
+
+function pruned(value: unknown, schema: StructuralSchema, path: Path, unknown: string[]): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    if (items === undefined) return value
+    return value.map((item, at) => pruned(item, items, [...path, at], unknown))
+  }
+  if (!isJsonObject(value)) return value
+  const kept: [string, unknown][] = []
+  for (const [name, part] of Object.entries(value)) {
+    const at = [...path, name]
+    const member = memberSchema(schema, name)
+    if (schema['x-kubernetes-embedded-resource'] === true && isTypeField(name)) {
+      kept.push([name, name === 'metadata' ? prunedMetadata(part, at, unknown) : part])
+    } else if (member !== undefined) kept.push([name, pruned(part, member, at, unknown)])
+    else if (keepsUnknown(schema)) kept.push([name, part])
+    else unknown.push(pathText(at))
+  }
+  return Object.fromEntries(kept)
+}
+
+const isTypeField = (name: string): boolean =>
+  name === 'apiVersion' || name === 'kind' || name === 'metadata'
+
+function keepsUnknown(schema: StructuralSchema): boolean {
+  return (
+    schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
+  )
+}
+
+function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unknown {
+  if (!isJsonObject(metadata)) return metadata
+  const names = Object.keys(metadata).filter((name) => !metadataFields.has(name))
+  if (names.length === 0) return metadata
+  unknown.push(...names.map((name) => pathText([...path, name])))
+  return Object.fromEntries(Object.entries(metadata).filter(([name]) => metadataFields.has(name)))
+}
+
+/**
+ * Fills in the defaults of the schema for absent members, and for `null` members that are not nullable. Drops such a
+ * `null` if it has no default.
+ */
+export function defaulted(value: unknown, schema: StructuralSchema): unknown {
+  if (Array.isArray(value)) {
+    const { items } = schema
+    return items === undefined ? value : value.map((item) => defaulted(item, items))
+  }
+  if (!isJsonObject(value)) return value
+  const filled: [string, unknown][] = []
+  for (const [name, part] of Object.entries(value)) {
+    const member = memberSchema(schema, name)
+    if (member === undefined) filled.push([name, part])
+    else if (part !== null || member.nullable === true) filled.push([name, defaulted(part, member)])
+    else if (member.default !== undefined) filled.push([name, fromDefault(member)])
+  }
+  for (const [name, member] of Object.entries(schema.properties ?? {})) {
+    if (member.default !== undefined && !Object.hasOwn(value, name)) {
+      filled.push([name, fromDefault(member)])
+    }
+  }
+  return Object.fromEntries(filled)
+}
+
+const fromDefault = (schema: StructuralSchema): unknown =>
+  defaulted(cloneJson(schema.default), schema)

@@ -1,0 +1,206 @@
+// Imports internals: a process for each of some 60 configurations would take minutes.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import {
+  type Config,
+  ConfigError,
+  type ConfigSources,
+  loadConfig,
+} from '../../src/config/config.ts'
+import { gatewayOptionsOf } from '../../src/config/gateway-config.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'informerql-config-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let files = 0
+function file(text: string): string {
+  const path = join(folder, `${(files += 1)}.yaml`)
+  writeFileSync(path, text)
+  return path
+}
+
+const load = (sources: Partial<ConfigSources>): Config =>
+  loadConfig({ variables: {}, flags: [], ...sources })
+
+/** The lines of the error that a configuration is refused with. */
+function problemsOf(sources: Partial<ConfigSources>): readonly string[] {
+  try {
+    load(sources)
+  } catch (error) {
+    if (error instanceof Error) return error.message.split('\n')
+  }
+  return []
+}
+
+describe('a configuration', () => {
+  it('is whole without anything given: loopback, and the cluster that kubectl would find', () => {
+    expect(load({})).toMatchObject({
+      server: { host: '127.0.0.1', port: 4000, insecureNoAuth: false, maxBodyBytes: 131_072 },
+      clusters: [{ name: 'default' }],
+      maxPageSize: 500,
+      preload: [],
+      logLevel: 'info',
+    })
+  })
+
+  it('is written down with every default in deploy/informerql.yaml', () => {
+    expect(load({ file: 'deploy/informerql.yaml' })).toEqual(load({}))
+  })
+
+  it('takes flags over variables over the file over defaults', () => {
+    const path = file(
+      'server:\n  port: 1\n  maxBodyBytes: 2048\n  keepAliveMs: 7\nlogLevel: warn\n',
+    )
+    const config = load({
+      file: path,
+      variables: { INFORMERQL_SERVER_PORT: '2', INFORMERQL_SERVER_MAX_BODY_BYTES: '4096' },
+      flags: [{ flag: '--port', path: ['server', 'port'], value: 3 }],
+    })
+    expect(config.server).toMatchObject({ port: 3, maxBodyBytes: 4096, keepAliveMs: 7 })
+    expect(config.logLevel).toBe('warn')
+  })
+
+  it('finds its file by a variable, too', () => {
+    const path = file('maxPageSize: 7')
+    expect(load({ variables: { INFORMERQL_CONFIG: path } }).maxPageSize).toBe(7)
+  })
+
+  it('names clusters by their context, and finds files from where it is itself', () => {
+    const path = file(
+      'clusters:\n  - context: prod\n    kubeconfig: kube/config\n  - name: lab\n    server: https://lab:6443\nschemaFiles: [a.graphql]\n',
+    )
+    const config = load({ file: path })
+    expect(config.clusters).toEqual([
+      { name: 'prod', context: 'prod', kubeconfig: join(folder, 'kube/config') },
+      { name: 'lab', server: 'https://lab:6443' },
+    ])
+    expect(config.schemaFiles).toEqual([join(folder, 'a.graphql')])
+  })
+
+  it('finds the audit log from where it is itself, too, unless that is the standard output', () => {
+    const auditOf = (text: string): string | undefined => load({ file: file(text) }).audit.file
+    expect(auditOf('audit: { file: log/audit.json }')).toBe(join(folder, 'log/audit.json'))
+    expect(auditOf('audit: { file: /var/log/audit.json }')).toBe('/var/log/audit.json')
+    expect(auditOf('audit: { file: "-" }')).toBe('-')
+    const flag = { flag: '--audit-file', path: ['audit', 'file'], value: 'audit.json' }
+    expect(load({ flags: [flag] }).audit.file).toBe('audit.json')
+  })
+
+  it('finds a scenario from where it is itself', () => {
+    const path = file('simulator: { scenario: shop }')
+    expect(load({ file: path }).simulator.scenario).toBe(join(folder, 'shop'))
+  })
+
+  it('reads lists and numbers from variables, and leaves text as it is', () => {
+    const { preload, simulator, clusters } = load({
+      variables: {
+        INFORMERQL_PRELOAD: 'pods, nodes',
+        INFORMERQL_SIMULATOR_SEED: '42',
+        INFORMERQL_SIMULATOR_EVENTS_PER_SECOND: '0.5',
+        INFORMERQL_CLUSTERS: '[{ context: prod }]',
+      },
+    })
+    expect(preload).toEqual(['pods', 'nodes'])
+    expect(simulator).toMatchObject({ seed: '42', eventsPerSecond: 0.5 })
+    expect(clusters).toEqual([{ name: 'prod', context: 'prod' }])
+  })
+
+  it('bounds subscriptions by the file, by variables, and by what createGateway takes of them', () => {
+    const path = file('live:\n  maxFrames: 16\n  coalesceMs: 250\n')
+    const config = load({
+      file: path,
+      variables: { INFORMERQL_LIVE_MAX_BYTES: '1048576', INFORMERQL_LIVE_MAX_FRAME_OBJECTS: '50' },
+    })
+    const { live, limits } = gatewayOptionsOf(config)
+    expect(live).toEqual({
+      maxFrames: 16,
+      maxBytes: 1_048_576,
+      maxHeldBytes: 536_870_912,
+      maxHeldBytesPerUser: 268_435_456,
+    })
+    expect(limits).toMatchObject({ coalesceMs: 250, maxFrameObjects: 50, maxFrameBytes: 1_048_576 })
+    const wrong = file('live:\n  maxFrames: 0\n  maxByte: 1\n')
+    expect(problemsOf({ file: wrong })).toEqual([
+      expect.stringContaining(`${wrong}:2: live.maxFrames = 0: Too small`),
+      expect.stringContaining('live.maxByte: there is no such option; known here: coalesceMs'),
+    ])
+  })
+
+  it('passes over the variables that Kubernetes makes of a Service of the same name', () => {
+    const variables = {
+      INFORMERQL_PORT: 'tcp://10.0.0.1:4000',
+      INFORMERQL_SERVER_PORT: 'tcp://10.0.0.1:4000',
+      INFORMERQL_PORT_4000_TCP_ADDR: '10.0.0.1',
+      INFORMERQL_SERVICE_HOST: '10.0.0.1',
+      INFORMERQL_SERVICE_PORT_HTTP: '4000',
+    }
+    expect(load({ variables }).server.port).toBe(4000)
+  })
+})
+
+describe('a configuration that cannot be used is refused, and', () => {
+  it('every wrong option is named with its line, its value and what is expected', () => {
+    const path = file(
+      [
+        'maxPageSize: lots',
+        'server:',
+        '  port: 70000',
+        '  prot: 1',
+        '  allowedOrigins:',
+        '    - https://fine.example',
+        '    - https://portal.example/path',
+        'clusters:',
+        '  - context: a',
+        '    kubecfg: x',
+        'colour: red',
+      ].join('\n'),
+    )
+    expect(() => load({ file: path })).toThrow(ConfigError)
+    const problems = problemsOf({ file: path })
+    const expected = [
+      `${path}:1: maxPageSize = "lots": expected number`,
+      `${path}:3: server.port = 70000: Too big`,
+      `${path}:4: server.prot: there is no such option; known here: host, port`,
+      `${path}:7: server.allowedOrigins[1] = "https://portal.example/path": expected an origin`,
+      `${path}:10: clusters[0].kubecfg: there is no such option`,
+      `${path}:11: colour: there is no such option; known here: clusters`,
+    ]
+    expect(problems).toHaveLength(expected.length)
+    for (const start of expected) {
+      expect(problems).toContainEqual(expect.stringContaining(start) as string)
+    }
+  })
+
+  it('a file that is not YAML is told by its line', () => {
+    expect(problemsOf({ file: file('server:\n  port: 1\n\tx: 1') })[0]).toMatch(/\.yaml:3: /)
+    expect(problemsOf({ file: file('a: 1\nb: 2\na: 3') })[0]).toMatch(/\.yaml:3: .*unique/)
+    expect(problemsOf({ file: file('- a') })[0]).toMatch(/\.yaml:1: expected a mapping/)
+  })
+
+  it('a file that is not there is told by its name', () => {
+    expect(problemsOf({ file: '/nowhere/informerql.yaml' })[0]).toContain(
+      '/nowhere/informerql.yaml',
+    )
+  })
+
+  it('variables and flags are told by their names', () => {
+    const problems = problemsOf({
+      variables: { INFORMERQL_WORK_EXAMINED: 'all', INFORMERQL_TYPO: '1' },
+      flags: [{ flag: '--port', path: ['server', 'port'], value: 'abc' }],
+    })
+    expect(problems).toEqual([
+      'INFORMERQL_TYPO: there is no such option',
+      expect.stringContaining(
+        'INFORMERQL_WORK_EXAMINED: work.examined = "all": expected number',
+      ) as string,
+      expect.stringContaining('--port: server.port = "abc": expected number') as string,
+    ])
+  })
+
+  it('so are two clusters of one name', () => {
+    const path = file('clusters:\n  - context: a\n  - name: a\n')
+    expect(problemsOf({ file: path })[0]).toContain('two clusters have the same name')
+  })
+})
