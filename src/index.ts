@@ -22,7 +22,7 @@ export {
   documentHash,
   type OperationObserver,
   type OperationReport,
-} from './graphql/operation/operation-observer.ts'
+} from './graphql/answer/operation-observer.ts'
 export { type ServerObserver, type ServerRefusal } from './server/server-observer.ts'
 export { type GatewayLog } from './gateway/observers.ts'
 export { NoClusterError } from './gateway/fleet.ts'
@@ -40,5 +40,5 @@ export type {
 } from './server/operation-options.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
 export { type WorkLimits } from './query/condition/work-budget.ts'
-export { type OperationLimits } from './graphql/operation/served-schema.ts'
+export { type OperationLimits } from './graphql/served/served-schema.ts'
 export { CodedError } from './lib/coded-error.ts'

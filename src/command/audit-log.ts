@@ -1,10 +1,10 @@
 import { pino } from 'pino'
-import { documentHash } from '../graphql/operation/operation-observer.ts'
+import { documentHash } from '../graphql/answer/operation-observer.ts'
 import type {
   OperationObserver,
   OperationReport,
   RefusedDocument,
-} from '../graphql/operation/operation-observer.ts'
+} from '../graphql/answer/operation-observer.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import type { ServerObserver, ServerRefusal } from '../server/server-observer.ts'
 

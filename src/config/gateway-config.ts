@@ -5,8 +5,8 @@ import type { GatewayOptions } from '../gateway/gateway.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
-import type { DocumentLimits } from '../graphql/operation/document-bounds.ts'
-import { defaultOperationLimits, type OperationLimits } from '../graphql/operation/served-schema.ts'
+import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
+import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
 /** The options of the gateway, without those of its server. */

@@ -17,17 +17,17 @@ import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import { OpenSubscriptions } from '../graphql/operation/open-subscriptions.ts'
-import { OperationDocuments } from '../graphql/operation/operation-documents.ts'
-import type { OperationObserver } from '../graphql/operation/operation-observer.ts'
-import { operationPlugin } from '../graphql/operation/operation-plugin.ts'
-import { SchemaHistory } from '../graphql/operation/schema-history.ts'
+import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
+import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
+import { operationPlugin } from '../graphql/answer/operation-plugin.ts'
+import { SchemaHistory } from '../graphql/served/schema-history.ts'
 import {
   defaultOperationLimits,
   type OperationLimits,
   type ServedSchema,
-} from '../graphql/operation/served-schema.ts'
+} from '../graphql/served/served-schema.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
-import { PlannedQueries } from '../graphql/plan/planned-queries.ts'
+import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks, type ReflectorOptions } from '../informer/reflector/reflector-options.ts'

@@ -1,4 +1,4 @@
-import type { OperationObserver } from '../graphql/operation/operation-observer.ts'
+import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from '../server/server-observer.ts'
 
 /** The log of the gateway. */

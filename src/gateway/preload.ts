@@ -1,6 +1,6 @@
 import { UnreadableResourceError } from '../cache/cache-errors.ts'
 import type { Lease } from '../cache/cached-resource.ts'
-import type { ServedSchema } from '../graphql/operation/served-schema.ts'
+import type { ServedSchema } from '../graphql/served/served-schema.ts'
 import { nearestName } from '../lib/options.ts'
 import type { GatewayLog } from './observers.ts'
 

@@ -1,6 +1,6 @@
 import type { Viewer } from '../access/viewer.ts'
-import { clientErrorOf } from '../graphql/operation/client-error.ts'
-import { refusedDocument } from '../graphql/operation/operation-observer.ts'
+import { clientErrorOf } from '../graphql/errors/client-error.ts'
+import { refusedDocument } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from './server-observer.ts'
 
 /** An operation of a request, with its document or an id of one. */

@@ -17,8 +17,8 @@ import {
   clientResult,
   isUnexpected,
   withoutTransportDetails,
-} from '../graphql/operation/client-error.ts'
-import type { OperationOptions } from '../graphql/operation/execution.ts'
+} from '../graphql/errors/client-error.ts'
+import type { OperationOptions } from '../graphql/answer/execution.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
@@ -45,6 +45,7 @@ export interface TransportContext {
   /** The bearer token of the caller, if any. */
   readonly callerToken?: CallerToken | undefined
   readonly secretRead?: OperationOptions['secretRead']
+  readonly beganMs?: OperationOptions['beganMs']
   /** The request of the operation. */
   readonly params?: {
     readonly operationName?: string | null | undefined
@@ -98,7 +99,7 @@ export function createOperationPipeline({
       },
     },
     context: async (initial: TransportContext) => {
-      const { callerToken, secretRead, made } = initial
+      const { callerToken, secretRead, beganMs, made } = initial
       if (made !== undefined && 'error' in made) throw made.error
       const context = made?.context ?? (await contextOf(originOf(initial)))
       const { viewer } = context
@@ -107,6 +108,7 @@ export function createOperationPipeline({
         viewer,
         callerToken,
         secretRead,
+        beganMs,
       }
       return { ...context, ...wishes }
     },

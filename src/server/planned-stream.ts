@@ -1,5 +1,5 @@
 import type { ExecutionResult } from 'graphql'
-import { clientErrorOf } from '../graphql/operation/client-error.ts'
+import { clientErrorOf } from '../graphql/errors/client-error.ts'
 import { interruptible } from '../lib/generators.ts'
 
 /** The end of a subscription's frames. */

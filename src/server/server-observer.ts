@@ -1,5 +1,5 @@
 import type { Viewer } from '../access/viewer.ts'
-import type { RefusedDocument } from '../graphql/operation/operation-observer.ts'
+import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
 
 /** A request that was refused before its operation was read. */
 export interface ServerRefusal {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { isScalarType } from 'graphql'
 import { describe, expect, it } from 'vitest'
-import type { ClientErrorCode } from '../../src/graphql/operation/client-error.ts'
+import type { ClientErrorCode } from '../../src/graphql/errors/client-error.ts'
 import { resourceOf } from '../schema/captured-cluster.ts'
 import { builtIns, schemaOf } from '../schema/served-schema.ts'
 

@@ -352,7 +352,7 @@ describe('what no cache serves', () => {
     })
     const { extensions }: Fields = await response.json()
     expect(extensions.explain).toMatchObject({
-      answeredBy: 'graphql-js',
+      answeredBy: 'plan',
       fields: [{ path: 'configMaps', access: ['live'], reads: 1, returned: 5 }],
     })
   })

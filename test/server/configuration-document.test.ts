@@ -16,12 +16,12 @@ const heading = '## All options'
 const declaredIn: Readonly<Record<string, readonly string[]>> = {
   '': ['src/config/gateway-config.ts', 'src/config/config.ts'],
   documents: [
-    'src/graphql/operation/document-bounds.ts',
-    'src/graphql/operation/selection-bounds.ts',
+    'src/graphql/documents/document-bounds.ts',
+    'src/graphql/documents/selection-bounds.ts',
   ],
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts'],
-  live: ['src/graphql/live/live-limits.ts', 'src/graphql/operation/served-schema.ts'],
+  live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
   server: [
     'src/server/server-options.ts',
     'src/server/guard/user-quotas.ts',

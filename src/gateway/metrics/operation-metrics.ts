@@ -1,8 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
-import type {
-  OperationObserver,
-  OperationReport,
-} from '../../graphql/operation/operation-observer.ts'
+import type { OperationObserver, OperationReport } from '../../graphql/answer/operation-observer.ts'
 
 /**
  * Seconds. A planned query takes some hundredths of a millisecond; a query that waits for a first sync takes up to ten

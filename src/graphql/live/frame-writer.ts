@@ -1,10 +1,6 @@
 import type { GraphQLFormattedError } from 'graphql'
-import { boundedFormatted } from '../operation/bounded-errors.ts'
-import {
-  encodeResumeToken,
-  type Positions,
-  type ResumePosition,
-} from '../operation/resume-token.ts'
+import { boundedFormatted } from '../errors/bounded-errors.ts'
+import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { PageState } from './group-content.ts'
 import type { SentChange } from './live-change.ts'

@@ -1,18 +1,18 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
 import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint, type SeenKind } from '../operation/access-fingerprint.ts'
-import { ClientError, unlessRefused } from '../operation/client-error.ts'
+import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { CachedParts, ClusterKind, KindView, ListReading } from '../operation/kind-view.ts'
-import { PermissionWait } from '../operation/permission-wait.ts'
-import type { ReadSnapshot } from '../operation/read-snapshot.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
+import { PermissionWait } from '../prepare/permission-wait.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import {
   forbiddenList,
   type KindNeed,
   tooManyNamespaces,
   type ViewerAccess,
-} from '../operation/viewer-access.ts'
+} from '../prepare/viewer-access.ts'
 
 /** What the members of a group may see of one kind. */
 interface GroupKindAccess {

@@ -7,14 +7,14 @@ import {
   type ResourceVersion,
   resourceVersion,
 } from '../../kubernetes/resource-version.ts'
-import { maxRounds } from '../operation/preparation.ts'
-import { turns } from '../operation/operation-turns.ts'
-import type { ReadSnapshot } from '../operation/read-snapshot.ts'
+import { maxRounds } from '../prepare/preparation.ts'
+import { turns } from '../prepare/operation-turns.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter } from './frame-writer.ts'
-import type { Positions } from '../operation/resume-token.ts'
+import type { Positions } from '../reads/resume-token.ts'
 import { type GroupContent, nothingSeen, type SeenChanges } from './group-content.ts'
 import { type AffectedRows, type GroupFilter, nothingAffected } from './group-filter.ts'
 import { type GroupReading, type GroupRun, LackingError } from './group-reading.ts'

@@ -1,5 +1,5 @@
 import type { FrameRing } from './frame-ring.ts'
-import type { Positions } from '../operation/resume-token.ts'
+import type { Positions } from '../reads/resume-token.ts'
 import type { WrittenFrame } from './frame-writer.ts'
 import type { GroupSnapshot } from './group-snapshot.ts'
 

@@ -5,26 +5,26 @@ import type { ListenerRoute } from '../../informer/delivery/route.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
-import { ReportingBudget } from '../../query/condition/work-budget.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
-import { ClientError } from '../operation/client-error.ts'
-import { explain } from '../operation/explanation.ts'
+import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { explain } from '../answer/explanation.ts'
 import { filterPositionsAt } from '../operation/followed-filter.ts'
 import type { FollowedList } from '../operation/followed-list.ts'
-import type { KindLeases } from '../operation/kind-leases.ts'
-import type { ClusterKind, KindView } from '../operation/kind-view.ts'
-import { maxRounds, type SettledParts } from '../operation/preparation.ts'
-import type { FollowedRelation } from '../operation/read-run.ts'
-import type { ReadSnapshot } from '../operation/read-snapshot.ts'
-import type { ViewerAccess } from '../operation/viewer-access.ts'
+import type { KindLeases } from '../prepare/kind-leases.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import { maxRounds } from '../prepare/preparation.ts'
+import type { FollowedRelation } from '../reads/read-run.ts'
+import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-work.ts'
-import type { Positions } from '../operation/resume-token.ts'
+import type { Positions } from '../reads/resume-token.ts'
 import {
   type GroupAccess,
-  type MissingRead,
   MissingKindError,
+  type MissingRead,
   type NameDecisions,
   ViewerDecisions,
 } from './group-access.ts'
@@ -241,7 +241,7 @@ export class GroupReading {
     decisions: ViewerDecisions | undefined,
     missing: Map<string, MissingRead>,
     isLacking: () => boolean,
-  ): SettledParts {
+  ): ReadParts {
     const { groupAccess, names, list, onlyViewer } = this.#options
     const views = groupAccess.over(settled, decisions ?? names)
     const note = (one: MissingRead): void => {
@@ -287,10 +287,15 @@ export class GroupReading {
       },
       missed: (error) => settled.missed(error),
       asks: (cluster, question) => decisions?.asks(cluster, question),
-      awaits: (ask) => decisions?.awaits(ask),
+      listed(at) {
+        if (onlyViewer === undefined) return unrestricted
+        const known = onlyViewer.list(at, { watch: false })
+        if (known.state === 'allowed') return known.scope
+        if (known.state !== 'unknown') return 'nothing'
+        decisions?.awaits(() => onlyViewer.ask({ ...at, list: { watch: false } }))
+        return undefined
+      },
       dependsOnViewer: ofViewer,
-      more: () => undefined,
-      release() {},
     }
   }
 

@@ -1,4 +1,4 @@
-import { ClientError } from '../operation/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 
 /** A group, as far as its memory is counted. */
 export interface ByteHolder {

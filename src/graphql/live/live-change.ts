@@ -1,8 +1,8 @@
 import type { GraphQLError } from 'graphql'
 import { removalCause, type RemovalCause } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import { clientResult, withoutTransportDetails } from '../operation/client-error.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import type { ChangeParts, PageStepParts } from './frame-plan.ts'
 

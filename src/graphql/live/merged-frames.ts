@@ -1,6 +1,6 @@
 import type { FrameRing } from './frame-ring.ts'
 import type { FrameWriter } from './frame-writer.ts'
-import type { Positions } from '../operation/resume-token.ts'
+import type { Positions } from '../reads/resume-token.ts'
 import type { GroupContent } from './group-content.ts'
 import { type MergedReading, type Resumption, resumptionBy } from './group-member.ts'
 

@@ -1,7 +1,7 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Change } from '../../informer/store/change.ts'
 import type { SeenChanges } from './group-content.ts'
-import type { Positions } from '../operation/resume-token.ts'
+import type { Positions } from '../reads/resume-token.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
 /** What is to be written, and the position that this leads to. */

@@ -3,9 +3,9 @@ import { noViewer } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { parseExact } from '../../lib/json.ts'
 import { interruptible } from '../../lib/generators.ts'
-import { clientErrorOf } from '../operation/client-error.ts'
-import type { SubscriptionSource } from '../operation/operation-plugin.ts'
-import type { PlannedQueries, QueryRequest } from '../plan/planned-queries.ts'
+import { clientErrorOf } from '../errors/client-error.ts'
+import type { SubscriptionSource } from '../answer/execution.ts'
+import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import type { PlannedSubscriptions } from './planned-subscriptions.ts'
@@ -17,7 +17,7 @@ export interface PlannedOperations {
   /** The JSON text of the answer to a query; `undefined` where it has no plan. */
   answer(
     request: QueryRequest,
-    origin?: { readonly viewer?: Viewer | undefined },
+    origin?: QueryOrigin,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription, or the errors that are sent in their place. Never rejects. */
   subscribe(

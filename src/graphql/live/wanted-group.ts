@@ -7,9 +7,9 @@ import {
   objectToFollow,
   pageToFollow,
 } from '../operation/followed-list.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { neededKinds } from '../plan/plan-needs.ts'
 import type { LookupSubscriptionArguments } from '../schema/read-arguments.ts'
 import type { FramePlan } from './frame-plan.ts'

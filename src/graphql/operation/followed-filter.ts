@@ -5,8 +5,8 @@ import { unrestricted } from '../../query/condition/scope.ts'
 import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { ClusterKind } from './kind-view.ts'
-import type { ReadSnapshot } from './read-snapshot.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 
 /** What is to be decided anew. */
 export interface ConcernedTaken {

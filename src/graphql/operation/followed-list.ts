@@ -17,13 +17,13 @@ import type {
   LivePageArguments,
   LookupSubscriptionArguments,
 } from '../schema/read-arguments.ts'
-import { ClientError } from './client-error.ts'
-import { clusterNamed } from './cluster-argument.ts'
-import { conditionNeeds, isServed } from './condition-needs.ts'
-import { idsCondition } from './ids-condition.ts'
-import type { ClusterKind } from './kind-view.ts'
-import type { RelatedNeed } from './schema-relations.ts'
-import type { ServedSchema } from './served-schema.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
+import { idsCondition } from '../reads/ids-condition.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 
 /** What a subscription follows: some objects of one kind. */
 export interface FollowedList {

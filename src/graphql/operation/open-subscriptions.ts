@@ -8,9 +8,9 @@ import {
 } from 'graphql'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from './client-error.ts'
-import type { ClusterKind } from './kind-view.ts'
-import type { ServedSchema } from './served-schema.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 
 /** A subscription, as far as a change of the schema matters to it. */
 export interface OpenSubscription {

@@ -1,18 +1,45 @@
+import type { FieldNode } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { knownCan } from '../operation/permissions.ts'
-import type { ObjectCanArguments } from '../schema/read-arguments.ts'
+import { canAnywhere, canDo } from '../reads/permissions.ts'
+import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import type { RowWriter } from './writers.ts'
+import { plainWriter, valueMembers } from './plain-writer.ts'
+import type { PlanCompiler } from './plan-compiler.ts'
+import type { RootWriter, RowWriter } from './writers.ts'
 
 /** Compiles `can` of an object. What is not known of the viewer is asked about for all rows together, and then written. */
 export function canWriter(args: FieldArguments): RowWriter {
   return (run, part, id) => {
-    run.parts.dependsOnViewer?.()
     const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
-    const known = knownCan(run.parts, part, splitObjectKey(part.view.keyOf(id)), asked)
     run.budget.spend('fields', 1)
-    if (typeof known === 'boolean') return String(known)
-    run.parts.asks(part.cluster, known)
-    return 'null'
+    return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+  }
+}
+
+/** Compiles `Query.can`. */
+export function canAnywhereWriter(args: FieldArguments, compiler: PlanCompiler): RootWriter {
+  return {
+    args,
+    needs: compiler.takeNeeds(),
+    write(run) {
+      const asked = run.argumentsOf(args) as unknown as CanArguments
+      return String(canAnywhere(run.served, run, asked) ?? null)
+    },
+  }
+}
+
+/** Compiles `Query.viewer`. */
+export function viewerWriter(
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  const members = valueMembers<Viewer>(['username', 'groups'])
+  const write = plainWriter<Viewer>('Viewer', nodes, compiler, members)
+  return {
+    args,
+    needs: compiler.takeNeeds(),
+    write: (run) => (run.access === undefined ? 'null' : write(run, run.access.viewer)),
   }
 }

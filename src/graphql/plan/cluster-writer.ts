@@ -1,15 +1,35 @@
 import type { FieldNode } from 'graphql'
-import { clusterAsKnown, fleetOf } from '../operation/fleet-state.ts'
+import { clusterState } from '../reads/fleet-state.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { RowWriter } from './writers.ts'
+import type { FieldArguments } from './field-arguments.ts'
+import type { RootWriter, RowWriter } from './writers.ts'
 
 type PermissionResource = PermissionState['resources'][number]
 
 /** Compiles `cluster`: the state of the cluster that an object is in. In a subscription all but its name is as it was when the row was written. */
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
+  const write = stateWriter(nodes, compiler)
+  return (run, { cluster }) => write(run, cluster)
+}
+
+/** Compiles `Query.gatewayClusters`. */
+export function clustersWriter(
+  args: FieldArguments,
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): RootWriter {
+  const write = stateWriter(nodes, compiler)
+  return {
+    args,
+    needs: compiler.takeNeeds(),
+    write: (run) => run.list([...run.served.clusters.keys()], (name) => write(run, name)),
+  }
+}
+
+/** Writes the state of a cluster, by its name. */
+function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PlainWriter<string> {
   let withResources = false
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
     switch (name) {
@@ -27,15 +47,10 @@ export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompile
         return clusterMember(name)
     }
   })
-  return (run, { cluster }) => {
+  return (run, cluster) => {
     if (withResources) run.parts.dependsOnViewer?.()
-    const state = clusterAsKnown(run.served, run.access, cluster, withResources)
-    if (state === null) return 'null'
-    if (state === undefined) {
-      if (run.parts.awaits === undefined) throw new NotCoveredError('unknown permissions')
-      run.parts.awaits(async () => fleetOf(run.served, run.access).cluster(cluster))
-      return 'null'
-    }
+    const state = clusterState(run.served, run.parts, cluster, withResources)
+    if (state === null || state === undefined) return 'null'
     run.budget.spend('fields', 1 + state.resources.length)
     return write(run, state)
   }

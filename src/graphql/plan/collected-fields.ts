@@ -1,11 +1,11 @@
 import {
-  type DirectiveNode,
   type FieldNode,
   type FragmentDefinitionNode,
   Kind as NodeKind,
   type SelectionSetNode,
 } from 'graphql'
 import { compactText } from '../../lib/text.ts'
+import { isIncluded } from '../documents/document-fragments.ts'
 
 /** What a document's fields are collected with: its fragments, and the values of the variables in `@skip` and `@include`. */
 export interface CollectContext {
@@ -32,9 +32,10 @@ export function collectFields(
 ): CollectedFields {
   const fields = new Map<string, FieldNode[]>()
   const visited = new Set<string>()
+  const flag = (name: string): boolean => context.flags.get(name) === true
   const collect = ({ selections }: SelectionSetNode): void => {
     for (const selection of selections) {
-      if (!isIncluded(selection.directives, context.flags)) continue
+      if (!isIncluded(selection, flag)) continue
       switch (selection.kind) {
         case NodeKind.FIELD: {
           const key = compactText(selection.alias?.value ?? selection.name.value)
@@ -70,20 +71,4 @@ export function collectFields(
 /** What the nodes of one field select together. */
 export function selectionsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {
   return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]))
-}
-
-function isIncluded(
-  directives: readonly DirectiveNode[] | undefined,
-  flags: ReadonlyMap<string, boolean>,
-): boolean {
-  for (const { name, arguments: args } of directives ?? []) {
-    if (name.value !== 'skip' && name.value !== 'include') continue
-    const value = args?.find((one) => one.name.value === 'if')?.value
-    const holds =
-      value?.kind === NodeKind.VARIABLE
-        ? flags.get(value.name.value) === true
-        : value?.kind === NodeKind.BOOLEAN && value.value
-    if (holds === (name.value === 'skip')) return false
-  }
-  return true
 }

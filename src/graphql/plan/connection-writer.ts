@@ -1,23 +1,20 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { everything } from '../../query/condition/condition.ts'
 import { testsPerCursor } from '../../query/page/cursor.ts'
 import type { Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindView } from '../operation/kind-view.ts'
-import { resumeTokenOf } from '../operation/connection.ts'
-import { pageOf } from '../operation/list-request.ts'
-import { whereKinds } from '../operation/where-kinds.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import { resumeTokenOf } from '../reads/list-read.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { facetsWriter } from './facets-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { pageInfoOf, pageInfoWriter } from './page-info-writer.ts'
 import { writtenMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { leastLengthOf, type PlanRun } from './plan-run.ts'
-import type { ConnectionWriter, PageWriter, RowWriter } from './writers.ts'
+import type { PageWriter, RowWriter } from './writers.ts'
 
 /** Compiles what is written of the pages of lists of a kind. */
 export function connectionWriter(
@@ -25,7 +22,7 @@ export function connectionWriter(
   args: FieldArguments,
   selectionSets: readonly SelectionSetNode[],
   compiler: PlanCompiler,
-): ConnectionWriter {
+): PageWriter {
   compiler.reads(kind)
   compiler.filters(kind, args)
   const type = compiler.connectionTypeOf(kind)
@@ -38,23 +35,7 @@ export function connectionWriter(
     }
   })
   const { place } = compiler
-  return (run, part, list) => {
-    const { report } = run.budget
-    report?.at(place)
-    const { budget, related, limits } = run
-    const means = { budget, maxPageSize: limits.maxPageSize, related }
-    if (run.followed !== undefined) followFilter(run, kind, args)
-    const page = pageOf(part, list, run.requestOf(args, kind), means)
-    return run.object(members, part, page)
-  }
-}
-
-/** Tells of the objects that the filter of a list rests on. */
-function followFilter(run: PlanRun, kind: Kind, args: FieldArguments): void {
-  const reads = run.once(args, 'where', () =>
-    whereKinds(run.served, kind, run.argumentsOf(args)['where']).map((need) => need.kind),
-  )
-  if (reads.length > 0) run.followed?.({ reads, condition: everything, isSaid: false })
+  return (run, part, page) => run.object(members, part, page)
 }
 
 function partWriter(

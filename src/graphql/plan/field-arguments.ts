@@ -9,7 +9,7 @@ import {
   visit,
 } from 'graphql'
 
-import type { ListRequest } from '../operation/list-request.ts'
+import type { ListRequest } from '../reads/list-read.ts'
 
 const noVariables: VariableValues = { sources: {}, coerced: {} }
 

@@ -10,8 +10,8 @@ import {
 } from 'graphql'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
-import { AlikeErrors } from '../operation/priced-errors.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { AlikeErrors } from '../errors/priced-errors.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { plannedFields } from './planned-work.ts'
 
 type Step = string | number

@@ -1,7 +1,7 @@
 import type { FieldNode } from 'graphql'
 import type { WalkEdge } from '../../query/relation/graph-walk.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 

@@ -3,14 +3,13 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { WalkNode } from '../../query/relation/graph-walk.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import { refOfNode } from '../operation/graph-source.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
-import { referenced } from '../operation/object-read.ts'
+import { referenced, refOf } from '../reads/object-read.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
 import { answered, fieldType } from './field-errors.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -74,7 +73,7 @@ function holeWriter(name: string, nodes: readonly FieldNode[], compiler: PlanCom
   return (run, node) => {
     run.budget.report?.at(place)
     // What is reached may be seen, but not everything that may be seen may be looked up.
-    const found = referenced(run, refOfNode(node))
+    const found = referenced(run, refOf(node))
     if (found === undefined) return 'null'
     run.budget.spend('rows', 1)
     return write(run, found.part, found.id)
@@ -100,7 +99,7 @@ class GraphTexts {
     let memo = this.#memos.get(view)
     if (memo === undefined) {
       // No selection of an object's own fields begins so.
-      memo = run.fragments.memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
+      memo = run.fragmentsOf(part).memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
       this.#memos.set(view, memo)
     }
     const held = view.held(id)

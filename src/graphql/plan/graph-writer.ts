@@ -1,6 +1,6 @@
 import type { FieldNode } from 'graphql'
-import { type ReadGraph, readGraph } from '../operation/graph-reader.ts'
-import { graphKinds, graphRequest } from '../operation/graph-request.ts'
+import { type ReadGraph, readGraph } from '../reads/graph/graph-read.ts'
+import { graphKinds, graphRequest } from '../reads/graph/graph-request.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { graphEdgesWriter } from './graph-edges-writer.ts'
@@ -38,10 +38,9 @@ export function graphWriter(
       ]
     },
     write(run) {
-      const { served, parts, budget } = run
-      budget.report?.at(place)
-      const request = graphRequest(served, run.argumentsOf(args) as unknown as GraphArguments)
-      const graph = readGraph({ served, parts, budget }, request)
+      run.budget.report?.at(place)
+      const asked = run.argumentsOf(args) as unknown as GraphArguments
+      const graph = readGraph(run, graphRequest(run.served, asked))
       run.errors.beside(graph.failures, nodes)
       return write(run, graph)
     },

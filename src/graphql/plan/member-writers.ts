@@ -1,5 +1,5 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 
 /** Writes a plain object: those of its members that a selection asks for. Throws {@link NotCoveredError} for another field. */
 export function memberWriters<T extends object>(

@@ -7,15 +7,15 @@ import {
 } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import { resolveObjectRef } from '../operation/resolve-object-ref.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { ObjectByRefArguments } from '../schema/read-arguments.ts'
 import { RowsByKind } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { foundByKey, type FoundObject, identified, cachedKindOf } from '../operation/object-read.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { ofAnotherKind } from '../schema/relay-fields.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -30,10 +30,12 @@ export function objectByIdWriter(
   compiler: PlanCompiler,
 ): RootWriter {
   const of = getNullableType(type)
-  const meant = (served: ServedSchema, { id }: Values): readonly IdentityAt[] => {
-    const found = identityAt(served, String(id))
-    const isOther = isObjectType(of) && found?.at.kind.typeName !== of.name
-    if (isOther) throw new NotCoveredError('an id of another kind')
+  const meant = (served: ServedSchema, values: Values): readonly IdentityAt[] => {
+    const id = String(values['id'])
+    const { group, kind } = decodeObjectId(id)
+    const isOther = isObjectType(of) && served.kindOf(group, kind)?.typeName !== of.name
+    if (isOther) throw ofAnotherKind(id, of.name)
+    const found = identityAt(served, id)
     return found === undefined ? [] : [found]
   }
   return rootWriter(args, nodes, compiler, {
@@ -81,15 +83,14 @@ export function objectByRefWriter(
   })
 }
 
-/** Throws `ClientError` and {@link NotCoveredError}. */
+/** Throws `ClientError`. */
 function keyMeant(
   served: ServedSchema,
   values: Values,
 ): { readonly at: ClusterKind; readonly key: string } {
   const asked = values as unknown as ObjectByRefArguments
   const { kind, cluster, ...object } = resolveObjectRef(served, asked)
-  if (kind.uncached || typeof cluster !== 'string') throw new NotCoveredError('a live read')
-  return { at: { cluster, kind }, key: objectKey(object) }
+  return { at: { cluster: clusterNamed(served, cluster), kind }, key: objectKey(object) }
 }
 
 interface IdentityAt {
@@ -97,10 +98,10 @@ interface IdentityAt {
   readonly at: ClusterKind
 }
 
-/** What an `id` says; `undefined` where its kind is not served. Throws `ObjectIdError` and {@link NotCoveredError}. */
+/** What an `id` says; `undefined` where its kind is not served. Throws `ObjectIdError`. */
 function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
   const identity = decodeObjectId(id)
-  const at = cachedKindOf(served, identity)
+  const at = kindOfIdentity(served, identity)
   return at && { identity, at }
 }
 
@@ -128,7 +129,7 @@ function rootWriter(
         places.set(`${at.cluster}/${at.kind.typeName}`, at)
       }
       return [...places.values()].flatMap((at) => [
-        at,
+        ...(at.kind.uncached ? [] : [at]),
         ...neededKinds(rows.needs(at.kind), at.cluster, variables),
       ])
     },

@@ -1,8 +1,9 @@
 import { parseHeld, writeJson } from '../../informer/codec/leaf-writer.ts'
-import type { LeafWriter, SelectedField } from '../../informer/codec/projection.ts'
+import type { LeafWriter, SelectedField, SelectedValue } from '../../informer/codec/projection.ts'
+import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
-import { encodeObjectId } from '../model/object-id.ts'
+import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { readPath } from '../schema/resolvers.ts'
 
 /** Writes the `id` of an object from its UID; an object without one is left to the slow way. */
@@ -34,13 +35,28 @@ interface WrittenId {
 /** An object may be asked for its `id` many times at once: it is made once. */
 let lastId: WrittenId = { uid: undefined, kind: undefined, cluster: '', text: '' }
 
+/** Writes the `id` of an object, by its name where it has no UID. */
+export function idValue(kind: Kind, cluster: string): SelectedValue {
+  return {
+    form: 'made',
+    make(object) {
+      const { metadata } = object as unknown as KubernetesObject
+      const id = objectIdOf(
+        { kind, cluster },
+        { key: objectKey(metadata), uid: metadata.uid ?? '' },
+      )
+      return JSON.stringify(id)
+    },
+  }
+}
+
 /** What is selected of an object by a path of `json`. */
 export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {
   /** Whether the path goes through a list: then what is there is parsed. */
   readonly isThroughList: boolean
 }
 
-/** Writes an object, or what stands at a path of it. Throws `ArgumentError` for a path that cannot be read. */
+/** Writes an object, or what stands at a path of it. Throws `PathError`. */
 export function jsonField(path: string | null | undefined): JsonField {
   const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
   if (path === undefined || path === null) return { path: [], ...whole }

@@ -25,14 +25,16 @@ import {
 } from './collected-fields.ts'
 import { healthValue } from './health-field.ts'
 import { leafWriter } from './leaf-writer.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { printerColumnsValue } from './printer-columns-field.ts'
-import { idWriter, jsonField } from './object-writers.ts'
+import { idValue, idWriter, jsonField } from './object-writers.ts'
 
 /** What the own fields of an object are selected with. */
 export interface OwnFieldsContext {
   readonly kind: Kind
   readonly cluster: string
+  /** Whether the objects were read directly, so that they may have no UID. */
+  readonly isDirect: boolean
   readonly collect: CollectContext
   readonly argumentsOf: (
     field: GraphQLField<unknown, unknown>,
@@ -104,6 +106,7 @@ function ownField(
   const source = fieldSourceOf(field)
   switch (source.form) {
     case 'id': {
+      if (context.isDirect) return { path: [], value: idValue(context.kind, context.cluster) }
       const write = idWriter(context.kind, context.cluster)
       return { path: ['metadata', 'uid'], value: { form: 'leaf', write } }
     }

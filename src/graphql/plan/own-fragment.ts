@@ -8,10 +8,10 @@ import type { Projection } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { FieldArguments } from './field-arguments.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { ownSelection } from './own-fields.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -62,7 +62,7 @@ export class OwnFragment {
     this.#isWhole = isWhole
     this.#compiler = compiler
     // Finds out at once what is not covered, and which fields have arguments.
-    this.#select('', (field, node) => {
+    this.#select({ cluster: '' }, (field, node) => {
       const args = new FieldArguments(field, node)
       this.#arguments.set(node, args)
       return args.constant ?? unknownArguments
@@ -89,7 +89,8 @@ export class OwnFragment {
     return text
   }
 
-  #fragmentOf(run: PlanRun, { cluster, view }: KindView): StoreFragment {
+  #fragmentOf(run: PlanRun, part: KindView): StoreFragment {
+    const { view } = part
     const variation = this.#isConstant ? '' : this.#variationOf(run)
     let ofView = this.#variations.get(variation)
     if (ofView === undefined) {
@@ -101,14 +102,14 @@ export class OwnFragment {
     }
     let fragment = ofView.get(view)
     if (fragment === undefined) {
-      const { selection, signature, charged } = this.#select(cluster, (_, node) => {
+      const { selection, signature, charged } = this.#select(part, (_, node) => {
         const args = this.#arguments.get(node)
         return args === undefined ? {} : run.argumentsOf(args)
       })
       this.#grown(2 * variation.length)
       const text = `${this.#isWhole ? '{}' : ''}${signature}`
       fragment = {
-        memo: run.fragments.memo(text, view),
+        memo: run.fragmentsOf(part).memo(text, view),
         project: view.projection(selection),
         fields: fieldsOf(selection) + charged,
       }
@@ -130,7 +131,7 @@ export class OwnFragment {
   }
 
   #select(
-    cluster: string,
+    { cluster, isDirect }: Pick<KindView, 'cluster' | 'isDirect'>,
     argumentsOf: (
       field: GraphQLField<unknown, unknown>,
       node: FieldNode,
@@ -145,6 +146,7 @@ export class OwnFragment {
     const selection = ownSelection(this.#type, this.#fields, {
       kind: this.#kind,
       cluster,
+      isDirect: isDirect === true,
       collect: { ...this.#compiler.collect, grown: (bytes) => this.#grown(bytes) },
       argumentsOf,
       note: (line) => notes.push(line),

@@ -2,10 +2,11 @@ import type { FieldNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import { type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectRefField } from '../model/kind.ts'
-import type { KindView } from '../operation/kind-view.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import {
   endsChain,
   nearestOwner,
+  objectRefOfKind,
   objectRefsOf,
   type ReferenceOrigin,
   topmostBuiltIn,
@@ -13,8 +14,7 @@ import {
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
-import { ownersOf, referenced } from '../operation/object-read.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { ownersOf, referenced } from '../reads/object-read.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -83,12 +83,27 @@ function chainOf(run: PlanRun, from: KindView, start: ObjectId): readonly Object
 
 /** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
 export function objectRefsWriter(
-  { name, paths, many, isTopmost, kindAt }: ObjectRefField,
+  { paths, many, isTopmost, kindAt }: ObjectRefField,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
   const write = objectRefWriter(nodes, compiler)
-  if (kindAt !== undefined) throw new NotCoveredError(name)
+  const readers = paths.map(valueReader)
+  const valuesOf = (run: PlanRun, part: KindView, id: ObjectId): readonly unknown[] =>
+    readers.flatMap((read) => read(run, part, id))
+  if (kindAt !== undefined) {
+    const relation = compiler.relation(kindAt.relation)
+    const readKind = valueReader(kindAt.path)
+    const { place } = compiler
+    return (run, part, id) => {
+      run.budget.report?.at(place)
+      const other = relation.one(run, part, id)
+      const [kind] = other === undefined ? [] : readKind(run, other.part, other.id)
+      const origin = originOf(part, id)
+      const ref = objectRefOfKind(valuesOf(run, part, id), kind, origin, run.served.kindOf)
+      return ref === null ? 'null' : write(run, ref)
+    }
+  }
   if (isTopmost === true) {
     const { place } = compiler
     return (run, part, id) => {
@@ -97,10 +112,8 @@ export function objectRefsWriter(
       return top === null ? 'null' : write(run, top)
     }
   }
-  const readers = paths.map(valueReader)
   return (run, part, id) => {
-    const values = readers.flatMap((read) => read(run, part, id))
-    const refs = objectRefsOf(values, originOf(part, id), run.served.kindOf)
+    const refs = objectRefsOf(valuesOf(run, part, id), originOf(part, id), run.served.kindOf)
     if (many) return run.list(refs, (ref) => write(run, ref))
     const [first] = refs
     return first === undefined ? 'null' : write(run, first)

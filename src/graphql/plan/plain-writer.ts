@@ -1,7 +1,7 @@
 import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { answered, fieldType } from './field-errors.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun, WrittenMember } from './plan-run.ts'
 

@@ -1,13 +1,15 @@
 import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
-import type { Kind } from '../model/kind.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
-import { whereKinds } from '../operation/where-kinds.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { filterNeeds } from '../reads/list-read.ts'
+import { RelationRead } from '../reads/relation-read.ts'
+import { relationNeeds } from '../served/schema-relations.ts'
 import type { CollectContext } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
-import type { ConnectionWriter, RowWriter } from './writers.ts'
+import type { PageWriter, RowWriter } from './writers.ts'
 
 /** How rows and connections are compiled, which contain each other. */
 export interface PlanWriters {
@@ -21,7 +23,7 @@ export interface PlanWriters {
     args: FieldArguments,
     selections: readonly SelectionSetNode[],
     compiler: PlanCompiler,
-  ) => ConnectionWriter
+  ) => PageWriter
 }
 
 /** What the parts of one plan are compiled with, and what they tell of it. */
@@ -55,7 +57,7 @@ export class PlanCompiler {
     kind: Kind,
     args: FieldArguments,
     selections: readonly SelectionSetNode[],
-  ): ConnectionWriter {
+  ): PageWriter {
     return this.#writers.connection(kind, args, selections, this)
   }
 
@@ -126,12 +128,30 @@ export class PlanCompiler {
     return this.#ledTo.has(kind)
   }
 
+  /** A field is compiled that is read directly. Throws {@link NotCoveredError} in a subscription. */
+  readsDirectly(field: string): void {
+    if (this.#isLive) throw new NotCoveredError(`${field}, which is read directly`)
+  }
+
+  /** A relation is followed: what it reads is needed. Throws {@link NotCoveredError}. */
+  relation(field: RelationField): RelationRead {
+    const relation = this.served.relations.byField.get(field)
+    if (relation === undefined) throw new NotCoveredError(field.definition.name)
+    const { reads, to, name } = relation
+    if (to.uncached) this.readsDirectly(name)
+    this.leadsTo(reads)
+    for (const { kind, indexes } of relationNeeds(this.served.relations, field)) {
+      this.reads(kind, indexes)
+    }
+    return new RelationRead(field, relation)
+  }
+
   /** The root field that is being compiled reads a list of this kind with these arguments. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
-      this.asks({ args, needs: ({ where }) => whereKinds(this.served, kind, where) })
+      this.asks({ args, needs: ({ where }) => filterNeeds(this.served, kind, where) })
     } else {
-      const needs = whereKinds(this.served, kind, args.constant['where'])
+      const needs = filterNeeds(this.served, kind, args.constant['where'])
       for (const need of needs) this.reads(need.kind, need.indexes)
       this.leadsTo(needs.map((need) => need.kind))
     }

@@ -1,6 +1,6 @@
 import type { VariableValues } from 'graphql'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { FieldArguments } from './field-arguments.ts'
 
 /** A field whose arguments may name further kinds, as a request's variables or the cluster will tell. */

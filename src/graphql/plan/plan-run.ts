@@ -1,18 +1,18 @@
 import type { VariableValues } from 'graphql'
 import type { Kind } from '../model/kind.ts'
-import { type ListRequest, listRequest } from '../operation/list-request.ts'
-import type { SettledParts } from '../operation/preparation.ts'
-import { ReadRun, type ReadRunOptions } from '../operation/read-run.ts'
+import { type ListRequest, listRequest } from '../reads/list-read.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import { ReadRun, type ReadRunOptions } from '../reads/read-run.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { FieldErrors } from './field-errors.ts'
-import type { FragmentCache } from './fragment-cache.ts'
+import { FragmentCache } from './fragment-cache.ts'
+
+const directFragmentBytes = 1 << 20
 
 /** What one run of a plan reads with; everything happens within one tick. */
 export interface PlanRunOptions extends ReadRunOptions {
   readonly variables: VariableValues
   readonly fragments: FragmentCache
-  /** What has been settled for this execution. */
-  readonly parts: SettledParts
 }
 
 /** A member of an object in an answer: its name as JSON, with what stands before it, and how it is written from its source. */
@@ -31,20 +31,25 @@ export class PlanRun extends ReadRun {
   static #runs = 0
   /** Tells runs apart for those that remember one and must not keep it alive. */
   readonly number: number = ++PlanRun.#runs
-  readonly fragments: FragmentCache
-  readonly parts: SettledParts
+  readonly #fragments: FragmentCache
   /** The errors of its fields. */
   readonly errors: FieldErrors
   readonly #variables: VariableValues
+  #directFragments: FragmentCache | undefined
   readonly #requests = new Map<FieldArguments, ListRequest>()
   readonly #known = new Map<FieldArguments, Map<string, unknown>>()
 
   constructor(options: PlanRunOptions) {
     super(options)
-    this.fragments = options.fragments
-    this.parts = options.parts
+    this.#fragments = options.fragments
     this.errors = new FieldErrors(options.budget, (error) => options.parts.missed(error))
     this.#variables = options.variables
+  }
+
+  /** Where the texts of a kind's objects are kept. Those of objects that were read directly are not kept beyond the run. */
+  fragmentsOf(part: KindView): FragmentCache {
+    if (!part.isDirect) return this.#fragments
+    return (this.#directFragments ??= new FragmentCache(directFragmentBytes))
   }
 
   /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */

@@ -11,12 +11,12 @@ import {
   visit,
 } from 'graphql'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import { clusterNamed } from '../operation/cluster-argument.ts'
-import { fragmentsOf } from '../operation/document-fragments.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import { fragmentsOf } from '../documents/document-fragments.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { connectionWriter } from './connection-writer.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { writtenMembers } from './plain-writer.ts'
 import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
 import { neededKinds } from './plan-needs.ts'
@@ -25,7 +25,7 @@ import { rowWriter } from './row-writer.ts'
 import { rootWriter } from './root-writer.ts'
 import type { RootWriter } from './writers.ts'
 
-/** Combinations of the variables in `@skip` and `@include` that a plan keeps. */
+/** Combinations of the variables in `@skip` and `@include` that are kept compiled; one more takes the place of the oldest. */
 const maxVariations = 64
 
 /** The variables of a request, coerced; or why they cannot be. */
@@ -42,7 +42,7 @@ export class Plan<V = PlanVariation> {
   readonly #operation: OperationDefinitionNode
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #flags: readonly string[]
-  readonly #variations = new Map<string, V>()
+  readonly #variations = new Map<string, KeptVariation<V>>()
   readonly #grown: (bytes: number) => void
   readonly #compile: CompileVariation<V>
 
@@ -73,15 +73,41 @@ export class Plan<V = PlanVariation> {
   variation(variables: VariableValues): V {
     const flags = new Map(this.#flags.map((name) => [name, variables.coerced[name] === true]))
     const key = this.#flags.map((name) => Number(flags.get(name))).join('')
-    let variation = this.#variations.get(key)
-    if (variation === undefined) {
-      const context = { fragments: this.#fragments, flags, grown: this.#grown }
-      variation = this.#compile(this.#operation, new PlanCompiler(this.#served, context, writers))
-      if (this.#variations.size === maxVariations) this.#variations.clear()
-      this.#variations.set(key, variation)
+    let kept = this.#variations.get(key)
+    if (kept === undefined) {
+      if (this.#variations.size >= maxVariations) this.#dropOldest()
+      kept = this.#compiled(flags)
+      this.#variations.set(key, kept)
     }
-    return variation
+    return kept.variation
   }
+
+  #compiled(flags: ReadonlyMap<string, boolean>): KeptVariation<V> {
+    const size = { bytes: 0, isKept: true }
+    const grown = (bytes: number): void => {
+      if (!size.isKept) return
+      size.bytes += bytes
+      this.#grown(bytes)
+    }
+    const context = { fragments: this.#fragments, flags, grown }
+    const compiler = new PlanCompiler(this.#served, context, writers)
+    return { variation: this.#compile(this.#operation, compiler), size }
+  }
+
+  #dropOldest(): void {
+    for (const [key, { size }] of this.#variations) {
+      this.#variations.delete(key)
+      this.#grown(-size.bytes)
+      size.isKept = false
+      return
+    }
+  }
+}
+
+/** A variation, and the bytes that it takes. */
+interface KeptVariation<V> {
+  readonly variation: V
+  readonly size: { bytes: number; isKept: boolean }
 }
 
 const writers: PlanWriters = { row: rowWriter, connection: connectionWriter }
@@ -114,7 +140,6 @@ export class PlanVariation {
     return this.#roots.flatMap((root) => {
       try {
         const args = root.args.coerce(variables)
-        if (args['live'] === true) throw new NotCoveredError('a live read')
         const cluster = clusterNamed(served, args['cluster'] as string | null | undefined)
         const needed = neededKinds(root.needs, cluster, variables)
         return [...needed, ...(root.further?.(served, args, variables) ?? [])]

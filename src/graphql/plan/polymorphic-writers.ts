@@ -1,107 +1,69 @@
 import type { FieldNode } from 'graphql'
-import { splitObjectKey } from '../../kubernetes/object.ts'
-import { everything, hasValue } from '../../query/condition/condition.ts'
 import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
-import { choosingNeeds } from '../operation/chosen-objects.ts'
-import { polymorphicParts } from '../operation/polymorphic-relation.ts'
-import { knownKinds, kindsServedBy, namedKinds } from '../operation/named-kinds.ts'
-import { ownedKindsOf, relatedOwnedKinds } from '../operation/owned-kinds.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
-import type { OwnedArguments } from '../schema/read-arguments.ts'
+import { OwnedRead, ownerOf } from '../reads/owned-read.ts'
+import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
+import { PolymorphicRead } from '../reads/polymorphic-read.ts'
+import { anyRowWriter } from './any-row-writer.ts'
+import { selectionsOf } from './collected-fields.ts'
 import type { FieldArguments } from './field-arguments.ts'
-import { polymorphicConnectionWriter } from './polymorphic-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
+import { unionConnectionWriter } from './union-connection-writer.ts'
 import type { RowWriter } from './writers.ts'
 
-/** Compiles `owned`: what an object owns of the kinds that it is known to own, of those in memory and of those that are named. */
+/** Compiles `owned`. Throws {@link NotCoveredError}. */
 export function ownedWriter(
   owner: Kind,
   args: FieldArguments,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
-  const { served } = compiler
-  compiler.asks({
-    args,
-    needs({ kinds }, cluster) {
-      return [...relatedOwnedKinds(served, owner, cluster), ...knownKinds(served, kinds)].map(
-        (kind): RelatedNeed => ({ kind, indexes: {} }),
-      )
-    },
-  })
-  const write = polymorphicConnectionWriter(nodes, compiler)
+  const read = new OwnedRead(compiler.served, owner)
+  compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
+  const write = pageWriter(nodes, compiler)
   const { place } = compiler
-  return (run, { cluster, view }, id) => {
+  return (run, part, id) => {
     run.budget.report?.at(place)
-    const asked: OwnedArguments = run.argumentsOf(args)
-    const { namespace } = splitObjectKey(view.keyOf(id))
-    const places = run.once(args, `${cluster}/${namespace}`, () => {
-      const named = namedKinds(run.served, asked.kinds)
-      const of = { cluster, owner, named, namespace }
-      return ownedKindsOf({ served: run.served, parts: run.parts, ...of })
-    })
-    const uid = view.uidOf(id)
-    const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
-    const { failures, notLookedAt } = places
-    const reads = places.parts.map(({ kind }) => kind)
-    run.followed?.({ reads, condition, isSaid: false, owner: uid })
-    const parts = places.parts.map((part) => ({ ...part, condition }))
-    return write(
-      run,
-      { cluster, list: `${cluster}/owned/${uid}`, parts, failures, notLookedAt },
-      asked,
-    )
+    return write(run, read.page(run, ownerOf({ part, id }), run.argumentsOf(args)))
   }
 }
 
-/** Compiles a relation to objects of several kinds: of those in memory, of those that are named, and of the one that is meant. */
+/** Compiles a relation to objects of several kinds. Throws {@link NotCoveredError}. */
 export function polymorphicRelationWriter(
   from: Kind,
   field: PolymorphicRelationField,
   { args, nodes }: { readonly args: FieldArguments; readonly nodes: readonly FieldNode[] },
   compiler: PlanCompiler,
 ): RowWriter {
-  const { relations } = compiler.served
-  compiler.asks({
-    args,
-    needs({ kinds }) {
-      const named = knownKinds(compiler.served, kinds)
-      const needs =
-        field.sameLabel === undefined
-          ? field.relations
-              .filter(({ definition }) => named.some(({ typeName }) => typeName === definition.to))
-              .flatMap((one) => [...(relations.byField.get(one)?.needs.values() ?? [])])
-          : named.map((kind): RelatedNeed => ({ kind, indexes: {} }))
-      return [...needs, ...choosingNeeds(field, relations)].filter(({ kind }) => !kind.uncached)
-    },
-  })
-  const write = polymorphicConnectionWriter(nodes, compiler)
+  const read = new PolymorphicRead(compiler.served, from, field)
+  compiler.asks({ args, needs: (values) => read.needs(values) })
+  const write = pageWriter(nodes, compiler)
   const { place } = compiler
-  return (run, { cluster, view }, id) => {
-    const { budget, parts, served } = run
-    budget.report?.at(place)
-    const asked: OwnedArguments = run.argumentsOf(args)
-    const { named, kinds } = run.once(args, cluster, () => ({
-      named: namedKinds(served, asked.kinds),
-      kinds: kindsServedBy(served, cluster),
-    }))
-    const origin = { view, id, budget }
-    const { kindOf } = served
-    const found = polymorphicParts(field, {
-      relations,
-      kinds,
-      kindOf,
-      parts,
-      cluster,
-      named,
-      origin,
-    })
-    const object = view.uidOf(id) || view.keyOf(id)
-    run.followed?.({ reads: found.reads, condition: everything, isSaid: false })
-    return write(
-      run,
-      { ...found, cluster, list: `${cluster}/${from.typeName}.${field.name}/${object}` },
-      asked,
-    )
+  return (run, part, id) => {
+    run.budget.report?.at(place)
+    return write(run, read.page(run, { part, id }, run.argumentsOf(args)))
+  }
+}
+
+/** Compiles what is written of pages of objects, of whatever kind each of them is. */
+function pageWriter(
+  nodes: readonly FieldNode[],
+  compiler: PlanCompiler,
+): (run: PlanRun, page: PolymorphicPage) => string {
+  const write = unionConnectionWriter<PolymorphicPage>(
+    {
+      connection: 'KubernetesObjectConnection',
+      edge: 'KubernetesObjectEdge',
+      row(same) {
+        const writeRow = anyRowWriter(selectionsOf(same), compiler)
+        return (run, { partOf }, row) => writeRow(run, partOf(row), row.id)
+      },
+    },
+    nodes,
+    compiler,
+  )
+  return (run, page) => {
+    run.errors.beside(page.failures, nodes)
+    return write(run, page)
   }
 }

@@ -19,4 +19,4 @@ export function printerColumnsValue(
   }
 }
 
-const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const
+export const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const

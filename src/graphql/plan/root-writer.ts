@@ -1,20 +1,21 @@
 import type { FieldNode, SelectionSetNode } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
-import { namespacesOf } from '../../query/condition/condition.ts'
-import { objectByKey } from '../../query/page/lookup.ts'
 import type { Kind } from '../model/kind.ts'
-import { clusterNamed } from '../operation/cluster-argument.ts'
-import { idsCondition } from '../operation/ids-condition.ts'
-import type { ClusterKind } from '../operation/kind-view.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import { readList } from '../reads/list-read.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { foundByKey } from '../reads/object-read.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
-import type { ListFieldArguments, LookupArguments } from '../schema/read-arguments.ts'
+import type { LookupArguments } from '../schema/read-arguments.ts'
+import { canAnywhereWriter, viewerWriter } from './can-writer.ts'
+import { clustersWriter } from './cluster-writer.ts'
 import { selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectByIdWriter, objectByRefWriter, objectsByIdsWriter } from './object-root-writers.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
 import { searchWriter } from './search-writer.ts'
 import type { RootWriter } from './writers.ts'
 
@@ -27,7 +28,6 @@ export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler):
   const source = fieldSourceOf(field)
   const args = new FieldArguments(field, node)
   const selections = selectionsOf(nodes)
-  if ('kind' in source && source.kind.uncached) throw new NotCoveredError('a live read')
   switch (source.form) {
     case 'list':
       return listWriter(source.kind, args, selections, compiler)
@@ -43,6 +43,12 @@ export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler):
       return graphWriter(args, nodes, compiler)
     case 'search':
       return searchWriter(args, nodes, compiler)
+    case 'clusterStates':
+      return clustersWriter(args, nodes, compiler)
+    case 'whoAsks':
+      return viewerWriter(args, nodes, compiler)
+    case 'canAnywhere':
+      return canAnywhereWriter(args, compiler)
     default:
       throw new NotCoveredError(`Query.${field.name}`)
   }
@@ -55,14 +61,14 @@ function listWriter(
   compiler: PlanCompiler,
 ): RootWriter {
   const write = compiler.connection(kind, args, selections)
+  const { place } = compiler
   return {
     needs: compiler.takeNeeds(),
     args,
     write(run) {
-      const { condition } = run.requestOf(args, kind)
-      const part = run.part(at(run, kind, args), { within: () => namespacesOf(condition) })
-      const { ids } = run.argumentsOf(args) as unknown as ListFieldArguments
-      return write(run, part, { list: kind.listField, condition: idsCondition(ids, part) })
+      run.budget.report?.at(place)
+      const read = readList(run, kind, run.requestOf(args, kind))
+      return read === undefined ? 'null' : write(run, read.part, read.page)
     },
   }
 }
@@ -73,27 +79,25 @@ function lookupWriter(
   selections: readonly SelectionSetNode[],
   compiler: PlanCompiler,
 ): RootWriter {
-  compiler.reads(kind)
   const write = compiler.row(kind, selections)
   const { place } = compiler
+  const at = (served: ServedSchema, { cluster }: Partial<LookupArguments>): ClusterKind => ({
+    cluster: clusterNamed(served, cluster),
+    kind,
+  })
   return {
     needs: compiler.takeNeeds(),
     args,
+    further(served, given: Partial<LookupArguments>) {
+      return kind.uncached || given.live === true ? [] : [at(served, given)]
+    },
     write(run) {
-      const { namespace, name } = run.argumentsOf(args) as unknown as LookupArguments
-      const key = objectKey(namespace === undefined ? { name } : { namespace, name })
-      const part = run.forLookup(at(run, kind, args), [key])
-      if (part === undefined) return 'null'
+      const asked = run.argumentsOf(args) as unknown as LookupArguments
       run.budget.report?.at(place)
-      const id = objectByKey({ ...part, budget: run.budget }, key)
-      if (id === undefined) return 'null'
+      const found = foundByKey(run, at(run.served, asked), objectKey(asked), asked.live === true)
+      if (found === undefined) return 'null'
       run.budget.spend('rows', 1)
-      return write(run, part, id)
+      return write(run, found.part, found.id)
     },
   }
-}
-
-function at(run: PlanRun, kind: Kind, args: FieldArguments): ClusterKind {
-  const { cluster } = run.argumentsOf(args) as { readonly cluster?: string | null }
-  return { cluster: clusterNamed(run.served, cluster), kind }
 }

@@ -2,12 +2,13 @@ import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } fro
 import type { Kind } from '../model/kind.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 import { canWriter } from './can-writer.ts'
+import { secretWriter, serverColumnsWriter } from './direct-writers.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields, selectionsOf } from './collected-fields.ts'
 import { FieldArguments } from './field-arguments.ts'
 import { answered, fieldType } from './field-errors.ts'
-import { ClientError } from '../operation/client-error.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import { isOwnField } from './own-fields.ts'
 import { OwnFragment } from './own-fragment.ts'
 import {
@@ -128,6 +129,10 @@ function memberWriter(
       return () => 'null'
     case 'cluster':
       return clusterWriter(nodes, compiler)
+    case 'secretContents':
+      return secretWriter(field.name, compiler)
+    case 'printerColumns':
+      return serverColumnsWriter(new FieldArguments(field, node), nodes, compiler)
     case 'can':
       compiler.dependsOnViewer()
       return canWriter(new FieldArguments(field, node))

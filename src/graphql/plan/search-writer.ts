@@ -1,6 +1,5 @@
 import type { FieldNode } from 'graphql'
-import { knownKinds } from '../operation/named-kinds.ts'
-import { searchableIndexes, searchSource } from '../operation/search-source.ts'
+import { searchNeeds, searchSource } from '../reads/search-read.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource, SearchSource } from '../schema/read-context.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -19,13 +18,7 @@ export function searchWriter(
   compiler: PlanCompiler,
 ): RootWriter {
   const { place, served } = compiler
-  compiler.asks({
-    args,
-    needs: ({ kinds }) =>
-      knownKinds(served, kinds)
-        .filter(({ uncached }) => !uncached)
-        .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } })),
-  })
+  compiler.asks({ args, needs: (values) => searchNeeds(served, values) })
   const write = plainWriter<SearchSource>('SearchResultConnection', nodes, compiler, (name, same) =>
     pageMember(name, same, compiler),
   )
@@ -33,10 +26,8 @@ export function searchWriter(
     args,
     needs: compiler.takeNeeds(),
     write(run) {
-      const { budget, limits, parts } = run
-      budget.report?.at(place)
-      const options = { served: run.served, parts, budget, maxPageSize: limits.maxPageSize }
-      const found = searchSource(options, run.argumentsOf(args) as unknown as SearchArguments)
+      run.budget.report?.at(place)
+      const found = searchSource(run, run.argumentsOf(args) as unknown as SearchArguments)
       run.errors.beside(found.failures, nodes)
       return write(run, found)
     },

@@ -1,17 +1,12 @@
 import type { FieldNode } from 'graphql'
-import { type UsedByPage, usedByPage } from '../operation/used-by.ts'
-import { everything } from '../../query/condition/condition.ts'
+import { type UsedByPage, UsedByRead } from '../reads/used-by-read.ts'
 import type { Kind } from '../model/kind.ts'
-import type { RelatedNeed } from '../operation/schema-relations.ts'
-import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { type PlainWriter, plainWriter } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import { unionConnectionWriter } from './union-connection-writer.ts'
 import type { RowWriter } from './writers.ts'
-
-type Values = Readonly<Record<string, unknown>>
 
 /** Compiles `usedBy`. Throws `NotCoveredError`. */
 export function usedByWriter(
@@ -20,13 +15,8 @@ export function usedByWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
 ): RowWriter {
-  const { relations, clusters } = compiler.served
-  const needs = ({ kinds }: Values, cluster: string): readonly RelatedNeed[] =>
-    relations.usesOf(kind).flatMap(({ user, needs: ofUser }) => {
-      const isAsked = !Array.isArray(kinds) || kinds.includes(user.typeName)
-      return isAsked && clusters.get(cluster)?.serves(user.resource) === true ? ofUser : []
-    })
-  compiler.asks({ args, needs })
+  const read = new UsedByRead(compiler.served, kind)
+  compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
   const write = unionConnectionWriter<UsedByPage>(
     {
       connection: 'UsedByConnection',
@@ -40,19 +30,9 @@ export function usedByWriter(
     compiler,
   )
   const { place } = compiler
-  return (run, { cluster, view }, id) => {
+  return (run, part, id) => {
     run.budget.report?.at(place)
-    const { served, budget, limits } = run
-    const asked = run.argumentsOf(args) as UsedByArguments
-    if (run.followed !== undefined) {
-      const reads = run.once(args, cluster, () =>
-        needs({ ...asked }, cluster).map((need) => need.kind),
-      )
-      run.followed({ reads, condition: everything, isSaid: false })
-    }
-    const { maxPageSize } = limits
-    const means = { served, parts: run, budget, maxPageSize }
-    return write(run, usedByPage({ ...means, cluster, kind, view, id, args: asked }))
+    return write(run, read.page(run, { part, id }, run.argumentsOf(args)))
   }
 }
 

@@ -3,8 +3,7 @@ import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { parseExact } from '../../lib/json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
-import type { KindView } from '../operation/kind-view.ts'
-import { NotCoveredError } from '../operation/not-covered.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Reads what stands at a path of an object, once a run; nothing else of it is parsed. */
@@ -12,7 +11,8 @@ export type ValueReader = (run: PlanRun, part: KindView, id: ObjectId) => readon
 
 /** Compiles a {@link ValueReader}. Throws `PathError`. */
 export function valueReader(path: string): ValueReader {
-  const { steps } = parsePath(path)
+  const whole = parsePath(path)
+  const { steps } = whole
   const parsed = steps.findIndex(({ form }) => form !== 'field')
   const own = parsed < 0 ? steps : steps.slice(0, parsed)
   const names = own.flatMap((step) => (step.form === 'field' ? [step.name] : []))
@@ -21,11 +21,11 @@ export function valueReader(path: string): ValueReader {
   const selection = { fields: [{ key: 'v', path: names, value }] }
   const found = new WeakMap<PlanRun, Map<HeldObject, readonly unknown[]>>()
   const projections = new WeakMap<StoreView, (held: HeldObject) => string | undefined>()
-  const readHeld = (view: StoreView, held: HeldObject): readonly unknown[] => {
+  const readHeld = (view: StoreView, held: HeldObject, id: ObjectId): readonly unknown[] => {
     let project = projections.get(view)
     if (project === undefined) projections.set(view, (project = view.projection(selection)))
     const text = project(held)
-    if (text === undefined) throw new NotCoveredError(`what stands at ${path}`)
+    if (text === undefined) return valuesAt(whole, view.object(id))
     const { v } = parseExact(text) as { readonly v: unknown }
     if (v === null) return nothing
     return rest.steps.length === 0 ? [v] : valuesAt(rest, v)
@@ -36,7 +36,7 @@ export function valueReader(path: string): ValueReader {
     const held = view.held(id)
     let values = known.get(held)
     run.budget.spend('fields', values === undefined ? fieldsPerReading : 1)
-    if (values === undefined) known.set(held, (values = readHeld(view, held)))
+    if (values === undefined) known.set(held, (values = readHeld(view, held, id)))
     return values
   }
 }

@@ -1,9 +1,8 @@
 import type { VariableValues } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { Page } from '../../query/page/page.ts'
-import type { ClusterKind, KindView } from '../operation/kind-view.ts'
-import type { ListPlace } from '../operation/list-request.ts'
-import type { ServedSchema } from '../operation/served-schema.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import type { PlanNeeds } from './plan-needs.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -11,10 +10,7 @@ import type { PlanRun } from './plan-run.ts'
 /** Writes one object of a kind, or one member of it, as JSON text. */
 export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
 
-/** Writes a page of a list as a connection. */
-export type ConnectionWriter = (run: PlanRun, part: KindView, list: ListPlace) => string
-
-/** Writes one field of a connection. */
+/** Writes a page of a list as a connection, or one field of it. */
 export type PageWriter = (run: PlanRun, part: KindView, page: Page) => string
 
 /** One field of `Query` in a plan. */

@@ -24,7 +24,7 @@ import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from '.
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
-import type { ObjectRef, ResolverContext, Row } from './read-context.ts'
+import type { ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 import { secretFields } from './secret-fields.ts'
 
@@ -187,8 +187,7 @@ function objectRefField(
       ...config,
       type: types.objectRef,
       resolve: (row, _args, { read }) => {
-        const chain = ownerChainOf(row, read, types.kindOf)
-        return chain instanceof Promise ? chain.then(topmostBuiltIn) : topmostBuiltIn(chain)
+        return topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
       },
     }
   }
@@ -199,12 +198,8 @@ function objectRefField(
       ...config,
       type: types.objectRef,
       resolve(row, _args, { read }) {
-        const refOf = (other: Row | null): ObjectRef | null =>
-          other === null
-            ? null
-            : objectRefOfKindAt(paths, row, valueAt(kindAt, other.object), types)
-        const found = read.followOne(row, relation)
-        return found instanceof Promise ? found.then(refOf) : refOf(found)
+        const other = read.followOne(row, relation)
+        return other && objectRefOfKindAt(paths, row, valueAt(kindAt, other.object), types)
       },
     }
   }

@@ -42,9 +42,19 @@ export function objectRefOfKindAt(
   kind: unknown,
   { kindOf }: { readonly kindOf: KindOf },
 ): ObjectRef | null {
-  const [named] = paths.flatMap((path) => valuesAt(path, row.object))
+  const named = paths.flatMap((path) => valuesAt(path, row.object))
+  return objectRefOfKind(named, kind, originOf(row), kindOf)
+}
+
+/** The first of some values as a reference, whose kind stands elsewhere; `null` where either says nothing. */
+export function objectRefOfKind(
+  [named]: readonly unknown[],
+  kind: unknown,
+  origin: ReferenceOrigin,
+  kindOf: KindOf,
+): ObjectRef | null {
   if (!isRecord(named) || !isRecord(kind)) return null
-  const [found] = objectRefsOf([{ ...kind, ...named }], originOf(row), kindOf)
+  const [found] = objectRefsOf([{ ...kind, ...named }], origin, kindOf)
   return found ?? null
 }
 
@@ -75,36 +85,21 @@ export function endsChain(chain: readonly ObjectRef[], owner: ObjectRef): boolea
  * The chain of owners of an object, the nearest first: at each step the controller, or the first owner where none
  * controls. Ends where the next owner is not there or not served, and after 16 steps.
  */
-export function ownerChainOf(
-  row: Row,
-  read: StoreReads,
-  kindOf: KindOf,
-): readonly ObjectRef[] | Promise<readonly ObjectRef[]> {
+export function ownerChainOf(row: Row, read: StoreReads, kindOf: KindOf): readonly ObjectRef[] {
   const chain: ObjectRef[] = []
-  const climb = (from: Row | null): readonly ObjectRef[] | Promise<readonly ObjectRef[]> => {
-    let at = from
-    while (at !== null) {
-      const { ownerReferences = [] } = at.object.metadata
-      const owner = nearestOwner(ownerReferences, originOf(at), kindOf)
-      if (owner === undefined || endsChain(chain, owner)) break
-      chain.push(owner)
-      const next = read.referenced(owner)
-      if (next instanceof Promise) return next.then(climb)
-      at = next
-    }
-    return chain
+  for (let at: Row | null = row; at !== null;) {
+    const { ownerReferences = [] } = at.object.metadata
+    const owner = nearestOwner(ownerReferences, originOf(at), kindOf)
+    if (owner === undefined || endsChain(chain, owner)) break
+    chain.push(owner)
+    at = read.referenced(owner)
   }
-  return climb(row)
+  return chain
 }
 
 /** The owner that nothing owns: the last of the chain; `null` where nothing owns the object. */
-export function rootOwnerOf(
-  row: Row,
-  read: StoreReads,
-  kindOf: KindOf,
-): ObjectRef | null | Promise<ObjectRef | null> {
-  const chain = ownerChainOf(row, read, kindOf)
-  return chain instanceof Promise ? chain.then((all) => all.at(-1) ?? null) : (chain.at(-1) ?? null)
+export function rootOwnerOf(row: Row, read: StoreReads, kindOf: KindOf): ObjectRef | null {
+  return ownerChainOf(row, read, kindOf).at(-1) ?? null
 }
 
 /** The last owner before the first one whose kind is not of Kubernetes itself. */

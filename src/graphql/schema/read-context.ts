@@ -210,21 +210,18 @@ export interface SecretContents {
   readonly type: string | null
 }
 
-/** What is read from a store, in the tick in which it is asked for, or from the API server, later. */
-type Read<T> = T | Promise<T>
-
 /**
- * What the stores hold: what is read of them within one tick is one moment. Kinds without a cache, and look-ups with `live`,
- * are read from the API server: those alone are promises.
+ * What one run of an operation reads, within one tick. What has to be read from the API server, and is not there yet, is `null`: it is
+ * fetched, and the operation runs again.
  */
 export interface StoreReads {
-  list(kind: Kind, args: ListFieldArguments): Read<ConnectionSource>
-  lookup(kind: Kind, args: LookupArguments): Read<Row | null>
+  list(kind: Kind, args: ListFieldArguments): ConnectionSource | null
+  lookup(kind: Kind, args: LookupArguments): Row | null
   /** By the `id` of an object, see `decodeObjectId`. */
-  object(id: string): Read<Row | null>
-  objectByRef(args: ObjectByRefArguments): Read<Row | null>
+  object(id: string): Row | null
+  objectByRef(args: ObjectByRefArguments): Row | null
   /** The object that is meant; `null` where there is none, or where its kind is not served. */
-  referenced(ref: ObjectRef): Read<Row | null>
+  referenced(ref: ObjectRef): Row | null
   /** The objects that own this one, whatever their kind. */
   owners(row: Row): readonly Row[]
   /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
@@ -232,9 +229,9 @@ export interface StoreReads {
   /** Those that make use of the object, of all kinds that may, or of those that are asked for. */
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
   /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
-  printerColumns(row: Row, wide: boolean): Promise<readonly PrinterColumn[] | null>
+  printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null
   /** What a Secret holds, as whoever asks is told it; `null` where it is gone. */
-  secret(row: Row): Promise<SecretContents | null>
+  secret(row: Row): SecretContents | null
   /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */
   followPolymorphic(
     row: Row,
@@ -248,28 +245,29 @@ export interface StoreReads {
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */
-  followOne(row: Row, relation: RelationField): Read<Row | null>
+  followOne(row: Row, relation: RelationField): Row | null
 }
 
 /** How the clusters and their caches are. */
 export interface FleetState {
-  clusters(): Read<readonly ClusterState[]>
+  clusters(): readonly ClusterState[]
   /** One of the clusters; `null` where it is none of them any more. */
-  cluster(name: string): Read<ClusterState | null>
+  cluster(name: string): ClusterState | null
 }
 
 /** What whoever asks may do. */
 export interface Permissions {
   /** Who asks; `null` where nobody is asked who they are. */
   readonly viewer: { readonly username: string; readonly groups: readonly string[] } | null
-  can(args: CanArguments): Read<boolean>
+  /** `null` where it has to be asked for first. */
+  can(args: CanArguments): boolean | null
   /** The same of one object. */
-  canDo(row: Row, args: ObjectCanArguments): Read<boolean>
+  canDo(row: Row, args: ObjectCanArguments): boolean | null
 }
 
 /**
  * The `contextValue` of an operation, as far as the schema's resolvers need it: all that they know of the gateway.
- * All but live reads is synchronous. Every method may throw; the error is that of the field which asked.
+ * Everything is synchronous. Every method may throw; the error is that of the field which asked.
  */
 export interface ResolverContext {
   readonly read: StoreReads

@@ -44,19 +44,20 @@ export function relayFields(
       ): ReturnType<StoreReads['object']> {
         const identity = decodeObjectId(id)
         if (types.kindOf(identity.group, identity.kind) === kind) return read.object(id)
-        throw new ArgumentError(
-          'id',
-          `is that of an object of another kind than ${kind.typeName}`,
-          {
-            value: id,
-            hint: '`object(id:)` finds objects of any kind',
-          },
-        )
+        throw ofAnotherKind(id, kind.typeName)
       },
       ...fromSource({ form: 'objectById' }),
     }
   }
   return fields
+}
+
+/** The error of a field for objects of one type, with the `id` of an object of another type. */
+export function ofAnotherKind(id: string, typeName: string): ArgumentError {
+  return new ArgumentError('id', `is that of an object of another kind than ${typeName}`, {
+    value: id,
+    hint: '`object(id:)` finds objects of any kind',
+  })
 }
 
 /** Whether Relay may fetch objects of the type again: whether `Query` has the field for it. */

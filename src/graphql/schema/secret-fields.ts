@@ -15,13 +15,13 @@ export function secretFields({
       type: GraphQLStringMap,
       description:
         'What it holds: base64, by key. Read from the API server for each answer, with the token of whoever asks; null where the Secret is gone.',
-      resolve: async (row, _args, { read }) => (await read.secret(row))?.data ?? null,
+      resolve: (row, _args, { read }) => read.secret(row)?.data ?? null,
       ...fromSource({ form: 'secretContents' }),
     },
     type: {
       type: GraphQLString,
       description: 'What `data` is for: `kubernetes.io/tls`. Read as `data` is.',
-      resolve: async (row, _args, { read }) => (await read.secret(row))?.type ?? null,
+      resolve: (row, _args, { read }) => read.secret(row)?.type ?? null,
       ...fromSource({ form: 'secretContents' }),
     },
   }

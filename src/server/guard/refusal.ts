@@ -6,7 +6,7 @@ import {
 } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
-import { clientErrorOf, isUnexpected } from '../../graphql/operation/client-error.ts'
+import { clientErrorOf, isUnexpected } from '../../graphql/errors/client-error.ts'
 
 /** A refusal: a status and one sentence for people. */
 export interface Refusal {

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts'
-import { ClientError } from '../../graphql/operation/client-error.ts'
+import { ClientError } from '../../graphql/errors/client-error.ts'
 
 /** Limits per user over all connections. Anonymous callers are not counted. */
 export interface UserQuotaLimits {

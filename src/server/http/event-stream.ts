@@ -7,7 +7,7 @@ import {
 } from 'graphql'
 import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import { clientErrorOf } from '../../graphql/operation/client-error.ts'
+import { clientErrorOf } from '../../graphql/errors/client-error.ts'
 import { interruptible } from '../../lib/generators.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import { FrameSink } from '../frame-sink.ts'

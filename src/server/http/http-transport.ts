@@ -244,8 +244,10 @@ export class HttpTransport {
   ): Promise<void> {
     const { pipeline, planned, documents, compressFromBytes, unsent } = this.#options
     const sending = { compressFromBytes, unsent, viewer }
+    const beganMs = performance.now()
     if (planned !== undefined && 'context' in made) {
-      if (await answerPlanned(request, response, { planned, documents, ...sending })) return
+      const edge = { planned, documents, callerToken, ...sending }
+      if (await answerPlanned(request, response, edge)) return
     }
     let mayBeKept = true
     const answered = await pipeline.handleNodeRequestAndResponse(request, response, {
@@ -255,6 +257,7 @@ export class HttpTransport {
       callerToken,
       made,
       secretRead: () => (mayBeKept = false),
+      beganMs,
     })
     const { status } = answered
     const answer = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { ClientError } from '../../graphql/operation/client-error.ts'
+import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 
 /** The maximum size of all documents, in UTF-16 units. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { QueryRequest } from '../../graphql/plan/planned-queries.ts'
+import type { OperationOptions } from '../../graphql/answer/execution.ts'
+import type { QueryRequest } from '../../graphql/answer/planned-queries.ts'
 import { isRecord } from '../../lib/json.ts'
 import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin, ServerPlugin } from '../operation-options.ts'
@@ -7,6 +8,9 @@ import type { PlannedStream } from '../planned-stream.ts'
 import { sendAnswer, type SendOptions } from './http-answer.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import { namesHash, onlyNamesHash } from './known-documents.ts'
+
+/** What the data of Secrets is read with, and what is told that an answer holds it. */
+type SecretAccess = Pick<OperationOptions, 'callerToken' | 'secretRead'>
 
 /** Answers operations that have a plan, as most queries do. */
 export interface PlannedQueries {
@@ -18,7 +22,7 @@ export interface PlannedQueries {
    */
   answer(
     operation: QueryRequest,
-    origin: OperationOrigin,
+    origin: OperationOrigin & SecretAccess,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
   subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream>
@@ -29,7 +33,8 @@ const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
 /** The inputs of the fast path. */
-export interface PlannedEdge extends Omit<SendOptions, 'revalidates'> {
+export interface PlannedEdge
+  extends Omit<SendOptions, 'revalidates'>, Pick<SecretAccess, 'callerToken'> {
   readonly planned: PlannedQueries
   readonly documents: DocumentSource
 }
@@ -41,7 +46,7 @@ export interface PlannedEdge extends Omit<SendOptions, 'revalidates'> {
 export async function answerPlanned(
   request: IncomingMessage & { body?: unknown },
   response: ServerResponse,
-  { planned, documents, ...sending }: PlannedEdge,
+  { planned, documents, callerToken, ...sending }: PlannedEdge,
 ): Promise<boolean> {
   const type = answerType(request.headers.accept)
   if (type === undefined || request.headers['content-encoding'] !== undefined) return false
@@ -61,17 +66,20 @@ export async function answerPlanned(
   }
   const operation = withDocument(asked.request, documents, isPost)
   if (operation === undefined) return false
+  let mayBeKept = true
   const origin = {
     transport: 'http',
     headers: request.headers,
     connectionParams: undefined,
     viewer: sending.viewer,
+    callerToken,
+    secretRead: () => void (mayBeKept = false),
   } as const
   const answered = planned.answer(operation, origin)
   const text = typeof answered === 'object' ? await answered : answered
   if (text === undefined) return false
   const answer = { status: 200, headers: { 'content-type': type }, text }
-  const revalidates = !isPost && namesHash(asked.request?.extensions)
+  const revalidates = mayBeKept && !isPost && namesHash(asked.request?.extensions)
   await sendAnswer(request, response, answer, { ...sending, revalidates })
   return true
 }

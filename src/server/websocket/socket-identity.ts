@@ -6,7 +6,7 @@ import {
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import { ClientError } from '../../graphql/operation/client-error.ts'
+import { ClientError } from '../../graphql/errors/client-error.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'

@@ -9,9 +9,9 @@ import {
   clientResult,
   isUnexpected,
   withoutTransportDetails,
-} from '../../graphql/operation/client-error.ts'
-import type { OperationOptions } from '../../graphql/operation/execution.ts'
-import { queryLane, turns } from '../../graphql/operation/operation-turns.ts'
+} from '../../graphql/errors/client-error.ts'
+import type { OperationOptions } from '../../graphql/answer/execution.ts'
+import { queryLane, turns } from '../../graphql/prepare/operation-turns.ts'
 import { type DocumentSource, observedDocument } from '../document-source.ts'
 import type { UserQuotas } from '../guard/user-quotas.ts'
 import type { PlannedQueries } from '../http/query-fast-path.ts'
@@ -125,7 +125,8 @@ export function createWebSocketOperations(
     const asked = { query, operationName, variables: variableValues ?? {} }
     const origin = { transport: 'websocket', headers, connectionParams, viewer } as const
     if (isLive) return await planned.subscribe?.(asked, origin)
-    const text = await planned.answer(asked, origin)
+    const { callerToken } = extra.identity
+    const text = await planned.answer(asked, { ...origin, callerToken })
     return text === undefined ? undefined : oneFrame(text)
   }
 

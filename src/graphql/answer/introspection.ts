@@ -1,0 +1,72 @@
+import {
+  type ExecutionResult,
+  Kind as NodeKind,
+  type OperationDefinitionNode,
+  type ValidatedExecutionArgs,
+} from 'graphql'
+import {
+  defaultWorkLimits,
+  WorkBudget,
+  type WorkLimits,
+} from '../../query/condition/work-budget.ts'
+import type { OperationDocuments } from '../documents/operation-documents.ts'
+import { executePriced } from './priced-executor.ts'
+
+/**
+ * The whole of a schema is more than any other operation may write, and every tool asks for it. So it may cost a few times
+ * as much; and since it is the same for everybody until the schema changes, it is executed once for each document.
+ */
+const timesTheWork = 6
+const known = new WeakMap<OperationDefinitionNode, KnownAnswer>()
+/** A field of an answer, besides its text. */
+const bytesPerField = 100
+
+interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
+  readonly result: ExecutionResult
+}
+
+/**
+ * Answers an operation that asks for the schema, once, and for nothing else; `undefined` for any other, and for one with
+ * variables.
+ */
+export async function answerIntrospection(
+  args: ValidatedExecutionArgs,
+  work: Partial<WorkLimits>,
+  documents: OperationDocuments,
+): Promise<ExecutionResult | undefined> {
+  const { schema, document, operation } = args
+  if (!isIntrospection(operation)) return undefined
+  const answer = known.get(operation)
+  if (answer?.schema === schema) return answer.result
+  const budget = new WorkBudget(raised(work))
+  const result = await executePriced(args, budget)
+  if (result.errors === undefined) {
+    known.set(operation, { schema, result })
+    documents.grown(document, bytesPerField * budget.spent('fields') + 2 * budget.spent('bytes'))
+  }
+  return result
+}
+
+function isIntrospection({
+  variableDefinitions = [],
+  selectionSet,
+}: OperationDefinitionNode): boolean {
+  const names = selectionSet.selections.map((one) =>
+    one.kind === NodeKind.FIELD ? one.name.value : '',
+  )
+  return (
+    variableDefinitions.length === 0 &&
+    names.filter((name) => name === '__schema').length === 1 &&
+    names.every((name) => name === '__schema' || name === '__typename')
+  )
+}
+
+function raised(work: Partial<WorkLimits>): Partial<WorkLimits> {
+  const { fields, bytes, tests } = { ...defaultWorkLimits, ...work }
+  return {
+    ...work,
+    fields: fields * timesTheWork,
+    bytes: bytes * timesTheWork,
+    tests: tests * timesTheWork,
+  }
+}

@@ -1,0 +1,196 @@
+import type { FoundObject } from '../prepare/kind-view.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
+import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
+import { decodeObjectId } from '../model/object-id.ts'
+import type { DirectObject } from '../reads/direct/direct-tables.ts'
+import {
+  cachedOrigin,
+  foundByKey,
+  identified,
+  kindOfIdentity,
+  ownersOf,
+  referenced,
+  resolveObjectRef,
+} from '../reads/object-read.ts'
+import { OncePerRun, type ReadRun } from '../reads/read-run.ts'
+import { RelationRead } from '../reads/relation-read.ts'
+import type {
+  GraphArguments,
+  ListFieldArguments,
+  LookupArguments,
+  ObjectByRefArguments,
+  OwnedArguments,
+  RelationArguments,
+  SearchArguments,
+  UsedByArguments,
+} from '../schema/read-arguments.ts'
+import type {
+  ConnectionSource,
+  GraphSource,
+  ObjectRef,
+  OwnedConnectionSource,
+  PrinterColumn,
+  Row,
+  SearchSource,
+  SecretContents,
+  StoreReads,
+  UsedByConnectionSource,
+} from '../schema/read-context.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import {
+  graphSource,
+  polymorphicConnection,
+  storeConnection,
+  usedByConnection,
+} from './connection.ts'
+import { readGraph } from '../reads/graph/graph-read.ts'
+import { graphRequest } from '../reads/graph/graph-request.ts'
+import { type ListRequest, listRequest, pageOf, readList } from '../reads/list-read.ts'
+import { OwnedRead } from '../reads/owned-read.ts'
+import { PolymorphicRead } from '../reads/polymorphic-read.ts'
+import { searchSource } from '../reads/search-read.ts'
+import { UsedByRead } from '../reads/used-by-read.ts'
+
+/** Hands resolvers what is read of the stores, decoded: for one run of one operation, all of it within one tick. */
+export class StoreReader implements StoreReads {
+  readonly #run: ReadRun
+  readonly #relations = new Map<RelationField, RelationRead>()
+  readonly #forms = new OncePerRun<OwnedRead | PolymorphicRead | UsedByRead>()
+  /** What arguments ask for, which is the same for every row that a field is asked of. */
+  readonly #requests: ArgumentsCache<Kind, ListRequest>
+
+  constructor(run: ReadRun) {
+    this.#run = run
+    this.#requests = new ArgumentsCache(run.budget)
+  }
+
+  list(kind: Kind, args: ListFieldArguments): ConnectionSource | null {
+    const read = readList(this.#run, kind, this.#request(kind, args))
+    return read === undefined ? null : storeConnection(read, this.#run.budget)
+  }
+
+  lookup(kind: Kind, args: LookupArguments): Row | null {
+    const at = { cluster: clusterNamed(this.#run.served, args.cluster), kind }
+    return rowOf(foundByKey(this.#run, at, objectKey(args), args.live === true))
+  }
+
+  object(id: string): Row | null {
+    const identity = decodeObjectId(id)
+    const at = kindOfIdentity(this.#run.served, identity)
+    return at === undefined ? null : rowOf(identified(this.#run, at, identity))
+  }
+
+  objectByRef(args: ObjectByRefArguments): Row | null {
+    const { kind, ...object } = resolveObjectRef(this.#run.served, args)
+    return this.lookup(kind, object)
+  }
+
+  referenced(ref: ObjectRef): Row | null {
+    return rowOf(referenced(this.#run, ref))
+  }
+
+  owners({ cluster, object }: Row): readonly Row[] {
+    const { ownerReferences = [], namespace = '' } = object.metadata
+    const owners = ownersOf(this.#run, { cluster, namespace }, ownerReferences)
+    return owners.flatMap((owner) => rowOf(owner) ?? [])
+  }
+
+  owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
+    const read = this.#forms.of(this.#run, `owned ${row.kind.typeName}`, () => {
+      return new OwnedRead(this.#run.served, row.kind)
+    }) as OwnedRead
+    const { namespace = '', uid = '' } = row.object.metadata
+    const page = read.page(this.#run, { cluster: row.cluster, namespace, uid }, args)
+    return polymorphicConnection(page, this.#run.budget)
+  }
+
+  usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
+    const read = this.#forms.of(this.#run, `usedBy ${row.kind.typeName}`, () => {
+      return new UsedByRead(this.#run.served, row.kind)
+    }) as UsedByRead
+    return usedByConnection(read.page(this.#run, this.#originOf(row), args), this.#run.budget)
+  }
+
+  printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null {
+    return this.#run.direct.columns(directObject(row), wide) ?? null
+  }
+
+  secret(row: Row): SecretContents | null {
+    return this.#run.direct.secret(directObject(row), this.#run.budget) ?? null
+  }
+
+  follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
+    const read = this.#readOf(field)
+    const at = this.#originOf(row)
+    const run = this.#run
+    const { part, list } =
+      at === undefined
+        ? read.nowhere(run, row.cluster)
+        : read.many(run, at.part, at.id, args.related === true)
+    const page = pageOf(run, part, list, this.#request(part.kind, args))
+    return storeConnection({ part, page }, run.budget)
+  }
+
+  followOne(row: Row, field: RelationField): Row | null {
+    const at = this.#originOf(row)
+    return at === undefined ? null : rowOf(this.#readOf(field).one(this.#run, at.part, at.id))
+  }
+
+  followPolymorphic(
+    row: Row,
+    field: PolymorphicRelationField,
+    args: OwnedArguments,
+  ): OwnedConnectionSource {
+    const { kind, cluster, object } = row
+    const read = this.#forms.of(this.#run, `${kind.typeName}.${field.name}`, () => {
+      return new PolymorphicRead(this.#run.served, kind, field)
+    }) as PolymorphicRead
+    const gone = object.metadata.uid ?? objectKey(object.metadata)
+    const page = read.page(this.#run, this.#originOf(row) ?? { gone, cluster }, args)
+    return polymorphicConnection(page, this.#run.budget)
+  }
+
+  graph(args: GraphArguments): GraphSource {
+    return graphSource(readGraph(this.#run, graphRequest(this.#run.served, args)))
+  }
+
+  search(args: SearchArguments): SearchSource {
+    return searchSource(this.#run, args)
+  }
+
+  /** Every row of a list asks its relations with the same arguments. */
+  #request(kind: Kind, args: ListFieldArguments): ListRequest {
+    return this.#requests.of(kind, args, () => listRequest(this.#run.served, kind, args))
+  }
+
+  #readOf(field: RelationField): RelationRead {
+    let read = this.#relations.get(field)
+    if (read === undefined) {
+      const relation = this.#run.served.relations.byField.get(field)
+      if (relation === undefined) {
+        const { from, name } = field.definition
+        throw new TypeError(`the schema has no relation ${from}.${name}`)
+      }
+      this.#relations.set(field, (read = new RelationRead(field, relation)))
+    }
+    return read
+  }
+
+  #originOf(row: Row): FoundObject | undefined {
+    const { metadata } = row.object
+    return cachedOrigin(this.#run, row, { key: objectKey(metadata), uid: metadata.uid ?? '' })
+  }
+}
+
+function rowOf(found: FoundObject | undefined): Row | null {
+  if (found === undefined) return null
+  const { cluster, kind, view } = found.part
+  return { cluster, kind, object: view.object(found.id) }
+}
+
+function directObject({ cluster, kind, object: { metadata } }: Row): DirectObject {
+  const { namespace, name, uid = '' } = metadata
+  const place = namespace === undefined ? { name } : { namespace, name }
+  return { cluster, kind, ...place, uid }
+}

@@ -1,0 +1,266 @@
+import {
+  BREAK,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  parse,
+  Source,
+  specifiedRules,
+  validate,
+  visit,
+} from 'graphql'
+import { shortened } from '../../lib/text.ts'
+import {
+  ClientError,
+  type ClientErrorCode,
+  clientErrorOf,
+  requestError,
+} from '../errors/client-error.ts'
+import { hasOverlapsBeyond } from './overlapping-fields.ts'
+import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
+
+/** What a document may be like, as an operator may configure it. */
+export interface DocumentLimits extends SelectionLimits {
+  /** Tokens of one document. */
+  readonly maxTokens: number
+  /** Whether `__schema` and `__type` are answered; names that nobody has guessed are not suggested where they are not. */
+  readonly introspection: boolean
+}
+
+/** What a document, and the variables with it, may be like in any case. */
+const documentLimits = {
+  /**
+   * Brackets within brackets. What reads a document calls itself for each level, here and in graphql-js, until there is no
+   * more stack.
+   */
+  depth: 64,
+  /** Of a name. graphql-js compares unknown ones with all that are known, in time that grows with their length. */
+  nameLength: 256,
+  /** Errors of one document that are told. */
+  errors: 10,
+  /** The same of one of so many characters: graphql-js writes out for each wrong value all that stands beside it. */
+  long: 5_000,
+  errorsOfLong: 3,
+  /** Pairs of fields of one name in one place, which graphql-js compares with each other in some 6 us each. */
+  overlaps: 8_000,
+  /** Values in all variables together, */
+  variableValues: 50_000,
+  /** of which an object counts as so many more: graphql-js looks for each field that its type has. */
+  valuesPerObject: 10,
+} as const
+
+/**
+ * Parses a document within bounds, all of which are checked before anything calls itself that deep: of tokens, of depth,
+ * of the length of names, of what is selected. Throws the GraphQLError of a document that is none, or that is too large.
+ */
+export function parseDocument(text: string, limits: DocumentLimits): DocumentNode {
+  const source = new Source(text)
+  checkText(source)
+  let document: DocumentNode
+  try {
+    document = parse(source, { maxTokens: limits.maxTokens })
+  } catch (error) {
+    throw error instanceof GraphQLError ? requestError(error) : error
+  }
+  checkSelections(document, limits)
+  checkOverlaps(document)
+  return document
+}
+
+function checkOverlaps(document: DocumentNode): void {
+  const { overlaps } = documentLimits
+  if (!hasOverlapsBeyond(document, overlaps)) return
+  const message = `the document selects the same fields in the same places, or spreads the same fragments, so often that more than ${overlaps} pairs of fields would be compared`
+  const hint = 'select each field once, or in one fragment'
+  throw clientErrorOf(new ClientError('QUERY_TOO_COSTLY', message, { value: overlaps, hint }))
+}
+
+interface OpenBracket {
+  readonly bracket: string
+  /** The name before it: of the argument or the input field that its value is. */
+  readonly key: string | undefined
+}
+
+/** Validates a document, up to a bound of errors: of more nobody learns more, and each takes its time. */
+export function validateDocument(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  { introspection }: Pick<DocumentLimits, 'introspection'>,
+): readonly GraphQLError[] {
+  const refused = introspection ? undefined : refusedIntrospection(document)
+  if (refused !== undefined) return [refused]
+  return validate(schema, document, specifiedRules, {
+    maxErrors: isLong(document) ? documentLimits.errorsOfLong : documentLimits.errors,
+    hideSuggestions: !introspection,
+  })
+}
+
+/** The error of a document that asks for the schema where that is not told; `undefined` for any other. */
+function refusedIntrospection(document: DocumentNode): GraphQLError | undefined {
+  let refused: GraphQLError | undefined
+  visit(document, {
+    Field(node) {
+      const { value: name } = node.name
+      if (name !== '__schema' && name !== '__type') return undefined
+      refused = new GraphQLError(`${name} is not answered here: introspection is off`, {
+        nodes: node,
+        extensions: {
+          code: 'UNSUPPORTED' satisfies ClientErrorCode,
+          hint: 'informerql schema prints the schema; the operator may turn introspection on',
+        },
+      })
+      return BREAK
+    },
+  })
+  return refused
+}
+
+function isLong({ loc }: DocumentNode): boolean {
+  return loc !== undefined && loc.end > documentLimits.long
+}
+
+/** Checks the depth of brackets and the length of names by the text alone, in one pass. */
+function checkText(source: Source): void {
+  const open: OpenBracket[] = []
+  let name: string | undefined
+  let key: string | undefined
+  for (const { text, position } of textPieces(source.body)) {
+    switch (text) {
+      case ':':
+        key = name
+        break
+      case '{':
+      case '(':
+      case '[':
+        open.push({ bracket: text, key })
+        key = undefined
+        if (open.length > documentLimits.depth) throw tooDeep(source, position, open)
+        break
+      case '}':
+      case ')':
+      case ']':
+        open.pop()
+        key = undefined
+        break
+      default:
+        if (text.length > documentLimits.nameLength) throw tooLong(source, position, text)
+        name = text
+    }
+  }
+}
+
+function tooDeep(source: Source, position: number, open: readonly OpenBracket[]): GraphQLError {
+  const call = open.findLastIndex(({ bracket }) => bracket === '(')
+  const argument = call < 0 ? undefined : open[call + 1]?.key
+  const what = argument ?? 'the document'
+  return new GraphQLError(`${what}: is nested more than ${documentLimits.depth} deep`, {
+    source,
+    positions: [position],
+    extensions: {
+      code: 'BAD_USER_INPUT',
+      ...(argument === undefined ? {} : { argument }),
+      hint: 'ask in several queries',
+    },
+  })
+}
+
+function tooLong(source: Source, position: number, name: string): GraphQLError {
+  const { nameLength } = documentLimits
+  const message = `the name ${shortened(name)} is longer than ${nameLength} characters`
+  const extensions = { code: 'BAD_USER_INPUT' }
+  return new GraphQLError(message, { source, positions: [position], extensions })
+}
+
+/** What is wrong with the depth or the number of a request's variables, if anything is. Does not call itself. */
+export function problemOfVariables(
+  variables: Readonly<Record<string, unknown>>,
+): GraphQLError | undefined {
+  let values = 0
+  for (const [name, variable] of Object.entries(variables)) {
+    values += 1
+    let level = containersAmong([variable])
+    for (let depth = 1; level.length > 0; depth += 1) {
+      const inner: object[] = []
+      const before = values
+      for (const container of level) {
+        const isList = Array.isArray(container)
+        const members: readonly unknown[] = isList ? container : Object.values(container)
+        values += members.length + (isList ? 0 : documentLimits.valuesPerObject)
+        if (values > documentLimits.variableValues) {
+          const problem = `makes more than ${documentLimits.variableValues} values of the variables`
+          return variableError(name, problem)
+        }
+        for (const one of containersAmong(members)) inner.push(one)
+      }
+      if (values > before && depth > documentLimits.depth) {
+        return variableError(name, `is nested more than ${documentLimits.depth} deep`)
+      }
+      level = inner
+    }
+  }
+  return undefined
+}
+
+function containersAmong(values: readonly unknown[]): readonly object[] {
+  return values.filter((value) => typeof value === 'object' && value !== null)
+}
+
+function variableError(name: string, problem: string): GraphQLError {
+  const argument = `$${shortened(name)}`
+  const details = { argument, hint: 'ask in several queries' }
+  return clientErrorOf(new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, details))
+}
+
+/** A piece of a document's text that counts for its shape: a name, a bracket or a colon. */
+interface TextPiece {
+  readonly text: string
+  /** Where it begins. */
+  readonly position: number
+}
+
+const backslash = '\\'
+const blockQuote = '"""'
+const punctuation: ReadonlySet<string> = new Set([':', '{', '}', '(', ')', '[', ']'])
+const nameBegins = /[_A-Za-z]/
+const name = /[_0-9A-Za-z]+/y
+
+/** The names, brackets and colons of a document, in one pass. Strings, numbers and comments are passed over. */
+function* textPieces(body: string): Generator<TextPiece, void, void> {
+  let at = 0
+  while (at < body.length) {
+    const here = body.charAt(at)
+    if (here === '"') {
+      at = body.startsWith(blockQuote, at) ? endOfBlock(body, at + 3) : endOfString(body, at + 1)
+    } else if (here === '#') {
+      at = endOr(body, body.indexOf('\n', at))
+    } else if (punctuation.has(here)) {
+      yield { text: here, position: at }
+      at += 1
+    } else if (nameBegins.test(here)) {
+      name.lastIndex = at
+      const text = name.exec(body)?.[0] ?? here
+      yield { text, position: at }
+      at += text.length
+    } else {
+      at += 1
+    }
+  }
+}
+
+function endOfString(body: string, from: number): number {
+  let at = from
+  while (at < body.length && body[at] !== '"' && body[at] !== '\n') {
+    at += body[at] === backslash ? 2 : 1
+  }
+  return at + 1
+}
+
+function endOfBlock(body: string, from: number): number {
+  let end = body.indexOf(blockQuote, from)
+  while (end > 0 && body[end - 1] === backslash) end = body.indexOf(blockQuote, end + 3)
+  return end < 0 ? body.length : end + 3
+}
+
+function endOr(body: string, found: number): number {
+  return found < 0 ? body.length : found
+}

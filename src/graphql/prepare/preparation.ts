@@ -1,0 +1,124 @@
+import type { Lane } from '../../lib/event-loop.ts'
+import type { ClusterKind } from './kind-view.ts'
+import { KindLeases } from './kind-leases.ts'
+import { turns } from './operation-turns.ts'
+import { PermissionWait } from './permission-wait.ts'
+import type { DirectFetch, FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { ViewerAccess } from './viewer-access.ts'
+
+/** How often a run may find that it needs further kinds or indexes. */
+export const maxRounds = 3
+
+/** What an operation is prepared for. */
+interface PreparationOptions {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+}
+
+/** How an operation is run once its kinds are prepared. */
+export interface RunOptions<T> {
+  readonly direct: DirectFetch
+  /** Where each run waits for its turn. */
+  readonly lane: Lane
+  /** Runs the operation, within one tick. */
+  readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
+}
+
+/** Prepares kinds and runs as {@link runUntilPrepared} does; then gives the leases back. */
+export function prepareAndRun<T>(
+  { served, limits }: PreparationOptions,
+  kinds: readonly ClusterKind[],
+  options: RunOptions<T> & { readonly access: ViewerAccess | undefined },
+): T | Promise<T> {
+  const { syncDeadlineMs } = limits
+  const prepared = new KindLeases({ served, syncDeadlineMs, access: options.access })
+  const release = (): void => prepared[Symbol.dispose]()
+  let result: T | Promise<T> | undefined
+  try {
+    const wait = prepared.prepareNamed(kinds)
+    result =
+      wait === undefined
+        ? runUntilPrepared(prepared, options)
+        : wait.then(() => runUntilPrepared(prepared, options))
+    return result instanceof Promise ? result.finally(release) : result
+  } finally {
+    if (!(result instanceof Promise)) release()
+  }
+}
+
+/**
+ * Runs an operation, each time over a new snapshot. A run may lack something that only data name: kinds, indexes, permissions, or
+ * direct reads. All that it lacked is prepared, and the operation runs again:
+ *
+ * - at most three times for kinds and indexes; in the last run, what is lacking is the error of its field
+ * - until the sync deadline for permissions, which may be dropped at any moment
+ * - as often as {@link DirectFetch} finds something to read
+ *
+ * Answers a promise only where there is something to wait for.
+ */
+function runUntilPrepared<T>(prepared: KindLeases, options: RunOptions<T>): T | Promise<T> {
+  prepared.begin()
+  return new Rounds(prepared, options).run()
+}
+
+class Rounds<T> {
+  readonly #prepared: KindLeases
+  readonly #options: RunOptions<T>
+  readonly #permissions: PermissionWait
+  #round = 1
+  #further: FurtherRuns = 'any'
+
+  constructor(prepared: KindLeases, options: RunOptions<T>) {
+    this.#prepared = prepared
+    this.#options = options
+    this.#permissions = new PermissionWait(prepared.syncDeadlineMs)
+  }
+
+  run(): T | Promise<T> {
+    const turn = turns.enter(this.#options.lane)
+    return turn === undefined ? this.#runNow() : turn.then(() => this.#runNow())
+  }
+
+  #runNow(): T | Promise<T> {
+    const { run, direct, lane } = this.#options
+    const snapshot = this.#prepared.settle({ further: this.#further, direct })
+    const result = turns.run(() => run(snapshot), lane)
+    return result instanceof Promise
+      ? result.then((one) => this.#ended(snapshot, one))
+      : this.#ended(snapshot, result)
+  }
+
+  #ended(snapshot: ReadSnapshot, result: T): T | Promise<T> {
+    if (!snapshot.isLacking) return result
+    const read = this.#options.direct.fetch()
+    const wait = joined([read, this.#prepare(snapshot)])
+    return wait === undefined ? this.run() : wait.then(() => this.run())
+  }
+
+  /** Prepares the kinds, indexes and permissions that a run lacked; `undefined` where there is nothing to wait for. */
+  #prepare(snapshot: ReadSnapshot): Promise<unknown> | undefined {
+    if (!snapshot.isLackingKinds) return undefined
+    const { needed, neededIndexes } = snapshot
+    const isPermission =
+      neededIndexes.length === 0 && needed.every((need) => this.#prepared.isExpected(need))
+    if (isPermission && this.#permissions.isOver()) {
+      this.#further = 'none'
+      return undefined
+    }
+    const wait = joined([
+      this.#prepared.prepare(needed),
+      neededIndexes.length === 0 ? undefined : this.#prepared.makeIndexes(neededIndexes),
+      this.#prepared.ask(snapshot),
+    ])
+    // Where there is nothing to wait for, waiting does not help.
+    if (!isPermission || wait === undefined) this.#round += 1
+    if (this.#round >= maxRounds) this.#further = this.#round > maxRounds ? 'none' : 'permissions'
+    return wait
+  }
+}
+
+function joined(waits: readonly (Promise<unknown> | undefined)[]): Promise<unknown> | undefined {
+  const [first, ...others] = waits.filter((wait) => wait !== undefined)
+  return others.length === 0 ? first : Promise.all([first, ...others])
+}

@@ -1,0 +1,76 @@
+import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
+import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
+import type { ClusterKind } from './kind-view.ts'
+
+/** Why a read that has taken too long gives nothing. */
+export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
+  const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
+  const details = { cluster, kind: kind.typeName, hint: 'ask again in a moment' }
+  return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+}
+
+/**
+ * Why a read that has failed gives nothing. A viewer is not told what the API server says of the gateway's account, nor where it is:
+ * `isViewer`.
+ */
+export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): ClientError {
+  if (cause instanceof UnreadableResourceError) return unreadableKind(at, cause, isViewer)
+  const { cluster, kind } = at
+  const details = { cluster, kind: kind.typeName, cause }
+  if (cause instanceof ApiStatusError) {
+    const { httpStatus, retryAfterMs, status } = cause
+    const isTold = !isViewer || aboutRequest.has(httpStatus)
+    const reason = (isTold ? status.message : undefined) ?? `HTTP ${httpStatus}`
+    const message = `${kind.typeName} cannot be read from the API server: ${reason}`
+    if (httpStatus === 410) {
+      const hint = 'the list has moved on: begin again without `after`'
+      return new ClientError('BAD_USER_INPUT', message, { ...details, argument: 'after', hint })
+    }
+    const code = statusCodes[httpStatus] ?? 'CLUSTER_UNREACHABLE'
+    return new ClientError(code, message, { ...details, retryAfterMs })
+  }
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  const message = isViewer ? unreachable(at) : reason
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
+const statusCodes: Readonly<Record<number, ClientErrorCode>> = {
+  400: 'BAD_USER_INPUT',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  405: 'UNSUPPORTED',
+  406: 'UNSUPPORTED',
+}
+
+/** What an API server says with these is about what was asked, not about who has asked or how. */
+const aboutRequest: ReadonlySet<number> = new Set([400, 404, 405, 406, 410])
+
+/**
+ * Why a kind cannot be read, as the error of the field that wanted it. A viewer is told nothing of what else is in memory, nor
+ * what the API server says to the gateway's own account, nor where it is.
+ */
+export function unreadableKind(
+  at: ClusterKind,
+  cause: UnreadableResourceError,
+  isViewer: boolean,
+): ClientError {
+  const { code, retryAfterMs } = cause
+  const { cluster, kind } = at
+  const plain = isViewer ? plainReasons[code]?.(at) : undefined
+  // What has no cause is in the gateway's own words.
+  const isPlain = plain !== undefined && (cause.cause !== undefined || code === 'CACHE_FULL')
+  const hint = isPlain && code === 'CLUSTER_UNREACHABLE' ? 'ask again in a moment' : cause.hint
+  const details = { cluster, kind: kind.typeName, hint, retryAfterMs, cause }
+  return new ClientError(code, isPlain ? plain : cause.message, details)
+}
+
+const unreachable = ({ cluster }: ClusterKind): string => `cluster ${cluster} cannot be reached`
+
+const plainReasons: Partial<Record<UnreadableCode, (at: ClusterKind) => string>> = {
+  CACHE_FULL: ({ kind }) => `the cache has no room for ${kind.typeName}`,
+  CLUSTER_UNREACHABLE: unreachable,
+  FORBIDDEN: ({ kind }) => `the gateway may not list and watch ${kind.typeName}`,
+  NOT_FOUND: ({ cluster, kind }) => `cluster ${cluster} does not serve ${kind.typeName}`,
+  NOT_SYNCED: ({ kind }) => `${kind.typeName} is still loading`,
+}

@@ -1,0 +1,327 @@
+import type { AccessQuestion } from '../../access/access-question.ts'
+import type { ResourceHistory } from '../../cache/recent-changes.ts'
+import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import type { Lease } from '../../cache/cached-resource.ts'
+import type { SharedInformer } from '../../informer/shared-informer.ts'
+import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
+import type { Kind } from '../model/kind.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from './kind-view.ts'
+import { unreadableKind } from './read-failures.ts'
+import {
+  forbiddenList,
+  type KindNeed,
+  tooManyNamespaces,
+  type ViewerAccess,
+} from './viewer-access.ts'
+
+/** An index of a kind in a cluster. */
+export interface IndexAt {
+  readonly at: ClusterKind
+  readonly index: string
+}
+
+/** The kinds that one run reads. */
+export interface ReadParts extends CachedParts {
+  /** What the viewer may see; `undefined`: everything. */
+  readonly access: ViewerAccess | undefined
+  /** Whether everything may be seen. */
+  readonly isOpen: boolean
+  /** Whether another run follows, because something that was asked for has to be prepared first. */
+  readonly isLacking: boolean
+  /** Rows of subscriptions have it: called before a field that depends on the viewer. Throws where rows are not of one viewer. */
+  readonly dependsOnViewer?: () => void
+  /** Notes an index that a field lacked: it has to be made first. */
+  missed(error: UnknownIndexError): void
+  /** Notes a permission that has to be known first. Throws where it could not be asked for. */
+  asks(cluster: string, question: AccessQuestion): void
+  /** What may be listed of a kind, which need not be read; `undefined` where that is noted, to be asked for. */
+  listed(at: ClusterKind): Scope | 'nothing' | undefined
+}
+
+/** What is read from the API server for one operation. */
+export interface DirectFetch {
+  /** Whether something is noted that {@link fetch} would read. */
+  readonly isLacking: boolean
+  /** Reads what was noted; `undefined` where that is nothing. Never rejects. */
+  fetch(): Promise<unknown> | undefined
+}
+
+/** What another run may still be prepared for. What it may not be prepared for is the error of its field. */
+export type FurtherRuns = 'any' | 'permissions' | 'none'
+
+/** Where {@link ReadSnapshot} finds what has been prepared. */
+export interface KindSource {
+  readonly access: ViewerAccess | undefined
+  /** Whether a viewer sees the errors, who is not told all. */
+  readonly isViewed: boolean
+  readonly further: FurtherRuns
+  /** Whether nothing but a permission can be missing. */
+  readonly isExpected: (need: KindNeed) => boolean
+  readonly direct: DirectFetch | undefined
+  /** Why the permissions of a cluster could not be asked for. */
+  readonly refusal: (cluster: string) => unknown
+  readonly failure: (cluster: string) => unknown
+  readonly lease: (at: ClusterKind) => Lease | UnreadableResourceError | undefined
+  readonly synced: (at: ClusterKind) => StoreView | undefined
+  readonly incarnation: (cluster: string) => string
+}
+
+type Outcome = KindView | ClientError
+
+/** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
+export class ReadSnapshot implements ReadParts {
+  /** The permissions that a field asked for, by cluster. */
+  readonly questions: Map<string, AccessQuestion[]> = new Map()
+  /** The kinds of which it was asked what may be listed. */
+  readonly listings: ClusterKind[] = []
+  readonly #source: KindSource
+  readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
+  readonly #parts = new Map<string, Map<Kind, Map<string, Outcome>>>()
+  readonly #named = new Map<string, Map<Kind, KindView>>()
+  readonly #needed: KindNeed[] = []
+  readonly #neededIndexes: IndexAt[] = []
+
+  constructor(source: KindSource) {
+    this.#source = source
+  }
+
+  get access(): ViewerAccess | undefined {
+    return this.#source.access
+  }
+
+  get isOpen(): boolean {
+    return this.#source.access === undefined
+  }
+
+  get isLacking(): boolean {
+    return this.isLackingKinds || this.#source.direct?.isLacking === true
+  }
+
+  /** Whether kinds, indexes or permissions are lacking. */
+  get isLackingKinds(): boolean {
+    const permissions = this.questions.size + this.listings.length
+    return this.#needed.length + this.#neededIndexes.length + permissions > 0
+  }
+
+  asks(cluster: string, question: AccessQuestion): void {
+    const refusal = this.#source.refusal(cluster)
+    if (refusal !== undefined) throw refusal
+    if (this.#source.further === 'none') throw notKnownYet(cluster)
+    const known = this.questions.get(cluster)
+    if (known === undefined) this.questions.set(cluster, [question])
+    else known.push(question)
+  }
+
+  listed(at: ClusterKind): Scope | 'nothing' | undefined {
+    const { access, further, refusal } = this.#source
+    if (access === undefined) return unrestricted
+    const known = access.list(at, { watch: false })
+    if (known.state === 'allowed') return known.scope
+    if (known.state !== 'unknown' || further === 'none') return 'nothing'
+    const reason = refusal(at.cluster)
+    // Where asking takes too many reviews, what is not known to be allowed is not shown.
+    if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
+    if (reason !== undefined) throw reason
+    this.listings.push(at)
+    return undefined
+  }
+
+  /** The same as it is by now. */
+  again(): ReadSnapshot {
+    return new ReadSnapshot(this.#source)
+  }
+
+  /** What was asked for although nobody has waited for it: what another round is to prepare. */
+  get needed(): readonly KindNeed[] {
+    return this.#needed
+  }
+
+  /** The indexes that were missed, since they are lazy or new: what another round is to make. */
+  get neededIndexes(): readonly IndexAt[] {
+    return this.#neededIndexes
+  }
+
+  /** The execution has failed for want of an index of one of the kinds that it has read. */
+  missed({ resource, index }: UnknownIndexError): void {
+    if (this.#source.further !== 'any') return
+    for (const [cluster, views] of this.#views) {
+      for (const kind of views.keys()) {
+        if (groupResourceOf(kind.resource) !== resource) continue
+        if (kind.indexes.some(({ name }) => name === index)) {
+          this.#neededIndexes.push({ at: { cluster, kind }, index })
+        }
+      }
+    }
+  }
+
+  part(at: ClusterKind, reading: ListReading = {}): KindView {
+    const within = this.#source.access === undefined ? undefined : reading.within?.()
+    const watch = reading.watch === true
+    const outcomes = innerMap(innerMap(this.#parts, at.cluster), at.kind)
+    const place =
+      within === undefined && !watch ? '*' : `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
+    let outcome = outcomes.get(place)
+    if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
+    if (outcome instanceof ClientError) throw outcome
+    return this.#isIndexed(at, outcome)
+      ? outcome
+      : this.#lacksIndex({ ...at, list: { within, watch } })
+  }
+
+  forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
+    const { access } = this.#source
+    if (access === undefined) return this.part(at)
+    const isAll = access.looksEverywhere(at) === true
+    if (!isAll) {
+      const looks = keys.map((key) => this.#looks(at, key))
+      if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
+    }
+    const parts = innerMap(this.#named, at.cluster)
+    let part = parts.get(at.kind)
+    if (part === undefined)
+      parts.set(at.kind, (part = this.#namedPart(at, keys, isAll ? undefined : access)))
+    return this.#isIndexed(at, part) ? part : this.#lacksIndex({ ...at, keys })
+  }
+
+  cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined {
+    const view = this.#source.synced(at)
+    if (view === undefined) return undefined
+    if (this.#source.access === undefined) return this.#partOf(at, view, unrestricted)
+    return unlessRefused(() => this.part(at, reading))
+  }
+
+  /** What to listen to for the changes of a kind. Throws as {@link part} does. */
+  informer(at: ClusterKind, reading?: ListReading): SharedInformer {
+    return this.#leaseOf(at, reading).informer
+  }
+
+  /** What has happened to a kind lately. Throws as {@link part} does. */
+  history(at: ClusterKind, reading?: ListReading): ResourceHistory {
+    return this.#leaseOf(at, reading).history
+  }
+
+  #leaseOf(at: ClusterKind, reading?: ListReading): Lease {
+    this.part(at, reading)
+    const lease = this.#source.lease(at)
+    if (lease === undefined || lease instanceof UnreadableResourceError) {
+      throw new TypeError(`${at.kind.typeName} has been read without a lease`)
+    }
+    return lease
+  }
+
+  #isIndexed({ indexes }: ClusterKind, { view }: KindView): boolean {
+    for (const name of indexes?.needed ?? none) if (!view.hasIndex(name)) return false
+    return true
+  }
+
+  /** Indexes that are built when they are asked for are waited for in another round. */
+  #lacksIndex(need: KindNeed): never {
+    throw this.#missing(need)
+  }
+
+  /** The one place where it is decided what of a kind may be listed. */
+  #list(at: ClusterKind, list: NonNullable<KindNeed['list']>): Outcome {
+    const access = this.#source.access?.list(at, list) ?? { state: 'allowed', scope: unrestricted }
+    switch (access.state) {
+      case 'forbidden':
+        return forbiddenList(at, list.watch)
+      case 'tooMany':
+        return tooManyNamespaces(at, access.most)
+      case 'unknown':
+        return this.#missing({ ...at, list })
+      case 'some': {
+        const view = this.#view(at, { ...at, list })
+        return view instanceof ClientError ? view : notLoaded(at)
+      }
+      case 'allowed': {
+        const view = this.#view(at, { ...at, list })
+        return view instanceof ClientError ? view : this.#partOf(at, view, access.scope)
+      }
+    }
+  }
+
+  /** And what of it may be looked up by name: everything where there is no access to ask. */
+  #namedPart(at: ClusterKind, keys: readonly string[], access: ViewerAccess | undefined): KindView {
+    const view = this.#view(at, { ...at, keys })
+    if (view instanceof ClientError) throw view
+    if (access === undefined) return this.#partOf(at, view, unrestricted)
+    const allows = (key: string): boolean => this.#looks(at, key)
+    const byName = { identity: access.identity, allows }
+    return { ...this.#partOf(at, view, nothingVisible), byName }
+  }
+
+  #partOf({ cluster, kind }: ClusterKind, view: StoreView, scope: Scope): KindView {
+    return { cluster, kind, view, scope, incarnation: this.#source.incarnation(cluster) }
+  }
+
+  /** Of an object whose key is not known it can only be told where its kind is in memory, or may be. */
+  #isInReach(at: ClusterKind, access: ViewerAccess): boolean {
+    if (this.#source.synced(at) !== undefined) return true
+    const need = { ...at, keys: [] }
+    const admission = access.admission(need)
+    if (admission === 'unknown') throw this.#missing(need)
+    return admission === 'admitted'
+  }
+
+  #looks(at: ClusterKind, key: string): boolean {
+    const known = this.#source.access?.looks(at, key)
+    if (known !== undefined) return known
+    const missing = this.#missing({ ...at, keys: [key] })
+    // Before the last round others may be found missing, too, so that they can be asked about together.
+    if (this.#source.further !== 'any' || missing.code !== 'NOT_SYNCED') throw missing
+    return false
+  }
+
+  #view(at: ClusterKind, need: KindNeed): StoreView | ClientError {
+    const views = innerMap(this.#views, at.cluster)
+    let view = views.get(at.kind)
+    if (view === undefined) views.set(at.kind, (view = this.#viewOf(at, need)))
+    return view
+  }
+
+  #viewOf(at: ClusterKind, need: KindNeed): StoreView | ClientError {
+    const lease = this.#source.lease(at)
+    if (lease === undefined) return this.#missing(need)
+    const { isViewed } = this.#source
+    if (lease instanceof UnreadableResourceError) return unreadableKind(at, lease, isViewed)
+    const failure = lease.unreadable()
+    return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isViewed)
+  }
+
+  /** Another round is to prepare it; the error is for whoever wants it in this one. */
+  #missing(need: KindNeed): ClientError {
+    const failure = this.#source.failure(need.cluster)
+    if (failure instanceof ClientError) return failure
+    if (failure instanceof Error) throw failure
+    const { further, isExpected } = this.#source
+    if (further === 'any' || (further === 'permissions' && isExpected(need)))
+      this.#needed.push(need)
+    return notLoaded(need)
+  }
+}
+
+const none: readonly string[] = []
+
+function innerMap<A, B, C>(outer: Map<A, Map<B, C>>, key: A): Map<B, C> {
+  let inner = outer.get(key)
+  if (inner === undefined) outer.set(key, (inner = new Map<B, C>()))
+  return inner
+}
+
+function notKnownYet(cluster: string): ClientError {
+  const message = 'permissions change faster than they can be asked for'
+  return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
+}
+
+function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientError {
+  return new ClientError('NOT_SYNCED', `${typeName} is not loaded yet`, {
+    cluster,
+    kind: typeName,
+    hint: 'ask again in a moment, or for fewer relations one within the other',
+    retryAfterMs: 1000,
+  })
+}

@@ -1,0 +1,53 @@
+import { type Condition, indexesOf } from '../../query/condition/condition.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+/** Whether there can be objects of a type in a cluster at all. */
+export function isServed(
+  { kinds, clusters }: ServedSchema,
+  cluster: string,
+  type: string,
+): boolean {
+  const kind = kinds.get(type)
+  return kind !== undefined && clusters.get(cluster)?.serves(kind.resource) === true
+}
+
+/**
+ * The kinds that a condition on the objects of a kind rests on, that one among them, with all indexes by which it is answered in
+ * either way, and by which it is known whom a change concerns.
+ */
+export function conditionNeeds(
+  served: ServedSchema,
+  { cluster, kind }: ClusterKind,
+  condition: Condition,
+): readonly RelatedNeed[] {
+  const needed = new Map<string, Set<string>>()
+  const need = (type: string, names: Iterable<string>): void => {
+    let known = needed.get(type)
+    if (known === undefined) needed.set(type, (known = new Set()))
+    for (const name of names) known.add(name)
+  }
+  const visit = (one: Condition, type: string): void => {
+    need(type, indexesOf(one))
+    for (const { relation, condition: inner } of relatedOf(one)) {
+      if (!isServed(served, cluster, relation.to)) continue
+      for (const [name, indexes] of relation.indexes) {
+        need(name, [...indexes.needed, ...indexes.useful])
+      }
+      visit(inner, relation.to)
+    }
+  }
+  visit(condition, kind.typeName)
+  return [...needed].flatMap(([type, names]) => {
+    const read = served.kinds.get(type)
+    return read === undefined ? [] : [{ kind: read, indexes: { needed: names } }]
+  })
+}
+
+/** The parts of a condition that are about other objects, without those within them. */
+function relatedOf(condition: Condition): readonly Extract<Condition, { form: 'related' }>[] {
+  if ('conditions' in condition) return condition.conditions.flatMap(relatedOf)
+  if (condition.form === 'not') return relatedOf(condition.condition)
+  return condition.form === 'related' ? [condition] : []
+}

@@ -1,0 +1,183 @@
+import { objectKey } from '../../../kubernetes/object.ts'
+import type { ObjectId } from '../../../informer/store/store-view.ts'
+import { compileLabelSelector } from '../../../query/condition/list-condition.ts'
+import { CursorError, listHash } from '../../../query/page/cursor.ts'
+import { type Page, pageSizeOf } from '../../../query/page/page.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import type { ListFieldArguments } from '../../schema/read-arguments.ts'
+import type { StoredList } from './direct-reads.ts'
+import type { ReadRun } from '../read-run.ts'
+
+/** A page, and the part of the kind that it is of. */
+export interface ReadPage {
+  readonly part: KindView
+  readonly page: Page
+}
+
+/**
+ * A page of the list of a kind without a cache, by the API's own `limit` and `continue`; `undefined` where it is not read yet. Throws the
+ * `ArgumentError` or `ClientError` of what such a list cannot be asked for.
+ */
+export function directPage(
+  run: ReadRun,
+  at: ClusterKind,
+  args: ListFieldArguments,
+): ReadPage | undefined {
+  for (const argument of needingIndex) {
+    const value = args[argument]
+    if (value !== undefined && value !== null) throw needsIndex(at, argument, value)
+  }
+  const { namespace = null, labelSelector = null, after } = args
+  compileLabelSelector(labelSelector)
+  const { size } = pageSizeOf(args, run.limits.maxPageSize)
+  const hash = listHash({
+    list: `${at.cluster}/live/${at.kind.listField}`,
+    namespace,
+    labelSelector,
+  })
+  const from = positionOf(after, hash)
+  const request = {
+    namespace: namespace ?? undefined,
+    labelSelector: labelSelector ?? undefined,
+    continue: from.token === '' ? undefined : from.token,
+    // The API takes 0 for no limit.
+    limit: Math.max(1, from.skipped + size),
+  }
+  const read = run.direct.list(at, request, run.budget)
+  if (read === undefined) return undefined
+  const page = new DirectPage({ read, hash, from, size, isFirst: (after ?? null) === null })
+  const { report } = run.budget
+  if (report !== undefined) report.now.returned += page.ids.length
+  return { part: read.part, page }
+}
+
+const needingIndex = ['where', 'orderBy', 'ids', 'namespaces', 'last', 'before'] as const
+
+function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {
+  const message = `${argument}: ${kind.typeName} is read live, without the index that this needs`
+  return new ClientError('UNSUPPORTED', message, {
+    argument,
+    value,
+    cluster,
+    kind: kind.typeName,
+    hint: 'use namespace, labelSelector, first and after',
+  })
+}
+
+/** Why a list that is read directly cannot answer one of its fields. */
+export function notOfDirectList(
+  { cluster, kind: { typeName } }: ClusterKind,
+  field: string,
+  why: string,
+): ClientError {
+  const message = `${field}: ${typeName} is read live: ${why}`
+  const hint = 'leave the field out'
+  return new ClientError('UNSUPPORTED', message, { argument: field, cluster, kind: typeName, hint })
+}
+
+/** Where a page begins: so many objects behind the beginning of the server's own page. */
+interface DirectPosition {
+  /** The server's `continue`; `''`: the beginning of the list. */
+  readonly token: string
+  readonly skipped: number
+}
+
+const cursorVersion = 'live1'
+
+function cursorOf({ token, skipped }: DirectPosition, hash: string): string {
+  return Buffer.from(JSON.stringify([cursorVersion, hash, token, skipped])).toString('base64url')
+}
+
+function positionOf(after: string | null | undefined, hash: string): DirectPosition {
+  if (after === undefined || after === null) return { token: '', skipped: 0 }
+  const [version, of, token, skipped] = parsed(after)
+  const isCursor =
+    version === cursorVersion &&
+    typeof token === 'string' &&
+    typeof skipped === 'number' &&
+    Number.isSafeInteger(skipped) &&
+    skipped >= 0 &&
+    skipped <= maxSkipped
+  if (!isCursor) throw new CursorError('after', after, 'malformed')
+  if (of !== hash) throw new CursorError('after', after, 'otherQuery')
+  return { token, skipped }
+}
+
+/** Of servers that know no `limit`, each page is read from the beginning. */
+const maxSkipped = 100_000
+
+function parsed(cursor: string): readonly unknown[] {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
+    return Array.isArray(parts) ? parts : []
+  } catch {
+    return []
+  }
+}
+
+interface DirectPageOptions {
+  readonly read: StoredList
+  /** What its cursors are bound to. */
+  readonly hash: string
+  readonly from: DirectPosition
+  readonly size: number
+  /** Whether nothing is before it. */
+  readonly isFirst: boolean
+}
+
+/** A page of a list that the API server has sent. */
+class DirectPage implements Page {
+  readonly ids: readonly ObjectId[]
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  readonly #options: DirectPageOptions
+  /** Whether the server has sent more than the page, or more than was read. */
+  readonly #isCut: boolean
+
+  constructor(options: DirectPageOptions) {
+    const { read, from, size, isFirst } = options
+    const { objects, isCut, continue: next } = read.list
+    const { view } = read.part
+    this.#options = options
+    this.#isCut = isCut || objects.length > from.skipped + size
+    this.ids = objects
+      .slice(from.skipped, from.skipped + size)
+      .flatMap(({ metadata }) => view.idOf(objectKey(metadata)) ?? [])
+    this.hasNextPage = this.#isCut || next !== undefined
+    this.hasPreviousPage = !isFirst
+  }
+
+  cursorOf(id: ObjectId): string {
+    const { from, hash, read } = this.#options
+    const { continue: next } = read.list
+    const position = this.ids.indexOf(id)
+    const isLast = position === this.ids.length - 1
+    if (isLast && !this.#isCut && next !== undefined) {
+      return cursorOf({ token: next, skipped: 0 }, hash)
+    }
+    return cursorOf({ token: from.token, skipped: from.skipped + position + 1 }, hash)
+  }
+
+  totalCount(): number {
+    const { from, read } = this.#options
+    const { objects, isCut, continue: next, remainingItemCount } = read.list
+    if (from.token === '' && !isCut) {
+      if (next === undefined) return objects.length
+      if (remainingItemCount !== undefined) return objects.length + remainingItemCount
+    }
+    throw notOfDirectList(read.part, 'totalCount', 'the API server does not count such a list')
+  }
+
+  listHash(): never {
+    throw notOfDirectList(
+      this.#options.read.part,
+      'resumeToken',
+      'there are no subscriptions to it',
+    )
+  }
+
+  spread(): never {
+    throw new TypeError('a list that is read directly has no indexes')
+  }
+}

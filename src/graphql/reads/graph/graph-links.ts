@@ -1,0 +1,155 @@
+import { type Condition, hasKey } from '../../../query/condition/condition.ts'
+import type { RelationOrigin } from '../../../query/relation/relation.ts'
+import {
+  type OwnedRelation,
+  type OwnerRelation,
+  type RelationDefinition,
+} from '../../../query/relation/relation-definition.ts'
+import { compactText } from '../../../lib/text.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
+
+/** A relation of the schema as graphs follow it from the objects of its kind. */
+export interface GraphLink {
+  /** The name of the field: `pods`. */
+  readonly field: string
+  /** `Node.pods`. */
+  readonly name: string
+  readonly to: Kind
+  /** What it needs of the kind that it starts from. */
+  readonly start: RelatedNeed
+  /** The kinds that it reads; {@link to} is the last. */
+  readonly reads: readonly RelatedNeed[]
+  /** What its edges are called: the relation that it is or, read backwards, the one that it reverses. */
+  readonly edge: string
+  readonly backwards: boolean
+  /**
+   * Whether it is followed unless the relations are named. Not those by which everything is related to everything
+   * (`namespace`, what says the same, as accounts of one group do), what merely happened (`events`), and those of several steps, which say what their steps say.
+   */
+  readonly isDefault: boolean
+  /** Of an owner and what it owns directly: which way it goes. */
+  readonly ownership?: 'up' | 'down'
+  /** See `Relation.ofSiblings`. */
+  readonly ofSiblings: boolean
+  /** See `Relation.follow`. */
+  follow(origin: RelationOrigin): Condition
+}
+
+/** What a graph follows, by the type of the kind that it starts from. */
+export type GraphLinks = ReadonlyMap<string, readonly GraphLink[]>
+
+const known = new WeakMap<SchemaRelations, GraphLinks>()
+
+/** The links of a schema; made once. */
+export function graphLinksOf(relations: SchemaRelations): GraphLinks {
+  let links = known.get(relations)
+  if (links === undefined) known.set(relations, (links = linksOf(relations)))
+  return links
+}
+
+function linksOf({ byField }: SchemaRelations): GraphLinks {
+  const owners = new Map<string, string>()
+  const vague = new Set<string>()
+  const names = new Set<string>()
+  for (const [{ definition }, { name }] of byField) {
+    names.add(name)
+    if (definition.form === 'owner') owners.set(chainOf(definition).join(), name)
+    const isOfNamespace =
+      definition.form === 'reference' && definition.paths[0] === 'metadata.namespace'
+    if (isOfNamespace || definition.form === 'same') vague.add(name)
+  }
+  const links = new Map<string, GraphLink[]>()
+  const add = (type: string, link: GraphLink): void => {
+    const ofType = links.get(type)
+    if (ofType === undefined) links.set(type, [link])
+    else ofType.push(link)
+  }
+  for (const [{ definition }, relation] of byField) {
+    const reversed = reversedBy(definition, owners)
+    const edge = compactText(reversed ?? relation.name)
+    add(definition.from, {
+      field: definition.name,
+      name: relation.name,
+      to: relation.to,
+      ...needsOf(relation, definition.from, relation.relation.reads),
+      edge,
+      backwards: reversed !== undefined,
+      isDefault: isDefault(definition) && !vague.has(edge),
+      ...(hasSteps(definition) ? {} : ownershipOf(definition)),
+      ofSiblings: relation.relation.ofSiblings === true,
+      follow: (origin) => relation.relation.follow(origin),
+    })
+    // A reference to whatever kind is no relation itself; where it is read backwards, its index leads forwards, too.
+    if (definition.form === 'reverse' && !names.has(definition.of)) {
+      const forwards = forwardsOf(definition.of, relation)
+      if (forwards !== undefined) add(definition.to, forwards)
+    }
+  }
+  return links
+}
+
+/** From the objects that refer to some of whatever kind to those of one kind. */
+function forwardsOf(name: string, { relation, needs }: SchemaRelation): GraphLink | undefined {
+  const { from, to } = relation.definition
+  const target = needs.get(from)?.kind
+  const [index] = Object.keys(relation.indexers[to] ?? {})
+  if (target === undefined || index === undefined) return undefined
+  return {
+    field: name.slice(name.indexOf('.') + 1),
+    name,
+    to: target,
+    ...needsOf({ needs }, to, [from]),
+    edge: name,
+    backwards: false,
+    isDefault: true,
+    ofSiblings: false,
+    follow: ({ view, id }) => hasKey(view.index(index).valuesOf(id)),
+  }
+}
+
+function needsOf(
+  { needs }: Pick<SchemaRelation, 'needs'>,
+  from: string,
+  types: readonly string[],
+): Pick<GraphLink, 'start' | 'reads'> {
+  const needOf = (type: string): RelatedNeed => {
+    const need = needs.get(type)
+    if (need === undefined) throw new TypeError(`the relation does not read ${type}`)
+    return need
+  }
+  return { start: needOf(from), reads: types.map(needOf) }
+}
+
+function isDefault(definition: RelationDefinition): boolean {
+  return definition.form !== 'events' && definition.form !== 'through' && !hasSteps(definition)
+}
+
+function hasSteps(definition: RelationDefinition): boolean {
+  return isOwnership(definition) && (definition.through ?? []).length > 0
+}
+
+function isOwnership(definition: RelationDefinition): definition is OwnedRelation | OwnerRelation {
+  return definition.form === 'owned' || definition.form === 'owner'
+}
+
+function ownershipOf({ form }: RelationDefinition): Pick<GraphLink, 'ownership'> {
+  if (form === 'owner') return { ownership: 'up' }
+  return form === 'owned' ? { ownership: 'down' } : {}
+}
+
+/** The relation that a field reads backwards: what an object owns, the owned one says. */
+function reversedBy(
+  definition: RelationDefinition,
+  owners: ReadonlyMap<string, string>,
+): string | undefined {
+  if (definition.form === 'reverse') return definition.of
+  if (definition.form !== 'owned') return undefined
+  const declared = owners.get(chainOf(definition).toReversed().join())
+  return declared ?? (hasSteps(definition) ? undefined : `${definition.to}.owners`)
+}
+
+/** The types from one end to the other. */
+function chainOf({ from, through = [], to }: OwnerRelation | OwnedRelation): readonly string[] {
+  return [from, ...through, to]
+}

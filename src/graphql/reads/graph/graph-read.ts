@@ -1,0 +1,205 @@
+import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
+import { objectKey } from '../../../kubernetes/object.ts'
+import type { Condition } from '../../../query/condition/condition.ts'
+import type { CostlyArgument, WorkBudget } from '../../../query/condition/work-budget.ts'
+import { objectByKey, objectByUid } from '../../../query/page/lookup.ts'
+import { type Walk, walkGraph, type WalkStep } from '../../../query/relation/graph-walk.ts'
+import { siblingsOf } from '../../../query/relation/relation.ts'
+import type { Kind } from '../../model/kind.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import { type GraphLink, graphLinksOf } from './graph-links.ts'
+import { commonSteps } from './graph-ownership.ts'
+import type { GraphRequest } from './graph-request.ts'
+import type { CachedParts, KindView } from '../../prepare/kind-view.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+
+export interface GraphReaderOptions {
+  readonly served: ServedSchema
+  readonly parts: CachedParts
+  readonly budget: WorkBudget
+}
+
+/** A graph as it was read. Valid within the tick. */
+export interface ReadGraph extends Walk<KindView> {
+  /** The type names of the kinds that were looked into, sorted. */
+  readonly kinds: readonly string[]
+  /** Relations of kinds that were reached which were not followed, since what they lead to is not in memory; sorted. */
+  readonly notFollowed: readonly string[]
+  /** Why others, which were named, could not be. */
+  readonly failures: readonly ClientError[]
+}
+
+/** Reads a graph. Throws the `ClientError` of a root's kind that cannot be read, and `QueryTooCostlyError`. */
+export function readGraph(options: GraphReaderOptions, request: GraphRequest): ReadGraph {
+  const { budget } = options
+  const { depth, maxNodes } = request
+  const reader = new GraphReader(options, request)
+  const roots = reader.roots()
+  const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
+  const walk = budget.because(costlyArgument(request), () =>
+    walkGraph({ roots, depth, maxNodes, budget, stepsOf }),
+  )
+  return { ...walk, ...reader.account() }
+}
+
+/** The argument by which a walk is shorter. */
+function costlyArgument({ picks }: GraphRequest): CostlyArgument {
+  return picks === undefined
+    ? { argument: 'relations', hint: 'name the relations that you need, or lower `depth`' }
+    : { argument: 'depth', hint: 'lower `depth`, or name fewer relations' }
+}
+
+class GraphReader {
+  readonly #options: GraphReaderOptions
+  readonly #request: GraphRequest
+  readonly #kinds = new Set<string>()
+  readonly #notFollowed = new Set<string>()
+  readonly #failures = new Set<ClientError>()
+  /** What is in memory, by cluster. */
+  readonly #inMemory = new Map<string, readonly KindView[]>()
+  /** The same by kind, as far as it was asked for: relations lead to few kinds. */
+  readonly #cached = new Map<string, Map<Kind, KindView | undefined>>()
+
+  constructor(options: GraphReaderOptions, request: GraphRequest) {
+    this.#options = options
+    this.#request = request
+  }
+
+  /** Those that are there and may be seen. */
+  roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
+    const { served, parts, budget } = this.#options
+    return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
+      const kind = served.kindOf(group, name)
+      if (kind === undefined || !served.clusters.has(cluster)) return []
+      const part = parts.forLookup(
+        { cluster, kind },
+        'uid' in object ? undefined : [objectKey(object)],
+      )
+      if (part === undefined) return []
+      this.#kinds.add(kind.typeName)
+      const options = { ...part, budget }
+      const id =
+        'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
+      return id === undefined ? [] : [{ part, id }]
+    })
+  }
+
+  stepsOf(part: KindView): readonly WalkStep<KindView>[] {
+    const { served } = this.#options
+    const { picks } = this.#request
+    const links = graphLinksOf(served.relations).get(part.kind.typeName) ?? []
+    const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
+    const steps: WalkStep<KindView>[] = []
+    for (const link of links) {
+      if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
+      const read = this.#partsOf(part, link)
+      const to = read?.get(link.to.typeName)
+      if (read === undefined || to === undefined) {
+        this.#notFollowed.add(link.name)
+        continue
+      }
+      this.#kinds.add(link.to.typeName)
+      followed.push({ link, to })
+      steps.push(this.#step(part, link, read, to))
+    }
+    const declared = followed.filter(({ link }) => link.ownership !== undefined)
+    const inMemory = this.#allOf(part.cluster)
+    const common = commonSteps({ inMemory, part, picks, declared })
+    for (const kind of common.kinds) this.#kinds.add(kind.typeName)
+    return [...steps, ...common.steps]
+  }
+
+  account(): Pick<ReadGraph, 'kinds' | 'notFollowed' | 'failures'> {
+    return {
+      kinds: [...this.#kinds].toSorted(),
+      notFollowed: [...this.#notFollowed].toSorted(),
+      failures: [...this.#failures],
+    }
+  }
+
+  #step(
+    { view }: KindView,
+    link: GraphLink,
+    read: ReadonlyMap<string, KindView>,
+    to: KindView,
+  ): WalkStep<KindView> {
+    const { budget } = this.#options
+    const part = (type: string): KindView => {
+      const found = read.get(type)
+      if (found === undefined) throw new TypeError(`${link.name} does not read ${type}`)
+      return found
+    }
+    const follow = (id: ObjectId): Condition => link.follow({ view, id, budget, part })
+    let last: { isSibling(id: ObjectId): boolean; readonly condition: Condition } | undefined
+    const followSibling = (id: ObjectId): Condition => {
+      if (last?.isSibling(id) === true) return last.condition
+      last = { isSibling: siblingsOf(view, id), condition: follow(id) }
+      return last.condition
+    }
+    return {
+      relation: link.edge,
+      backwards: link.backwards,
+      to,
+      condition: link.ofSiblings ? followSibling : follow,
+    }
+  }
+
+  /** What a relation reads, by type; `undefined` where it cannot be followed. */
+  #partsOf(
+    { cluster, view }: KindView,
+    { start, reads }: GraphLink,
+  ): ReadonlyMap<string, KindView> | undefined {
+    if (!isIndexed(view, start)) return undefined
+    const read = new Map<string, KindView>()
+    for (const need of reads) {
+      const part = this.#partOf(cluster, need)
+      if (part === undefined) return undefined
+      read.set(need.kind.typeName, part)
+    }
+    return read
+  }
+
+  #allOf(cluster: string): readonly KindView[] {
+    const { served } = this.#options
+    let all = this.#inMemory.get(cluster)
+    if (all === undefined) {
+      const resources = served.clusters.get(cluster)?.resources() ?? []
+      all = resources.flatMap(({ group, kind: name }) => {
+        const kind = served.kindOf(group, name)
+        return kind === undefined ? [] : (this.#cachedPart(cluster, kind) ?? [])
+      })
+      this.#inMemory.set(cluster, all)
+    }
+    return all
+  }
+
+  #cachedPart(cluster: string, kind: Kind): KindView | undefined {
+    let cached = this.#cached.get(cluster)
+    if (cached === undefined) this.#cached.set(cluster, (cached = new Map()))
+    if (!cached.has(kind)) cached.set(kind, this.#options.parts.cachedPart({ cluster, kind }))
+    return cached.get(kind)
+  }
+
+  #partOf(cluster: string, need: RelatedNeed): KindView | undefined {
+    const { served, parts } = this.#options
+    if (this.#request.picks === undefined) {
+      const part = this.#cachedPart(cluster, need.kind)
+      return part !== undefined && isIndexed(part.view, need) ? part : undefined
+    }
+    if (served.clusters.get(cluster)?.serves(need.kind.resource) !== true) return undefined
+    try {
+      return parts.part({ cluster, ...need })
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      this.#failures.add(error)
+      return undefined
+    }
+  }
+}
+
+/** Whether the indexes are there without which a kind cannot be read. */
+function isIndexed(view: StoreView, { indexes }: RelatedNeed): boolean {
+  for (const name of indexes.needed ?? []) if (!view.hasIndex(name)) return false
+  return true
+}

@@ -1,0 +1,192 @@
+import { ArgumentError } from '../../../query/condition/argument-error.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { ObjectIdentity } from '../../model/object-id.ts'
+import type { GraphArguments } from '../../schema/read-arguments.ts'
+import type { WantedIndexes } from '../../../cache/cached-resource.ts'
+import { type GraphLink, graphLinksOf } from './graph-links.ts'
+import { identityIn } from '../ids-condition.ts'
+import type { ClusterKind } from '../../prepare/kind-view.ts'
+import type { SchemaRelations } from '../../served/schema-relations.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+
+/** How far graphs go: unless the arguments say otherwise, and at most. */
+export const graphBounds = {
+  depth: 3,
+  maxDepth: 16,
+  nodes: 500,
+  maxNodes: 5_000,
+} as const
+
+/** Which relations are followed. */
+export interface GraphPicks {
+  has(link: GraphLink): boolean
+  /** Whether one of the fields of every object, `owners` or `owned`, is followed from a kind. */
+  hasCommon(field: 'owners' | 'owned', kind: Kind): boolean
+}
+
+/** What a graph is asked for. */
+export interface GraphRequest {
+  readonly roots: readonly ObjectIdentity[]
+  readonly depth: number
+  readonly maxNodes: number
+  /** `undefined`: those between kinds that are in memory. */
+  readonly picks: GraphPicks | undefined
+}
+
+/** What has been read of arguments, by their identity: what a request prepares and what it reads ask for the same. */
+const read = new WeakMap<GraphArguments, { readonly by: ServedSchema; readonly is: GraphRequest }>()
+
+/** Reads the arguments of `graph`. Throws `ArgumentError`, naming the one that cannot be honoured. */
+export function graphRequest(served: ServedSchema, args: GraphArguments): GraphRequest {
+  const known = read.get(args)
+  if (known?.by === served) return known.is
+  const is = requestOf(served, args)
+  read.set(args, { by: served, is })
+  return is
+}
+
+function requestOf(served: ServedSchema, args: GraphArguments): GraphRequest {
+  const depth = bounded('depth', args.depth ?? graphBounds.depth, 0, graphBounds.maxDepth)
+  const maxNodes = bounded('maxNodes', args.maxNodes ?? graphBounds.nodes, 1, graphBounds.maxNodes)
+  if (args.roots.length > maxNodes) {
+    throw new ArgumentError('roots', `has ${args.roots.length} ids, more than maxNodes`, {
+      value: args.roots.length,
+      hint: 'begin at fewer objects, or raise `maxNodes`',
+    })
+  }
+  return {
+    roots: args.roots.map((id, at) => identityIn(`roots[${at}]`, id)),
+    depth,
+    maxNodes,
+    picks: picksOf(served, args.relations),
+  }
+}
+
+/**
+ * The kinds that a graph needs: those of its roots, and those that its relations can lead to, with the indexes that they are
+ * read by: where relations are not named, of the kinds that are in memory. Arguments that cannot be honoured need none: reading
+ * them says why.
+ */
+export function graphKinds(served: ServedSchema, args: GraphArguments): readonly ClusterKind[] {
+  let request: GraphRequest
+  try {
+    request = graphRequest(served, args)
+  } catch {
+    return []
+  }
+  const roots = new Map<string, Set<Kind>>()
+  for (const { cluster, group, kind: name } of request.roots) {
+    const kind = served.kindOf(group, name)
+    if (kind === undefined || kind.uncached || !served.clusters.has(cluster)) continue
+    let kinds = roots.get(cluster)
+    if (kinds === undefined) roots.set(cluster, (kinds = new Set()))
+    kinds.add(kind)
+  }
+  return Array.from(roots, ([cluster, kinds]) =>
+    Array.from(reachable(served, cluster, kinds, request), ([kind, indexes]) => ({
+      cluster,
+      kind,
+      indexes,
+    })),
+  ).flat()
+}
+
+interface Wanted {
+  readonly needed: Set<string>
+  readonly useful: Set<string>
+}
+
+/** What relations can lead to from some kinds, and the indexes that they need. */
+function reachable(
+  served: ServedSchema,
+  cluster: string,
+  roots: ReadonlySet<Kind>,
+  { picks, depth }: GraphRequest,
+): ReadonlyMap<Kind, Wanted> {
+  const links = graphLinksOf(served.relations)
+  const cache = served.clusters.get(cluster)
+  const readable = new Map<Kind, boolean>()
+  const isReadable = (kind: Kind): boolean => {
+    let is = readable.get(kind)
+    if (is === undefined) {
+      const { resource, uncached } = kind
+      const isThere = picks === undefined ? cache?.synced(resource) : cache?.serves(resource)
+      is = !uncached && isThere !== undefined && isThere !== false
+      readable.set(kind, is)
+    }
+    return is
+  }
+  const all = new Map<Kind, Wanted>()
+  const want = (kind: Kind, { needed = [], useful = [] }: WantedIndexes = {}): boolean => {
+    const wanted = all.get(kind) ?? { needed: new Set(), useful: new Set() }
+    for (const name of needed) wanted.needed.add(name)
+    for (const name of useful) wanted.useful.add(name)
+    const isNew = !all.has(kind)
+    all.set(kind, wanted)
+    return isNew
+  }
+  for (const kind of roots) want(kind)
+  let last: Iterable<Kind> = roots
+  for (let step = 0; step < depth; step++) {
+    const next = new Set<Kind>()
+    for (const kind of last) {
+      for (const link of links.get(kind.typeName) ?? []) {
+        if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
+        const { start, reads } = link
+        if (!reads.every((need) => roots.has(need.kind) || isReadable(need.kind))) continue
+        want(kind, start.indexes)
+        for (const need of reads) if (want(need.kind, need.indexes)) next.add(need.kind)
+      }
+      const owned = picks?.hasCommon('owned', kind) ? served.relations.ownedKinds(kind) : []
+      for (const one of owned) if (isReadable(one) && want(one)) next.add(one)
+    }
+    last = next
+  }
+  return all
+}
+
+function bounded(argument: string, value: number, least: number, most: number): number {
+  if (value >= least && value <= most) return value
+  throw new ArgumentError(argument, `must be from ${least} to ${most}, not ${value}`, {
+    value,
+    hint: 'ask for a part, and go on from the objects at its edge',
+  })
+}
+
+const namesKnown = new WeakMap<SchemaRelations, ReadonlySet<string>>()
+
+/** What relations may be called, of a schema; made once. */
+function relationNames(
+  kinds: ServedSchema['kinds'],
+  relations: SchemaRelations,
+): ReadonlySet<string> {
+  const before = namesKnown.get(relations)
+  if (before !== undefined) return before
+  const known = new Set<string>(['owners', 'owned'])
+  for (const type of kinds.keys()) known.add(`${type}.owners`).add(`${type}.owned`)
+  for (const links of graphLinksOf(relations).values()) {
+    for (const { field, name } of links) known.add(field).add(name)
+  }
+  namesKnown.set(relations, known)
+  return known
+}
+
+function picksOf(
+  { kinds, relations }: ServedSchema,
+  names: readonly string[] | null | undefined,
+): GraphPicks | undefined {
+  if (names === null || names === undefined) return undefined
+  const picked = new Set(names)
+  const known = relationNames(kinds, relations)
+  for (const [at, name] of names.entries()) {
+    if (known.has(name)) continue
+    throw new ArgumentError(`relations[${at}]`, `there is no relation ${JSON.stringify(name)}`, {
+      value: name,
+      hint: 'use the names of fields that lead to objects: "Pod.node", or "pods" for those of every type',
+    })
+  }
+  return {
+    has: ({ field, name }) => picked.has(field) || picked.has(name),
+    hasCommon: (field, { typeName }) => picked.has(field) || picked.has(`${typeName}.${field}`),
+  }
+}

@@ -1,0 +1,43 @@
+import {
+  anyOf,
+  type Condition,
+  everything,
+  hasKey,
+  hasValue,
+} from '../../query/condition/condition.ts'
+import { FilterValueError } from '../../query/condition/argument-error.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+
+/**
+ * The objects with these `id`s; without the argument, all. An id of another kind or cluster is that of no object here.
+ * Throws `FilterValueError` for an id that is none.
+ */
+export function idsCondition(
+  ids: readonly string[] | null | undefined,
+  at: ClusterKind,
+): Condition {
+  if (ids === undefined || ids === null) return everything
+  const { group, kind } = at.kind.resource
+  const uids: string[] = []
+  const keys: string[] = []
+  for (const [position, id] of ids.entries()) {
+    const identity = identityIn(`ids[${position}]`, id)
+    if (identity.cluster !== at.cluster) continue
+    if (identity.group !== group || identity.kind !== kind) continue
+    if ('uid' in identity.object) uids.push(identity.object.uid)
+    else keys.push(objectKey(identity.object))
+  }
+  return anyOf([hasValue('uid', uids), hasKey(keys)])
+}
+
+/** What an `id` says. Throws `FilterValueError`, naming the argument that it stands in. */
+export function identityIn(argument: string, id: string): ObjectIdentity {
+  try {
+    return decodeObjectId(id)
+  } catch (error) {
+    if (!(error instanceof ObjectIdError)) throw error
+    throw new FilterValueError(argument, id, error.message, error.hint)
+  }
+}

@@ -1,0 +1,181 @@
+import { allOf, type Condition, everything, namespacesOf } from '../../query/condition/condition.ts'
+import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
+import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
+import { listPage, type Page } from '../../query/page/page.ts'
+import type { RelatedBy } from '../../query/condition/condition.ts'
+import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
+import { isWhereWord } from '../../query/condition/where.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
+import { directPage, type ReadPage } from './direct/direct-list.ts'
+import { accessFingerprint } from '../prepare/access-fingerprint.ts'
+import { encodeResumeToken } from './resume-token.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { ReadRun } from './read-run.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import { idsCondition } from './ids-condition.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+
+/** What the arguments of a list ask for, read once for all rows that ask the same. */
+export interface ListRequest {
+  readonly args: ListFieldArguments
+  readonly condition: Condition
+  readonly terms: readonly OrderTerm[]
+  /** The kinds that its filter rests on besides its own. */
+  readonly filterKinds: readonly Kind[]
+  /** What its cursors are bound to besides the list. */
+  readonly identity: ListArguments & {
+    readonly ids: readonly string[] | null
+    readonly orderBy: readonly OrderKey[] | null
+  }
+}
+
+/** Reads the arguments of a list of a kind. Throws `ArgumentError`, naming the one that cannot be honoured. */
+export function listRequest(
+  served: ServedSchema,
+  kind: Kind,
+  args: ListFieldArguments,
+): ListRequest {
+  const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
+  const { where = null, orderBy = null } = args
+  const filter = { namespace, namespaces, labelSelector, where }
+  const isOpen = Object.values(filter).every((value) => value === null)
+  return {
+    args,
+    condition: isOpen
+      ? everything
+      : compileListCondition(filter, kind.indexes, served.relations.whereFields(kind).related),
+    terms: compileOrder(orderBy, kind.indexes),
+    filterKinds: where === null ? [] : filterNeeds(served, kind, where).map((need) => need.kind),
+    identity: { ids, ...filter, orderBy },
+  }
+}
+
+/** Which list a page is of. */
+export interface ListPlace {
+  /** Names the list within its cluster, so that its cursors are good for no other. */
+  readonly list: string
+  /** What is asked for besides the arguments: a relation's condition, some ids. */
+  readonly condition: Condition
+}
+
+/** What pages are read with. */
+export interface PageMeans extends Pick<ReadRun, 'budget' | 'related' | 'followed'> {
+  readonly limits: Pick<OperationLimits, 'maxPageSize'>
+}
+
+/** A page is begun, and its connection written, in the time of so many tests: relations of many rows have one each. */
+const testsPerPage = 70
+
+/** One page of a list. Throws as `listPage` does. */
+export function pageOf(
+  { budget, related, limits, followed }: PageMeans,
+  { cluster, view, scope }: KindView,
+  { list, condition }: ListPlace,
+  request: ListRequest,
+): Page {
+  const { first, after, last, before } = request.args
+  budget.spend('tests', testsPerPage)
+  if (request.filterKinds.length > 0) {
+    followed?.({ reads: request.filterKinds, condition: everything, isSaid: false })
+  }
+  return listPage({
+    budget,
+    maxPageSize: limits.maxPageSize,
+    related: related(cluster),
+    view,
+    scope,
+    condition: allOf([condition, request.condition]),
+    terms: request.terms,
+    identity: { list: `${cluster}/${list}`, ...request.identity },
+    first,
+    after,
+    last,
+    before,
+  })
+}
+
+/**
+ * A page of the list of a kind, in the cluster that its arguments name; `undefined` where it is read directly and not there yet. Throws as
+ * `listPage` does, and the `ClientError` of a kind that cannot be read.
+ */
+export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPage | undefined {
+  const { args, condition } = request
+  const { cluster } = args as { readonly cluster?: string | null }
+  const at = { cluster: clusterNamed(run.served, cluster), kind }
+  if (kind.uncached) return directPage(run, at, args)
+  const part = run.part(at, { within: () => namespacesOf(condition) })
+  const place = { list: kind.listField, condition: idsCondition(args.ids, part) }
+  return { part, page: pageOf(run, part, place, request) }
+}
+
+/** A resume token is made in the time of so many tests. */
+const testsPerToken = 80
+
+/** A subscription to the list that goes on where the part's store is now. */
+export function resumeTokenOf(
+  part: KindView,
+  page: Pick<Page, 'listHash'>,
+  budget: WorkBudget,
+): string {
+  budget.spend('tests', testsPerToken)
+  const { cluster, kind, view, incarnation } = part
+  return encodeResumeToken({
+    cluster,
+    incarnation,
+    list: page.listHash(),
+    access: accessFingerprint([part]),
+    positions: { [kind.typeName]: view.resourceVersion },
+    isAhead: false,
+  })
+}
+
+/**
+ * The kinds that a `where` on the objects of a kind reads because of relations, with their indexes. A `where` that is wrong needs nothing:
+ * compiling it says why.
+ */
+export function filterNeeds(
+  served: ServedSchema,
+  kind: Kind,
+  where: unknown,
+): readonly RelatedNeed[] {
+  const relations = new Set<RelatedBy>()
+  collect(where, served.relations.whereFields(kind), relations)
+  return [...relations].flatMap(({ indexes }) =>
+    [...indexes].flatMap(([type, wanted]) => {
+      const read = served.kinds.get(type)
+      return read === undefined ? [] : [{ kind: read, indexes: wanted }]
+    }),
+  )
+}
+
+function collect(where: unknown, fields: WhereFields, relations: Set<RelatedBy>): void {
+  if (typeof where !== 'object' || where === null) return
+  for (const [name, value] of Object.entries(where) as [string, unknown][]) {
+    if (value === undefined || value === null) continue
+    const field = fields.related.get(name)
+    if (field !== undefined) collectField(field, value, relations)
+    else if (isWhereWord(name)) {
+      for (const one of Array.isArray(value) ? value : [value]) collect(one, fields, relations)
+    }
+  }
+}
+
+function collectField(field: RelatedField, filter: unknown, relations: Set<RelatedBy>): void {
+  const inner = typeof filter === 'object' && filter !== null ? Object.values(filter) : []
+  for (const value of inner as unknown[]) {
+    if (value === undefined || value === null) continue
+    if (field.form === 'kinds') {
+      const { kinds } = value as { readonly kinds?: unknown }
+      for (const { relation } of field.ways) {
+        if (Array.isArray(kinds) && !kinds.includes(relation.to)) continue
+        relations.add(relation)
+      }
+    } else {
+      relations.add(field.relation)
+      collect(value, field.to(), relations)
+    }
+  }
+}

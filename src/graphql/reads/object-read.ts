@@ -1,0 +1,181 @@
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
+import { hasKey } from '../../query/condition/condition.ts'
+import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
+import type { ObjectIdentity } from '../model/object-id.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
+import type { Kind } from '../model/kind.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ObjectRef } from '../schema/read-context.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ReadRun } from './read-run.ts'
+
+/** The kind of the object that an `id` or a reference means; `undefined` where it is not served. */
+export function kindOfIdentity(
+  served: ServedSchema,
+  { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
+): ClusterKind | undefined {
+  const kind = served.kindOf(group, name)
+  return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
+}
+
+/** The object with a key; `isDirect`: from the API server, as those of kinds without a cache are in any case. */
+export function foundByKey(
+  run: ReadRun,
+  at: ClusterKind,
+  key: string,
+  isDirect = false,
+): FoundObject | undefined {
+  if (isDirect || at.kind.uncached) return readDirectly(run, at, key)
+  follow(run, at, key)
+  const part = run.late(() => run.forLookup(at, [key]))
+  const id = part && objectByKey({ ...part, budget: run.budget }, key)
+  return part === undefined || id === undefined ? undefined : { part, id }
+}
+
+/** The object with a UID; `key`: what it was called by whoever means it. */
+export function foundByUid(
+  run: ReadRun,
+  at: ClusterKind,
+  uid: string,
+  key?: string,
+): FoundObject | undefined {
+  if (at.kind.uncached) {
+    if (key === undefined) throw notFoundByUid(at)
+    const read = readDirectly(run, at, key)
+    // A namesake with another UID is not meant.
+    return read?.part.view.uidOf(read.id) === uid ? read : undefined
+  }
+  if (key !== undefined) follow(run, at, key)
+  const part = run.late(() => run.forLookup(at, key === undefined ? undefined : [key]))
+  const id = part && objectByUid({ ...part, budget: run.budget }, uid)
+  if (part === undefined || id === undefined) return undefined
+  const found = part.view.keyOf(id)
+  if (found !== key) follow(run, at, found)
+  return { part, id }
+}
+
+function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {
+  const { namespace, name } = splitObjectKey(key)
+  return run.direct.object(at, namespace === '' ? { name } : { namespace, name }, run.budget)
+}
+
+/** Kinds that are read directly have no index of UIDs. */
+function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
+  const { typeName, lookupField } = kind
+  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
+  return new ClientError('UNSUPPORTED', message, {
+    argument: 'id',
+    cluster,
+    kind: typeName,
+    hint: `use ${lookupField}, with its name`,
+  })
+}
+
+/**
+ * Where relations start from an object: at the same object in the cache. `undefined` where it is no more: a namesake that was created after
+ * it is not the same.
+ */
+export function cachedOrigin(
+  run: ReadRun,
+  { cluster, kind }: ClusterKind,
+  { key, uid }: { readonly key: string; readonly uid: string },
+): FoundObject | undefined {
+  const part = run.forLookup({ cluster, kind }, [key])
+  const id = part && sameObject(part.view, { uid }, key)
+  return part === undefined || id === undefined ? undefined : { part, id }
+}
+
+/** The same of an object that was found: in the cache already, unless it was read directly. */
+export function originOf(run: ReadRun, found: FoundObject): FoundObject | undefined {
+  const { part, id } = found
+  if (!part.isDirect) return found
+  const { view } = part
+  return cachedOrigin(run, part, { key: view.keyOf(id), uid: view.uidOf(id) })
+}
+
+function follow(run: ReadRun, { kind }: ClusterKind, key: string): void {
+  run.followed?.({ reads: [kind], condition: hasKey([key]), isSaid: true })
+}
+
+/** The object with an `id`. */
+export function identified(
+  run: ReadRun,
+  at: ClusterKind,
+  { object }: ObjectIdentity,
+): FoundObject | undefined {
+  return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
+}
+
+/** What a reference means is told from it and looked up in the time of so many tests. */
+const testsPerReference = 25
+
+/** The object that is meant; `undefined` where there is none, or where its kind is not served. */
+export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefined {
+  const at = kindOfIdentity(run.served, ref)
+  if (at === undefined) return undefined
+  run.budget.spend('tests', testsPerReference)
+  const { namespace, name, uid } = ref
+  const key = objectKey({ namespace: namespace ?? '', name })
+  return uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)
+}
+
+/** The objects that own one of a namespace, `''` for none, found by their UIDs. */
+export function ownersOf(
+  run: ReadRun,
+  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
+  references: readonly OwnerReference[],
+): readonly FoundObject[] {
+  return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+    const { group } = splitApiVersion(apiVersion)
+    const at = kindOfIdentity(run.served, { cluster, group, kind: kindName })
+    if (at === undefined) return []
+    run.budget.spend('rows', 1)
+    const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })
+    return foundByUid(run, at, uid, key) ?? []
+  })
+}
+
+/** Which object was found: from its store, without decoding it. */
+export function refOf({ part, id }: FoundObject): ObjectRef {
+  const { cluster, kind, view } = part
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  const uid = view.uidOf(id)
+  return {
+    cluster,
+    group: kind.resource.group,
+    apiVersion: kind.apiVersion,
+    kind: kind.resource.kind,
+    namespace: namespace === '' ? null : namespace,
+    name,
+    uid: uid === '' ? null : uid,
+  }
+}
+
+/** The object that is meant by what others call it. Throws `ClientError`, naming the argument. */
+export function resolveObjectRef(
+  served: ServedSchema,
+  { apiVersion, kind: name, ...args }: ObjectByRefArguments,
+): LookupArguments & { readonly kind: Kind } {
+  const cluster = clusterNamed(served, args.cluster)
+  const kind = served.kindOf(splitApiVersion(apiVersion).group, name)
+  if (kind === undefined) {
+    throw new ClientError('BAD_USER_INPUT', `kind: there is no ${name} of ${apiVersion}`, {
+      argument: 'kind',
+      value: name,
+      hint: 'name an apiVersion and kind as objects have them',
+    })
+  }
+  const { namespaced } = kind.resource
+  const namespace = args.namespace ?? ''
+  if (namespaced && namespace === '') {
+    throw new ClientError('BAD_USER_INPUT', `namespace: ${name} lives in namespaces`, {
+      argument: 'namespace',
+      value: args.namespace,
+      hint: 'name the namespace',
+    })
+  }
+  return { kind, cluster, name: args.name, ...(namespaced ? { namespace } : {}) }
+}

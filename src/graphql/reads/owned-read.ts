@@ -1,0 +1,112 @@
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { hasValue } from '../../query/condition/condition.ts'
+import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { KindView, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { OwnedArguments } from '../schema/read-arguments.ts'
+import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
+import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+
+/** Where the objects that an object owns are looked for. */
+interface OwnedKinds {
+  readonly parts: readonly KindView[]
+  /** Why other kinds could not be looked into. */
+  readonly failures: readonly ClientError[]
+  readonly notLookedAt: () => readonly string[]
+}
+
+/** An owner: where it is in its cluster, and its UID. */
+export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
+
+/**
+ * `owned` of the objects of a kind: what one owns directly. It looks into the kinds that the SDL relates to the owner's kind and those
+ * that are named, which are loaded for it, and into those that are cached anyway. All kinds would be the whole cluster.
+ */
+export class OwnedRead {
+  readonly #served: ServedSchema
+  readonly #owner: Kind
+  readonly #places = new OncePerRun<OwnedKinds>()
+
+  constructor(served: ServedSchema, owner: Kind) {
+    this.#served = served
+    this.#owner = owner
+  }
+
+  /** The kinds that it loads in a cluster. Names that mean nothing need nothing. */
+  needs({ kinds }: { readonly kinds?: unknown }, cluster: string): readonly RelatedNeed[] {
+    const named = knownKinds(this.#served, kinds)
+    return [...this.related(cluster), ...named].map((kind) => ({ kind, indexes: {} }))
+  }
+
+  /** The kinds that a cluster serves of which the SDL says that objects of this kind own some. */
+  related(cluster: string): readonly Kind[] {
+    const { clusters, relations } = this.#served
+    const cache = clusters.get(cluster)
+    const kinds = relations.ownedKinds(this.#owner)
+    return kinds.filter(({ resource }) => cache?.serves(resource) === true)
+  }
+
+  /** A page of what an object owns. Throws as `listUnionPage` does, and `ClientError` for a name that is no type. */
+  page(run: ReadRun, owner: Owner, args: OwnedArguments): PolymorphicPage {
+    const { cluster, namespace, uid } = owner
+    const names = args.kinds?.join() ?? ''
+    const places = this.#places.of(run, `${cluster}/${namespace}/${names}`, () =>
+      this.#look(run, owner, namedKinds(this.#served, args.kinds)),
+    )
+    const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
+    const reads = places.parts.map(({ kind }) => kind)
+    run.followed?.({ reads, condition, isSaid: false, owner: uid })
+    const parts = places.parts.map((part) => ({ ...part, condition }))
+    return polymorphicPage(
+      run,
+      { ...places, cluster, list: `${cluster}/owned/${uid}`, parts },
+      args,
+    )
+  }
+
+  #look(run: ReadRun, { cluster, namespace }: Owner, named: readonly Kind[]): OwnedKinds {
+    const served = this.#served
+    const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
+    const wanted = new Set([...this.related(cluster), ...named])
+    const parts: KindView[] = []
+    const failures: ClientError[] = []
+    for (const kind of wanted) {
+      try {
+        parts.push(run.parts.part({ cluster, kind }, reading))
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error
+        failures.push(error)
+      }
+    }
+    for (const resource of served.clusters.get(cluster)?.resources() ?? []) {
+      const kind = served.kindOf(resource.group, resource.kind)
+      if (kind === undefined || wanted.has(kind) || !canBeOwned(kind)) continue
+      const part = run.parts.cachedPart({ cluster, kind }, reading)
+      if (part !== undefined) parts.push(part)
+    }
+    let notLookedAt: readonly string[] | undefined
+    const others = (): readonly string[] => {
+      const lookedAt = new Set([...wanted, ...parts.map(({ kind }) => kind)])
+      return kindsServedBy(served, cluster)
+        .filter((kind) => !lookedAt.has(kind) && canBeOwned(kind))
+        .filter(({ resource }) => namespace === '' || resource.namespaced)
+        .map(({ typeName }) => typeName)
+        .toSorted()
+    }
+    return { parts, failures, notLookedAt: () => (notLookedAt ??= others()) }
+  }
+}
+
+/** An object that was found, as an owner. */
+export function ownerOf({ part: { cluster, view }, id }: FoundObject): Owner {
+  const { namespace } = splitObjectKey(view.keyOf(id))
+  return { cluster, namespace, uid: view.uidOf(id) }
+}
+
+/** Events have no owners; every other kind may. */
+function canBeOwned({ resource }: Kind): boolean {
+  return resource.kind !== 'Event'
+}

@@ -1,0 +1,240 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type FragmentDefinitionNode,
+  getNamedType,
+  getOperationAST,
+  GraphQLError,
+  type GraphQLField,
+  isInterfaceType,
+  isObjectType,
+  Kind as NodeKind,
+  type SelectionNode,
+  type SelectionSetNode,
+  type ValueNode,
+  type VariableValues,
+} from 'graphql'
+import { defaultPageSize } from '../../query/page/page.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
+import { ClientError, clientErrorOf } from '../errors/client-error.ts'
+import {
+  type FieldsType,
+  fragmentsOf,
+  isIncluded,
+  narrowedType,
+} from '../documents/document-fragments.ts'
+import { graphBounds } from './graph/graph-request.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+
+/** An operation whose pages are to be counted. */
+export interface PagesRequest {
+  readonly document: DocumentNode
+  readonly operationName?: string | null | undefined
+  /** Coerced; `undefined`: not known yet, so each is taken for the largest that may be. */
+  readonly variables: VariableValues | undefined
+}
+
+type PageLimits = Pick<OperationLimits, 'maxPageSize' | 'maxPathRows'>
+
+/** A list on the way from the root to an object. */
+interface PageStep {
+  readonly node: FieldNode
+  readonly size: number
+  /** The argument that says how large it is, or would. */
+  readonly argument: 'first' | 'last' | 'ids' | 'maxNodes'
+}
+
+/** The lists, each within the one before, whose page sizes multiply to the most rows. */
+interface PagePath {
+  readonly rows: number
+  readonly steps: readonly PageStep[]
+  /** Whether the rows of the connection that it is in are asked for, or only what is known of the list. */
+  readonly answersRows: boolean
+}
+
+const oneObject: PagePath = { rows: 1, steps: [], answersRows: false }
+
+/**
+ * Why an operation is refused before anything is read: the page sizes along one of its paths multiply to more rows than
+ * `maxPathRows`, whatever is found. A list without a size has its default one, a relation to one object counts as one, and a
+ * connection of which no rows are asked for not at all. `undefined` where all is well, and for an operation that cannot be
+ * executed.
+ */
+export function checkPageSizes(
+  served: ServedSchema,
+  limits: PageLimits,
+  { document, operationName, variables }: PagesRequest,
+): GraphQLError | undefined {
+  const operation = getOperationAST(document, operationName)
+  const root = operation && served.schema.getRootType(operation.operation)
+  if (operation === null || operation === undefined || !isObjectType(root)) return undefined
+  const search = new PageSearch(served, document, variables, limits.maxPageSize)
+  const path = search.selection(operation.selectionSet, root)
+  return path.rows <= limits.maxPathRows ? undefined : tooManyRows(path, limits.maxPathRows)
+}
+
+function tooManyRows({ rows, steps }: PagePath, limit: number): GraphQLError {
+  // Of equal ones the innermost: it costs the reader least to see less of it.
+  const largest = steps.reduce((most, step) => (step.size >= most.size ? step : most))
+  const place = steps.map(({ node }) => keyOf(node)).join('.')
+  const sizes = steps.map(({ size }) => size).join(' x ')
+  const message = `${place}: pages of ${sizes} make ${rows} objects, and at most ${limit} are answered`
+  const name = keyOf(largest.node)
+  const isGiven = largest.node.arguments?.some((one) => one.name.value === largest.argument)
+  const error = new ClientError('QUERY_TOO_COSTLY', message, {
+    argument: largest.argument,
+    value: rows,
+    hint: `ask for a smaller \`${largest.argument}\` of ${name}, which is ${largest.size}${isGiven === true ? '' : ' unless given'}, or in several queries`,
+  })
+  const { node } = largest
+  return clientErrorOf(new GraphQLError(message, { nodes: [node], originalError: error }))
+}
+
+class PageSearch {
+  readonly #served: ServedSchema
+  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
+  readonly #variables: VariableValues | undefined
+  readonly #maxPageSize: number
+  /** Each selection is searched once for a type, however many fragments lead to it. */
+  readonly #found = new Map<SelectionSetNode, Map<string, PagePath>>()
+
+  constructor(
+    served: ServedSchema,
+    document: DocumentNode,
+    variables: VariableValues | undefined,
+    maxPageSize: number,
+  ) {
+    this.#served = served
+    this.#variables = variables
+    this.#maxPageSize = maxPageSize
+    this.#fragments = fragmentsOf(document)
+  }
+
+  /** A variable that is not known yet leaves its selections in. */
+  readonly #flag = (name: string): boolean | undefined =>
+    this.#variables && this.#variables.coerced[name] === true
+
+  selection(set: SelectionSetNode, type: FieldsType): PagePath {
+    let found = this.#found.get(set)
+    if (found === undefined) this.#found.set(set, (found = new Map()))
+    let path = found.get(type.name)
+    if (path !== undefined) return path
+    path = oneObject
+    for (const selection of set.selections) {
+      if (isIncluded(selection, this.#flag)) path = larger(path, this.#select(selection, type))
+    }
+    found.set(type.name, path)
+    return path
+  }
+
+  #select(selection: SelectionNode, type: FieldsType): PagePath {
+    if (selection.kind === NodeKind.FIELD) {
+      const field = type.getFields()[selection.name.value]
+      return field === undefined ? oneObject : this.#field(selection, field)
+    }
+    const fragment =
+      selection.kind === NodeKind.FRAGMENT_SPREAD
+        ? this.#fragments.get(selection.name.value)
+        : selection
+    if (fragment === undefined) return oneObject
+    const inner = narrowedType(this.#served.schema, type, fragment.typeCondition?.name.value)
+    return inner === undefined ? oneObject : this.selection(fragment.selectionSet, inner)
+  }
+
+  #field(node: FieldNode, field: GraphQLField<unknown, unknown>): PagePath {
+    const type = getNamedType(field.type)
+    if (node.selectionSet === undefined || !(isObjectType(type) || isInterfaceType(type))) {
+      return oneObject
+    }
+    const inner = this.selection(node.selectionSet, type)
+    const source = isIntrospection(type.name) ? undefined : fieldSourceOf(field)
+    if (source?.form === 'connection') {
+      const answersRows = source.part === 'nodes' || source.part === 'edges'
+      return { ...inner, answersRows }
+    }
+    if (source?.form === 'graphNode') return { ...inner, answersRows: source.part === 'object' }
+    if (source?.form === 'graph') return inner
+    const step =
+      source?.form === 'objectsByIds'
+        ? this.#idsStep(node)
+        : source?.form === 'aroundObjects' && inner.answersRows
+          ? this.#graphStep(node)
+          : inner.answersRows || source?.form === 'livePages'
+            ? this.#pageStep(node)
+            : undefined
+    if (step === undefined) return { ...inner, answersRows: false }
+    return {
+      // Larger products are of no interest, and JSON has no infinity.
+      rows: Math.min(inner.rows * step.size, Number.MAX_SAFE_INTEGER),
+      steps: [step, ...inner.steps],
+      answersRows: false,
+    }
+  }
+
+  #idsStep(node: FieldNode): PageStep {
+    const size = this.#lengthOf(argumentNode(node, 'ids')) ?? this.#maxPageSize
+    return { node, size, argument: 'ids' }
+  }
+
+  #graphStep(node: FieldNode): PageStep {
+    const given = this.#valueOf(argumentNode(node, 'maxNodes')) ?? graphBounds.nodes
+    const size = typeof given === 'number' ? given : graphBounds.maxNodes
+    return { node, size: Math.min(size, graphBounds.maxNodes), argument: 'maxNodes' }
+  }
+
+  #pageStep(node: FieldNode): PageStep {
+    const argument = argumentNode(node, 'last') === undefined ? 'first' : 'last'
+    const size = this.#sizeOf(node)
+    const ids = this.#lengthOf(argumentNode(node, 'ids'))
+    if (ids !== undefined && ids < size) return { node, size: ids, argument: 'ids' }
+    return { node, size, argument }
+  }
+
+  /** A size that the field itself refuses answers nothing. */
+  #sizeOf(node: FieldNode): number {
+    const given = ['first', 'last'].flatMap((name) => {
+      const value = this.#valueOf(argumentNode(node, name))
+      return value === undefined || value === null ? [] : [value]
+    })
+    const [size] = given
+    if (size === unknownValue) return this.#maxPageSize
+    if (size === undefined) return Math.min(defaultPageSize, this.#maxPageSize)
+    return typeof size === 'number' && size >= 0 && size <= this.#maxPageSize ? size : 0
+  }
+
+  /** How many values a list has; `undefined` where it is not given, or not known. */
+  #lengthOf(node: ValueNode | undefined): number | undefined {
+    if (node?.kind === NodeKind.LIST) return node.values.length
+    const value = this.#valueOf(node)
+    if (Array.isArray(value)) return value.length
+    return typeof value === 'string' ? 1 : undefined
+  }
+
+  #valueOf(node: ValueNode | undefined): unknown {
+    if (node?.kind === NodeKind.INT) return Number(node.value)
+    if (node?.kind === NodeKind.STRING) return node.value
+    if (node?.kind !== NodeKind.VARIABLE) return undefined
+    return this.#variables === undefined ? unknownValue : this.#variables.coerced[node.name.value]
+  }
+}
+
+/** The value of a variable that no request has given yet. */
+const unknownValue = Symbol('unknown')
+
+function argumentNode(node: FieldNode, name: string): ValueNode | undefined {
+  return node.arguments?.find((one) => one.name.value === name)?.value
+}
+
+function keyOf({ alias, name }: FieldNode): string {
+  return (alias ?? name).value
+}
+
+function larger(one: PagePath, other: PagePath): PagePath {
+  const more = other.rows > one.rows ? other : one
+  const answersRows = one.answersRows || other.answersRows
+  return more.answersRows === answersRows ? more : { ...more, answersRows }
+}
+
+function isIntrospection(typeName: string): boolean {
+  return typeName.startsWith('__')
+}

@@ -1,0 +1,130 @@
+import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
+import type { Permissions, Row } from '../schema/read-context.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ReadParts } from '../prepare/read-snapshot.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+/** What permissions are read with. */
+interface PermissionMeans {
+  readonly parts: Pick<ReadParts, 'access' | 'asks' | 'dependsOnViewer'>
+  readonly budget: WorkBudget
+}
+
+/** What the viewer may do, for resolvers. */
+export function permissionsOf(served: ServedSchema, means: PermissionMeans): Permissions {
+  return {
+    viewer: means.parts.access?.viewer ?? null,
+    can: (args) => canAnywhere(served, means, args) ?? null,
+    canDo: ({ cluster, kind, object }: Row, args) =>
+      canDo(means, { cluster, kind }, object.metadata, args) ?? null,
+  }
+}
+
+/** Whether the viewer may do something; `undefined` where that has to be asked for first. Throws `ClientError`. */
+export function canAnywhere(
+  served: ServedSchema,
+  means: PermissionMeans,
+  args: CanArguments,
+): boolean | undefined {
+  const cluster = clusterNamed(served, args.cluster)
+  const { namespace, name, subresource } = args
+  const resource = resourceOf(served, args)
+  const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
+  const place = { ...at, subresource: subresource ?? '' }
+  return may(means, cluster, questionOf(checkedVerb(args), resource, place))
+}
+
+/** Whether the viewer may do something to an object; `undefined` where that has to be asked for first. Throws `ClientError`. */
+export function canDo(
+  means: PermissionMeans,
+  { cluster, kind }: ClusterKind,
+  at: { readonly namespace?: string | undefined; readonly name: string },
+  args: ObjectCanArguments,
+): boolean | undefined {
+  return may(means, cluster, canQuestion(kind, at, args))
+}
+
+/**
+ * Where callers are not authenticated, everything may be read, and nothing is known of other verbs. An operation ends at once if its user
+ * may ask for no more access reviews.
+ */
+function may(
+  { parts, budget }: PermissionMeans,
+  cluster: string,
+  question: AccessQuestion,
+): boolean | undefined {
+  parts.dependsOnViewer?.()
+  const { access } = parts
+  if (access === undefined) return readVerbs.has(question.verb)
+  const known = access.known(cluster, question)
+  if (known !== undefined) return known
+  const refusal = access.refusal(cluster)
+  if (refusal !== undefined) budget.end(refusal)
+  parts.asks(cluster, question)
+  return undefined
+}
+
+function canQuestion(
+  { resource }: Kind,
+  object: { readonly namespace?: string | undefined; readonly name: string },
+  args: ObjectCanArguments,
+): AccessQuestion {
+  const verb = checkedVerb(args)
+  const subresource = args.subresource ?? ''
+  const isOfOne = !collectionVerbs.has(verb) || subresource !== ''
+  const { namespace, name } = placeOf(resource, object)
+  return questionOf(verb, resource, { namespace, name: isOfOne ? name : '', subresource })
+}
+
+const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
+
+/** What is done to all objects of a place, or to one that is not there yet. */
+const collectionVerbs: ReadonlySet<string> = new Set([
+  'list',
+  'watch',
+  'create',
+  'deletecollection',
+])
+
+function checkedVerb({ verb }: ObjectCanArguments): string {
+  if (/^[a-z]+$|^\*$/.test(verb)) return verb
+  throw new ClientError('BAD_USER_INPUT', `verb: ${JSON.stringify(verb)} is none`, {
+    argument: 'verb',
+    value: verb,
+    hint: 'use get, list, watch, create, update, patch, delete, deletecollection, or another lower-case word',
+  })
+}
+
+function resourceOf(
+  { kinds }: ServedSchema,
+  { kind, resource }: CanArguments,
+): { readonly group: string; readonly resource: string } {
+  const given = [kind, resource].filter((one) => one !== undefined && one !== null)
+  if (given.length !== 1) {
+    throw new ClientError('BAD_USER_INPUT', 'can: give either kind or resource', {
+      argument: 'kind',
+      value: kind,
+      hint: 'kind: "Deployment", or resource: "deployments.apps"',
+    })
+  }
+  if (resource !== undefined && resource !== null) {
+    const dot = resource.indexOf('.')
+    if (dot < 0) return { group: '', resource }
+    return { group: resource.slice(dot + 1), resource: resource.slice(0, dot) }
+  }
+  const known = kinds.get(kind ?? '')
+  if (known !== undefined) return known.resource
+  throw new ClientError('BAD_USER_INPUT', `kind: there is no type ${JSON.stringify(kind)}`, {
+    argument: 'kind',
+    value: kind,
+    hint: `use the name of a type, such as "Pod", or resource: "${groupResourceOf(podsExample)}"`,
+  })
+}
+
+const podsExample = { group: 'apps', resource: 'deployments' }

@@ -1,0 +1,137 @@
+import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { allOf, everything, hasValue, scopeCondition } from '../../query/condition/condition.ts'
+import { type SearchHit, searchPage } from '../../query/page/search-page.ts'
+import type { Kind } from '../model/kind.ts'
+import type { SearchArguments } from '../schema/read-arguments.ts'
+import type { SearchResultSource, SearchSource } from '../schema/read-context.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import { knownKinds } from '../served/named-kinds.ts'
+import { refOf } from './object-read.ts'
+import type { ReadRun } from './read-run.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+/** Nothing that is searched is longer. */
+const maxTextLength = 256
+
+/**
+ * Searches the kinds that are named, or else those that are in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError` and
+ * `QueryTooCostlyError`; a kind that was named and cannot be read is among the failures.
+ */
+export function searchSource(run: ReadRun, args: SearchArguments): SearchSource {
+  const { served, budget, limits } = run
+  const { kinds = null, namespaces = null, first, after } = args
+  const text = args.text.trim()
+  if (text === '' || text.length > maxTextLength) {
+    throw new ArgumentError('text', `must have from 1 to ${maxTextLength} characters`, {
+      value: args.text,
+      hint: 'search for a part of a name or of a label',
+    })
+  }
+  const cluster = clusterNamed(served, args.cluster)
+  const { parts, failures } = searchedParts(run, { cluster, kinds, namespaces })
+  const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
+  const page = searchPage({
+    parts: parts.map(({ kind, view, scope }) => ({
+      type: kind.typeName,
+      view,
+      indexes: searchableIndexes(kind),
+      condition: allOf([
+        namespaces === null ? everything : hasValue('namespace', namespaces),
+        scopeCondition(scope),
+      ]),
+    })),
+    identity: { list: `${cluster}/search`, text: text.toLowerCase(), kinds, namespaces },
+    budget,
+    first,
+    after,
+    maxPageSize: limits.maxPageSize,
+  })
+  const resultOf = (hit: SearchHit): SearchResultSource => {
+    const part = byType.get(hit.part.type)
+    if (part === undefined) throw new TypeError(`${hit.part.type} is not among the parts`)
+    const { matched, value } = page.matchOf(hit)
+    return { object: refOf({ part, id: hit.id }), matched, value }
+  }
+  return {
+    rows: () => page.hits.map(resultOf),
+    edges: () => page.hits.map((hit) => ({ cursor: page.cursorOf(hit), node: resultOf(hit) })),
+    pageInfo() {
+      const { hits, hasNextPage, hasPreviousPage } = page
+      const cursorOf = (hit: SearchHit | undefined): string | null =>
+        hit === undefined ? null : page.cursorOf(hit)
+      const startCursor = cursorOf(hits[0])
+      return { hasNextPage, hasPreviousPage, startCursor, endCursor: cursorOf(hits.at(-1)) }
+    },
+    totalCount: () => page.totalCount(),
+    counts: () => page.counts().map(({ type, count }) => ({ kind: type, count })),
+    kinds: () => [...byType.keys()].toSorted(),
+    failures,
+  }
+}
+
+/** The kinds that a search loads, with the indexes that it looks at. Names that mean nothing need nothing. */
+export function searchNeeds(
+  served: ServedSchema,
+  { kinds }: { readonly kinds?: unknown },
+): readonly RelatedNeed[] {
+  return knownKinds(served, kinds)
+    .filter(({ uncached }) => !uncached)
+    .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } }))
+}
+
+/** The names of the indexes of a kind that a search looks at. */
+function searchableIndexes({ indexes }: Kind): readonly string[] {
+  return indexes.flatMap(({ name, searchable }) => (searchable === true ? [name] : []))
+}
+
+interface SearchedPlace {
+  readonly cluster: string
+  readonly kinds: readonly string[] | null
+  readonly namespaces: readonly string[] | null
+}
+
+function searchedParts(
+  { served, parts }: ReadRun,
+  { cluster, kinds: names, namespaces }: SearchedPlace,
+): { readonly parts: readonly KindView[]; readonly failures: readonly ClientError[] } {
+  const reading = { within: () => namespaces ?? undefined }
+  if (names === null) {
+    const cached = served.clusters.get(cluster)?.resources() ?? []
+    const found = cached.flatMap(({ group, kind: name }) => {
+      const kind = served.kindOf(group, name)
+      // Events are called after what they are about, of which they would hide more than they show.
+      if (kind === undefined || kind.resource.kind === 'Event') return []
+      const part = parts.cachedPart({ cluster, kind }, reading)
+      if (part === undefined) return []
+      const needed = searchableIndexes(kind)
+      const isIndexed = needed.every((index) => part.view.hasIndex(index))
+      // What is being made is waited for in another round.
+      return isIndexed ? part : parts.part({ cluster, kind, indexes: { needed } }, reading)
+    })
+    return { parts: found, failures: [] }
+  }
+  const found: KindView[] = []
+  const failures: ClientError[] = []
+  for (const kind of new Set(names.map((name, at) => kindNamed(served, name, at)))) {
+    try {
+      const indexes = { needed: searchableIndexes(kind) }
+      found.push(parts.part({ cluster, kind, indexes }, reading))
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      failures.push(error)
+    }
+  }
+  return { parts: found, failures }
+}
+
+function kindNamed({ kinds }: ServedSchema, name: string, at: number): Kind {
+  const kind = kinds.get(name)
+  if (kind !== undefined) return kind
+  throw new ArgumentError(`kinds[${at}]`, `there is no type ${JSON.stringify(name)}`, {
+    value: name,
+    hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
+  })
+}

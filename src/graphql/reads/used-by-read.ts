@@ -1,0 +1,160 @@
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { allOf, anyOf, everything, type RelatedPart } from '../../query/condition/condition.ts'
+import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { KindView, FoundObject } from '../prepare/kind-view.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { UsedByArguments } from '../schema/read-arguments.ts'
+import type { UseSource } from '../schema/read-context.ts'
+import { originOf } from './object-read.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
+import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
+
+/** A page of those that make use of an object. */
+export interface UsedByPage {
+  readonly page: UnionPage
+  /** The type names of the kinds that were looked into, sorted. */
+  readonly kinds: readonly string[]
+  readonly useOf: (row: UnionRow) => UseSource
+}
+
+/** `usedBy` of the objects of a kind: those that make use of one, of all kinds that may, or of those that are named. */
+export class UsedByRead {
+  readonly #served: ServedSchema
+  readonly #kind: Kind
+  readonly #followed = new OncePerRun<readonly Kind[]>()
+
+  constructor(served: ServedSchema, kind: Kind) {
+    this.#served = served
+    this.#kind = kind
+  }
+
+  /** The kinds that it reads in a cluster, with their indexes. Names that mean nothing need nothing. */
+  needs(
+    { kinds }: { readonly kinds?: unknown },
+    cluster: string,
+  ): readonly (RelatedNeed & Pick<UseWay, 'user'>)[] {
+    const cache = this.#served.clusters.get(cluster)
+    return this.#served.relations.usesOf(this.#kind).flatMap(({ user, needs }) => {
+      const isAsked = !Array.isArray(kinds) || kinds.includes(user.typeName)
+      const isRead = isAsked && cache?.serves(user.resource) === true
+      return isRead ? needs.map((need) => ({ ...need, user })) : []
+    })
+  }
+
+  /**
+   * A page of those that make use of an object, as far as the viewer may see them; empty where the object is gone. Throws the error of
+   * the first kind that cannot be read: a part of the users would pass for all of them.
+   */
+  page(run: ReadRun, object: FoundObject | undefined, args: UsedByArguments): UsedByPage {
+    const { budget, limits, followed } = run
+    const found = object && originOf(run, object)
+    const { first, after, last, before } = args
+    const bounds = { first, after, last, before, maxPageSize: limits.maxPageSize }
+    if (found === undefined) {
+      const page = listUnionPage({ parts: [], budget, identity: { list: 'usedBy' }, ...bounds })
+      return { page, kinds: [], useOf: () => noUse('any type') }
+    }
+    const { part: used, id } = found
+    const { cluster, kind, view } = used
+    const key = view.keyOf(id)
+    if (followed !== undefined) {
+      const reads = this.#followed.of(run, `${cluster} ${args.kinds?.join() ?? '*'}`, () =>
+        this.needs({ ...args }, cluster).map((need) => need.kind),
+      )
+      followed({ reads, condition: everything, isSaid: false })
+    }
+    const read = this.#users(run, used, splitObjectKey(key).namespace, args.kinds)
+    const part = (type: string): RelatedPart => read.get(type)?.part ?? noUse(type)
+    const origin = { view, id, budget, part }
+    const parts = Array.from(read, ([type, { part: user, ways }]) => {
+      const conditions = ways.map(({ relation, condition }) =>
+        allOf([relation.relation.follow(origin), condition]),
+      )
+      return { type, view: user.view, scope: user.scope, condition: anyOf(conditions) }
+    })
+    const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
+    return {
+      page: listUnionPage({ parts, budget, identity: { list }, ...bounds }),
+      kinds: [...read.keys()].toSorted(),
+      useOf({ part: { type }, id: userId }) {
+        const user = read.get(type) ?? noUse(type)
+        return useOf(user.part, userId, user.ways, key)
+      },
+    }
+  }
+
+  /** The kinds whose objects may use one of a namespace, `''` for none, by type name. */
+  #users(
+    run: ReadRun,
+    { cluster }: KindView,
+    namespace: string,
+    names: UsedByArguments['kinds'],
+  ): ReadonlyMap<string, { readonly part: KindView; readonly ways: readonly UseWay[] }> {
+    const byUser = Map.groupBy(this.#ways(cluster, names), ({ user }) => user)
+    const users = Array.from(byUser, ([user, ways]) => {
+      const indexes = {
+        needed: ways.flatMap(({ needs }) => [...(indexesOf(needs, user)?.needed ?? [])]),
+      }
+      const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
+      const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
+      const part = run.part({ cluster, kind: user, indexes }, { within })
+      return [user.typeName, { part, ways }] as const
+    })
+    return new Map(users)
+  }
+
+  /** Throws `ClientError` for the name of a kind that never uses one of these objects. */
+  #ways(cluster: string, names: UsedByArguments['kinds']): readonly UseWay[] {
+    const ways = this.#served.relations.usesOf(this.#kind)
+    const users = [...new Set(ways.map(({ user }) => user.typeName))].toSorted()
+    for (const name of names ?? []) {
+      if (users.includes(name)) continue
+      const message = `kinds: nothing of the type ${JSON.stringify(name)} makes use of a ${this.#kind.typeName}`
+      const hint = `there are ${users.join(', ')}`
+      throw new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value: name, hint })
+    }
+    const cache = this.#served.clusters.get(cluster)
+    return ways.filter(
+      ({ user }) =>
+        (names ?? users).includes(user.typeName) && cache?.serves(user.resource) === true,
+    )
+  }
+}
+
+function noUse(type: string): never {
+  throw new TypeError(`${type} is not among the kinds that were read`)
+}
+
+function indexesOf(
+  needs: UseWay['needs'],
+  user: Kind,
+): UseWay['needs'][number]['indexes'] | undefined {
+  return needs.find(({ kind }) => kind === user)?.indexes
+}
+
+function useOf(
+  { cluster, kind, view }: KindView,
+  id: ObjectId,
+  ways: readonly UseWay[],
+  key: string,
+): UseSource {
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  return {
+    object: {
+      cluster,
+      group: kind.resource.group,
+      apiVersion: kind.apiVersion,
+      kind: kind.resource.kind,
+      namespace: namespace === '' ? null : namespace,
+      name,
+      uid: view.uidOf(id) || null,
+    },
+    paths() {
+      const object = view.object(id)
+      return [...new Set(ways.flatMap(({ places }) => places(object, key)))]
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ServedSchema } from './served-schema.ts'
+
+/** The kinds of type names that were given. Throws `ClientError`. */
+export function namedKinds(
+  { kinds }: ServedSchema,
+  names: readonly string[] | null | undefined,
+): readonly Kind[] {
+  return (names ?? []).map((name) => {
+    const known = kinds.get(name)
+    if (known !== undefined) return known
+    throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
+      argument: 'kinds',
+      value: name,
+      hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
+    })
+  })
+}
+
+/** The kinds that a cluster serves. */
+export function kindsServedBy({ kinds, clusters }: ServedSchema, cluster: string): readonly Kind[] {
+  const cache = clusters.get(cluster)
+  return [...kinds.values()].filter(({ resource }) => cache?.serves(resource) === true)
+}
+
+/** Those of the value of an argument that are there, to be prepared: of the others the field itself says why not. */
+export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
+  if (!Array.isArray(names)) return []
+  return names.flatMap((name: unknown) => kinds.get(String(name)) ?? [])
+}

@@ -1,0 +1,296 @@
+import type { WantedIndexes } from '../../cache/cached-resource.ts'
+import {
+  type Condition,
+  everything,
+  hasValue,
+  noneOf,
+  type RelatedBy,
+} from '../../query/condition/condition.ts'
+import { endedIndexName, endedValue } from '../../query/index/index-definition.ts'
+import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'
+import type { Indexers } from '../../informer/store/store-view.ts'
+import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
+import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
+import {
+  type ReferenceOfAnyKind,
+  type RelationDefinition,
+  relationName,
+} from '../../query/relation/relation-definition.ts'
+import { compileRelations } from '../../query/relation/relations.ts'
+import {
+  filteringRelations,
+  isFilteredByUse,
+  type Kind,
+  type RelationField,
+  relationFieldsOf,
+  usedByField,
+} from '../model/kind.ts'
+
+/** A relation of the schema, ready to be followed. */
+export interface SchemaRelation {
+  /** `Pod.node`. */
+  readonly name: string
+  readonly relation: TwoWayRelation
+  /** The kind that it leads to. */
+  readonly to: Kind
+  /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
+  readonly reads: readonly Kind[]
+  /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
+  readonly needs: ReadonlyMap<string, RelatedNeed>
+}
+
+/** A kind that a relation reads, and the indexes that it needs of it. */
+export interface RelatedNeed {
+  readonly kind: Kind
+  readonly indexes: WantedIndexes
+}
+
+/** The kinds that have to be loaded to follow a relation. */
+export function relationNeeds(
+  { byField }: Pick<SchemaRelations, 'byField'>,
+  field: RelationField,
+): readonly RelatedNeed[] {
+  const needs = [...(byField.get(field)?.needs.values() ?? [])]
+  return needs.filter(({ kind }) => !kind.uncached)
+}
+
+/** The relations of a schema, resolved once when it is made. */
+export interface SchemaRelations {
+  /** Every field that is a relation, `events` of each kind included. */
+  readonly byField: ReadonlyMap<RelationField, SchemaRelation>
+  /** The compiled relations alone: what the stores need indexes for. */
+  readonly compiled: readonly TwoWayRelation[]
+  /** What the indexes of relations are made from, by their names. */
+  readonly indexTexts: Readonly<Record<string, string>>
+  /** The kinds whose objects, as the SDL says, objects of this kind may own directly. */
+  ownedKinds(kind: Kind): readonly Kind[]
+  /** What a `where` may ask of the objects of a kind. */
+  whereFields(kind: Kind): WhereFields
+  /** The ways in which objects make use of those of a kind. */
+  usesOf(kind: Kind): readonly UseWay[]
+}
+
+/** Resolves all relations of the kinds; pauses between kinds. Throws `RelationDefinitionError` and `PathError`. */
+export function* resolveRelations(
+  kinds: ReadonlyMap<string, Kind>,
+  definitions: readonly RelationDefinition[],
+  ofAnyKind: readonly ReferenceOfAnyKind[],
+): Generator<void, SchemaRelations> {
+  const context: RelationContext = {
+    isNamespaced: (type) => kinds.get(type)?.resource.namespaced ?? true,
+    groupKindOf: (type) => kinds.get(type)?.resource,
+  }
+  const compiled = compileRelations(definitions, context, ofAnyKind)
+  yield
+  const byField = new Map<RelationField, SchemaRelation>()
+  for (const kind of kinds.values()) {
+    for (const field of relationFieldsOf(kind)) {
+      const name = relationName(field.definition)
+      const relation = compiled.get(name)
+      if (relation === undefined) throw new TypeError(`relation ${name} is not compiled`)
+      const reads = relation.reads.map((type) => kindNamed(kinds, type, name))
+      const to = kindNamed(kinds, field.definition.to, name)
+      byField.set(field, { name, relation, reads, to, needs: needsOf(relation, kind, reads) })
+    }
+    yield
+  }
+  const owned = ownedTypes(definitions)
+  const uses = new Map<Kind, readonly UseWay[]>()
+  for (const kind of kinds.values()) {
+    const ways = kind.usedBy.flatMap((field) => {
+      const found = byField.get(field)
+      if (found === undefined || field.definition.form !== 'reverse') return []
+      return [useWayOf(found, compiled.get(field.definition.of), context)]
+    })
+    uses.set(kind, ways)
+  }
+  yield
+  const usesOf = (kind: Kind): readonly UseWay[] => uses.get(kind) ?? []
+  const fields = new Map<Kind, WhereFields>()
+  const whereFields = (kind: Kind): WhereFields => {
+    let known = fields.get(kind)
+    if (known === undefined) fields.set(kind, (known = whereFieldsOf(kind)))
+    return known
+  }
+  const whereFieldsOf = (kind: Kind): WhereFields => {
+    const related = new Map<string, RelatedField>()
+    for (const field of filteringRelations(kind)) {
+      const found = byField.get(field)
+      if (found === undefined) continue
+      const { name } = field.definition
+      related.set(name, {
+        form: field.many ? 'many' : 'one',
+        name,
+        relation: relatedBy(found),
+        to: () => whereFields(found.to),
+      })
+    }
+    if (isFilteredByUse(kind)) {
+      const ways = usesOf(kind).map(({ relation, condition, needs }) => ({
+        relation: relatedBy(relation, needs),
+        condition,
+      }))
+      related.set(usedByField, { form: 'kinds', name: usedByField, ways })
+    }
+    return { indexes: kind.indexes, related }
+  }
+  return {
+    byField,
+    compiled: [...compiled.values()],
+    whereFields,
+    usesOf,
+    indexTexts: textsOf([...compiled.values()], [...definitions, ...ofAnyKind], context),
+    ownedKinds: ({ typeName }) =>
+      [...(owned.get(typeName) ?? [])].map((type) => kindNamed(kinds, type, typeName)),
+  }
+}
+
+/** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
+function relatedBy(
+  { name, relation }: SchemaRelation,
+  further: readonly RelatedNeed[] = [],
+): RelatedBy {
+  const {
+    definition,
+    reads,
+    indexers,
+    shortcuts = {},
+    isLocal,
+    followBack,
+    backIndexers,
+    hops,
+  } = relation
+  const { from, to } = definition
+  const indexes = new Map(
+    [from, ...reads].map((type) => {
+      const asked = further.flatMap(({ kind, indexes: { needed = [] } }) =>
+        kind.typeName === type ? [...needed] : [],
+      )
+      const needed = Object.keys({ ...indexers[type], ...shortcuts[type] })
+      return [
+        type,
+        {
+          needed: [...new Set([...needed, ...asked])],
+          useful: Object.keys(backIndexers?.[type] ?? {}),
+        },
+      ]
+    }),
+  )
+  return {
+    name,
+    from,
+    to,
+    indexes,
+    isLocal,
+    hops,
+    follow: (origin) => relation.follow(origin),
+    ...(followBack === undefined ? {} : { followBack }),
+  }
+}
+
+/** An index has the name of the relation that it is made from behind a colon, and of any kind the kind behind that. */
+function textsOf(
+  compiled: readonly TwoWayRelation[],
+  definitions: readonly (RelationDefinition | ReferenceOfAnyKind)[],
+  context: RelationContext,
+): Readonly<Record<string, string>> {
+  const made = new Map(
+    definitions.map((definition) => {
+      const ends = 'to' in definition ? [definition.from, definition.to] : [definition.from]
+      const place = ends.map((type) => [
+        context.isNamespaced(type),
+        context.groupKindOf?.(type)?.kind,
+      ])
+      return [relationName(definition), JSON.stringify([definition, place])]
+    }),
+  )
+  const texts: Record<string, string> = {}
+  for (const { indexers, shortcuts = {}, backIndexers = {} } of compiled) {
+    for (const byName of [indexers, shortcuts, backIndexers].flatMap(Object.values<Indexers>)) {
+      for (const name of Object.keys(byName)) {
+        const [relation = ''] = name.slice(name.indexOf(':') + 1).split('=')
+        const text = made.get(relation)
+        if (text !== undefined) texts[name] = text
+      }
+    }
+  }
+  return texts
+}
+
+function needsOf(
+  { indexers, shortcuts = {} }: Relation,
+  from: Kind,
+  reads: readonly Kind[],
+): ReadonlyMap<string, RelatedNeed> {
+  return new Map(
+    [from, ...reads].map((kind) => {
+      const needed = Object.keys(indexers[kind.typeName] ?? {})
+      const useful = Object.keys(shortcuts[kind.typeName] ?? {})
+      return [kind.typeName, { kind, indexes: { needed, useful } }]
+    }),
+  )
+}
+
+function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {
+  const kind = kinds.get(type)
+  if (kind === undefined) throw new TypeError(`${relation} speaks of ${type}, which is not served`)
+  return kind
+}
+
+/** From each type to those that it owns in one step: every step of `@owned` and `@owner` says so of two types. */
+function ownedTypes(
+  definitions: readonly RelationDefinition[],
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const owned = new Map<string, Set<string>>()
+  for (const definition of definitions) {
+    if (definition.form !== 'owned' && definition.form !== 'owner') continue
+    const { from, through = [], to, form } = definition
+    const upwards = [from, ...through, to]
+    const chain = form === 'owned' ? upwards : upwards.toReversed()
+    for (const [position, owner] of chain.slice(0, -1).entries()) {
+      const child = chain[position + 1]
+      if (child === undefined) continue
+      let children = owned.get(owner)
+      if (children === undefined) owned.set(owner, (children = new Set()))
+      children.add(child)
+    }
+  }
+  return owned
+}
+
+/** One of the ways in which objects of other kinds make use of a kind's: a reference of theirs. */
+export interface UseWay {
+  /** The kind of those that use. */
+  readonly user: Kind
+  /** From the object that is used to them. */
+  readonly relation: SchemaRelation
+  /** Which of them count: those that have not ended. */
+  readonly condition: Condition
+  readonly places: ReferencePlaces
+  /** What has to be read, and by which indexes. */
+  readonly needs: readonly RelatedNeed[]
+}
+
+/** The way of a relation that reads a reference backwards. */
+function useWayOf(
+  relation: SchemaRelation,
+  forward: SchemaRelation['relation'] | undefined,
+  context: RelationContext,
+): UseWay {
+  const definition = forward?.definition
+  if (definition?.form !== 'reference') throw new TypeError(`${relation.name} reads no reference`)
+  const { to: user, needs } = relation
+  const { ended } = user
+  const index = ended === undefined ? undefined : endedIndexName(ended)
+  return {
+    user,
+    relation,
+    condition: index === undefined ? everything : noneOf(hasValue(index, [endedValue])),
+    places: referencePlaces(definition, context),
+    needs: [...needs.values()].map(({ kind, indexes }) =>
+      kind !== user || index === undefined
+        ? { kind, indexes }
+        : { kind, indexes: { ...indexes, needed: [...(indexes.needed ?? []), index] } },
+    ),
+  }
+}

@@ -1,0 +1,62 @@
+import type { GraphQLSchema } from 'graphql'
+import type { ClusterAccess } from '../../access/cluster-access.ts'
+import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
+import type { Kind } from '../model/kind.ts'
+import type { DocumentLimits } from '../documents/document-bounds.ts'
+import type { SchemaRelations } from './schema-relations.ts'
+
+/** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
+export interface ServedSchema {
+  readonly schema: GraphQLSchema
+  /** By type name. */
+  readonly kinds: ReadonlyMap<string, Kind>
+  /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
+  readonly kindOf: (group: string, kind: string) => Kind | undefined
+  readonly relations: SchemaRelations
+  /** By name; the first one is the default. */
+  readonly clusters: ReadonlyMap<string, ClusterCache>
+  /** What viewers may see of each of them. */
+  readonly access: ReadonlyMap<string, ClusterAccess>
+}
+
+/** How operations are treated; one place for every bound. */
+export interface OperationLimits extends DocumentLimits {
+  /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
+  readonly operationDeadlineMs: number
+  /** How long an operation waits for the first sync of its kinds. */
+  readonly syncDeadlineMs: number
+  /** How long a read of the API server may take, where no cache serves. */
+  readonly liveDeadlineMs: number
+  /** Largest `first`. */
+  readonly maxPageSize: number
+  /** Rows that the page sizes along one path, each list within the one before, may multiply to. */
+  readonly maxPathRows: number
+  /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
+  readonly work: Partial<WorkLimits>
+  /** Objects in one frame of a snapshot. */
+  readonly maxFrameObjects: number
+  /** Characters of one frame; one object may be more. */
+  readonly maxFrameBytes: number
+  /** How long changes are gathered before they are sent, unless the subscriber says otherwise. */
+  readonly coalesceMs: number
+}
+
+/** Every default of {@link OperationLimits}. */
+export const defaultOperationLimits: OperationLimits = {
+  operationDeadlineMs: 30_000,
+  syncDeadlineMs: 10_000,
+  liveDeadlineMs: 10_000,
+  maxPageSize: 500,
+  maxPathRows: 20_000,
+  work: defaultWorkLimits,
+  maxTokens: 10_000,
+  maxDepth: 64,
+  maxFields: 10_000,
+  maxAliases: 1_000,
+  maxDirectives: 200,
+  introspection: true,
+  maxFrameObjects: 500,
+  maxFrameBytes: 1 << 20,
+  coalesceMs: 100,
+}
