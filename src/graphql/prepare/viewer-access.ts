@@ -35,6 +35,8 @@ export class ViewerAccess {
   readonly #reviews = new Set<string>()
   /** The clusters in which this answer has begun to ask what the viewer `can` do. */
   readonly #mayAskIn = new Set<string>()
+  /** What {@link askAll} has found out for this answer. It may be forgotten elsewhere before the answer is written. */
+  readonly #asked = new Map<string, boolean>()
 
   constructor(served: ServedSchema, viewer: Viewer) {
     this.#served = served
@@ -49,6 +51,7 @@ export class ViewerAccess {
   begin(): void {
     this.#reviews.clear()
     this.#mayAskIn.clear()
+    this.#asked.clear()
   }
 
   /** Calls this whenever a permission of the viewer in a cluster may have changed, until what it returns is called. */
@@ -141,6 +144,11 @@ export class ViewerAccess {
     }
   }
 
+  /** Whether the viewer may do something, as far as it is known, or was asked for this answer. */
+  knownOrAsked(cluster: string, question: AccessQuestion): boolean | undefined {
+    return this.known(cluster, question) ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
+  }
+
   /** Why this answer may not ask what the viewer `can` do; `undefined` where it may, from then on. */
   refusal(cluster: string): ClientError | undefined {
     const retryAfterMs = this.#mayAskIn.has(cluster) ? 0 : this.#in(cluster).pauseMs(this.viewer)
@@ -162,7 +170,10 @@ export class ViewerAccess {
     const reviews = open.flatMap((one) => access.unknown(this.viewer, one))
     this.#spend(cluster, reviews)
     // One that fails does not take the answers of the others away.
-    const asked = await Promise.allSettled(open.map((one) => this.may(cluster, one)))
+    const ask = async (one: AccessQuestion): Promise<void> => {
+      this.#asked.set(`${cluster}\n${questionKey(one)}`, await this.may(cluster, one))
+    }
+    const asked = await Promise.allSettled(open.map(ask))
     for (const one of asked) if (one.status === 'rejected') throw one.reason
   }
 

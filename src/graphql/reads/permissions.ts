@@ -62,7 +62,7 @@ function may(
   parts.dependsOnViewer?.()
   const { access } = parts
   if (access === undefined) return readVerbs.has(question.verb)
-  const known = access.known(cluster, question)
+  const known = access.knownOrAsked(cluster, question)
   if (known !== undefined) return known
   const refusal = access.refusal(cluster)
   if (refusal !== undefined) budget.end(refusal)
