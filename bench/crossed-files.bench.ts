@@ -45,7 +45,7 @@ await using server = await startGraphQLServer({
   plugins: [gateway.plugin],
   planned: gateway.planned,
   readiness: gateway.readiness,
-  log: { info() {}, warn() {}, error() {} },
+  log: { warn() {}, error() {} },
 })
 const query =
   '{ pods(where: { phase: { eq: "Running" } }, first: 20) { nodes { metadata { name } } } }'

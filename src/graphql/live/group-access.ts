@@ -3,7 +3,7 @@ import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { FollowedList } from '../operation/followed-list.ts'
+import type { FollowedList } from './followed-list.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/permission-wait.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'

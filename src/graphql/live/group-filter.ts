@@ -1,5 +1,5 @@
-import { FollowedFilter } from '../operation/followed-filter.ts'
-import type { FollowedList } from '../operation/followed-list.ts'
+import { FollowedFilter } from './followed-filter.ts'
+import type { FollowedList } from './followed-list.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { turns } from '../prepare/operation-turns.ts'

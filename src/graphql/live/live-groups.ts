@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { checkedCoalesceMs } from '../operation/followed-list.ts'
+import { checkedCoalesceMs } from './followed-list.ts'
 import { KindLeases } from '../prepare/kind-leases.ts'
-import type { OpenSubscription, OpenSubscriptions } from '../operation/open-subscriptions.ts'
+import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
@@ -13,8 +13,8 @@ import type { FramePlan } from './frame-plan.ts'
 import {
   type AccessRequest,
   type GroupAccess,
-  type MissingRead,
   MissingKindError,
+  type MissingRead,
   resolveGroupAccess,
 } from './group-access.ts'
 import { GroupMember, type Resumption } from './group-member.ts'

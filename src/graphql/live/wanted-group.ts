@@ -1,12 +1,7 @@
 import type { DocumentNode, VariableValues } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import type { Kind } from '../model/kind.ts'
-import {
-  type FollowedList,
-  listToFollow,
-  objectToFollow,
-  pageToFollow,
-} from '../operation/followed-list.ts'
+import { type FollowedList, listToFollow, objectToFollow, pageToFollow } from './followed-list.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
