@@ -148,7 +148,7 @@ describe('an answer that is to be explained', () => {
   it.each([
     ['plan', ''],
     // What has no plan.
-    ['graphql-js', 'gatewayClusters { name }'],
+    ['graphql-js', '__schema { queryType { name } }'],
   ])('tells of relations on all rows together, answered by %s', async (answeredBy, more) => {
     const query = `{ ${more} few: deployments(first: 5) { edges { node { its: replicaSets(first: 3) { nodes { pods(first: 4) { totalCount nodes { node { kind } } } } } } } } pod(namespace: "none", name: "none") { kind } }`
     const { data } = await ask({ query })
@@ -186,7 +186,7 @@ describe('an answer that is to be explained', () => {
     expect(second.extensions.explain.fragments).toEqual({ hits: 7, misses: 0 })
     const otherwise = await ask({
       ...body,
-      query: query.replace('{', '{ gatewayClusters { name }'),
+      query: query.replace('{', '{ __schema { queryType { name } }'),
     })
     expect(otherwise.extensions.explain).toMatchObject({
       answeredBy: 'graphql-js',
