@@ -3,14 +3,14 @@ export const maxEchoLength = 200
 
 /**
  * Shortens a long text for an error message: keeps its beginning and its end and says how many characters are missing.
- * Bounds what an error repeats of the caller's input.
+ * The result has at most `maxLength` characters, so a text that is shortened twice stays the same.
  */
 export function shortened(text: string, maxLength: number = maxEchoLength): string {
   if (text.length <= maxLength) return text
-  const tail = Math.floor(maxLength / 4)
-  const head = maxLength - tail
-  const cut = ` … ${text.length - maxLength} characters … `
-  return `${wellFormed(text.slice(0, head))}${cut}${wellFormed(text.slice(-tail))}`
+  const kept = maxLength - ` … ${text.length} characters … `.length
+  const tail = Math.floor(kept / 4)
+  const cut = ` … ${text.length - kept} characters … `
+  return `${wellFormed(text.slice(0, kept - tail))}${cut}${wellFormed(text.slice(-tail))}`
 }
 
 /** Quotes a text for an error message. */
