@@ -2,7 +2,7 @@ import { FollowedFilter } from './followed-filter.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { turns } from '../prepare/operation-turns.ts'
+import { runLive } from '../prepare/operation-turns.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import type { GroupContent } from './group-content.ts'
@@ -90,7 +90,7 @@ export class GroupFilter {
     const reading = this.#reading
     const settled = await reading.settled()
     const startMs = performance.now()
-    const changed = turns.run(() =>
+    const changed = runLive(() =>
       this.#content.changedMatches(reading.followed(settled), new PlanRun(reading.run(settled))),
     )
     followed.decidedAll(startMs)

@@ -8,7 +8,7 @@ import {
   resourceVersion,
 } from '../../kubernetes/resource-version.ts'
 import { maxRounds } from '../prepare/preparation.ts'
-import { turns } from '../prepare/operation-turns.ts'
+import { runLive } from '../prepare/operation-turns.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { FramePlan } from './frame-plan.ts'
@@ -229,7 +229,7 @@ export class GroupFlush {
       const settled = await reading.settled()
       const run = reading.run(settled, decisions, round > maxLackingRounds)
       try {
-        turns.run(() => write(settled, run))
+        runLive(() => write(settled, run))
         return
       } catch (error) {
         if (!(error instanceof LackingError)) throw error

@@ -4,7 +4,7 @@ import { type Lane, Turns } from '../../lib/event-loop.ts'
 /** The turns of all operations of this process, which has one event loop. */
 export const turns: Turns = new Turns()
 
-/** Where queries wait: those of one user behind each other, so that nobody waits for all that somebody else asks. */
+/** The lane of a user's queries. They wait for each other, so that other users do not wait for all of them. */
 export function queryLane(viewer: Viewer | undefined): Lane {
   return viewer === undefined ? 'queries' : `queries of ${viewer.username}`
 }
@@ -12,10 +12,15 @@ export function queryLane(viewer: Viewer | undefined): Lane {
 const liveLane: Lane = 'subscriptions'
 
 /**
- * Resolves when something may be done for the subscriptions of some users; `undefined` where that is now. However much there is to do
- * for subscriptions, queries get every other turn, and each user gets a turn after one of each other user; what several users
- * wait for is done with the first of them. No users: nobody is asked who they are.
+ * Resolves when work for the subscriptions of some users may begin; `undefined` if it may begin now. All subscriptions
+ * together share the time with the queries as one more user does. Among themselves the users take turns, and work for
+ * several users is done with the first of them. Without users: callers are not asked who they are.
  */
 export function enterLive(users: Iterable<string>): Promise<void> | undefined {
   return turns.enter(liveLane, users)
+}
+
+/** Runs work for subscriptions that {@link enterLive} let begin. */
+export function runLive<T>(work: () => T): T {
+  return turns.run(work, liveLane)
 }
