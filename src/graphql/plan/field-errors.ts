@@ -18,49 +18,49 @@ type Step = string | number
 
 const noErrors: readonly GraphQLError[] = []
 
-/** An error and the field that it belongs to. Its path grows from that field outwards, so it is complete when the root field ends. */
+/** An error and its field. The path grows from the field outwards and is complete when the root field ends. */
 interface NotedError {
   readonly thrown: unknown
   readonly nodes: readonly FieldNode[]
   readonly path: Step[]
 }
 
-/** Thrown from a field that may not be null, whose error is noted: the nearest field around it that may be null becomes null. */
+/** Passes the noted failure of a non-null field outwards: the nearest nullable field around it becomes null. */
 const nullBelow = new Error('a field that may not be null has failed')
 
 /**
- * The errors of the fields of one run. A field that fails is written as `null`, as the GraphQL specification has it (section 6.4.4,
- * handling field errors), and the run goes on.
+ * The errors of the fields of one run. A failed field is written as `null` and the run goes on (GraphQL specification,
+ * section 6.4.4, handling field errors).
  *
- * No field knows its path while it is written: that would cost every row. An error is noted with an empty path, and each field and
- * list item around it that sees that errors were noted adds its own step.
+ * Fields do not track their path: that would cost every row. A noted error starts with an empty path. Each field and list
+ * item around it sees that the count has grown, and adds its own step.
  */
 export class FieldErrors {
   readonly #noted: NotedError[] = []
-  /** Noted errors, and again the last of those alike for each that was not made. */
+  /** The errors of failed fields. The last similar error stands for each one beyond the limit of similar errors. */
   readonly #thrown: NotedError[] = []
   readonly #beside: NotedError[] = []
   readonly #alike: AlikeErrors<NotedError>
   readonly #made = new Map<NotedError, GraphQLError>()
   readonly #missed: (error: UnknownIndexError) => void
 
-  /** `missed` is told of each index that a field lacked. */
+  /** `missed` receives the error of each index that a field lacked. */
   constructor(budget: WorkBudget, missed: (error: UnknownIndexError) => void) {
     this.#alike = new AlikeErrors(budget, plannedFields)
     this.#missed = missed
   }
 
-  /** How many errors have a path that is not complete, and all those before. */
+  /** The number of errors noted so far. */
   get count(): number {
     return this.#noted.length
   }
 
-  /** A field or list item ends: errors that were noted since there were `before` of them are below it. */
+  /** Adds the step of a field or list item to the paths of the errors noted after the first `before`. */
   within(before: number, step: Step): void {
     for (let at = before; at < this.#noted.length; at++) this.#noted[at]?.path.push(step)
   }
 
-  /** A field has failed. Throws on what the field around it has to deal with. */
+  /** Notes the error of a failed field. Throws if the field around it must handle the failure. */
   failed(error: unknown, nodes: readonly FieldNode[], isNonNull: boolean): void {
     if (error instanceof NotCoveredError) throw error
     if (error !== nullBelow && !this.#isKnown(error)) this.#note(error, nodes)
@@ -68,7 +68,7 @@ export class FieldErrors {
     if (isNonNull) throw nullBelow
   }
 
-  /** Writes a list item that may be null. */
+  /** Writes a nullable list item. */
   item(nodes: readonly FieldNode[], write: () => string): string {
     try {
       return write()
@@ -78,12 +78,12 @@ export class FieldErrors {
     }
   }
 
-  /** The budget is passed: no other error is told. */
+  /** Notes that the run exceeds its budget: {@link all} then reports this error only. */
   costly(error: QueryTooCostlyError): void {
     if (!this.#isKnown(error)) this.#note(error, [])
   }
 
-  /** Notes errors of a field that is answered all the same. */
+  /** Notes errors of a field that has an answer all the same. */
   beside(failures: readonly Error[], nodes: readonly FieldNode[]): void {
     for (const thrown of failures) {
       if (this.#beside.some((one) => one.thrown === thrown && one.nodes[0] === nodes[0])) continue
@@ -92,14 +92,14 @@ export class FieldErrors {
     }
   }
 
-  /** The errors of the answer. Where the budget is passed, that alone. */
+  /** The errors of the answer. An exceeded budget is the only error. */
   all(): readonly GraphQLError[] {
     const costly = this.#thrown.find(({ thrown }) => thrown instanceof QueryTooCostlyError)
     if (costly !== undefined) return [this.#located(costly)]
     return [...this.#thrown, ...this.#beside].map((one) => this.#located(one))
   }
 
-  /** Takes the errors of the row that was written last. Their paths begin at the row. */
+  /** Takes the errors of the last row. Their paths begin at the row. */
   takeRow(): readonly GraphQLError[] {
     if (this.#thrown.length + this.#beside.length === 0) return noErrors
     const errors = this.all()
@@ -117,7 +117,7 @@ export class FieldErrors {
     return error
   }
 
-  /** A passed budget is thrown through all fields; the first has noted it. */
+  /** The budget's error passes through all enclosing fields; the first one has noted it. */
   #isKnown(error: unknown): boolean {
     return (
       error instanceof QueryTooCostlyError && this.#thrown.some(({ thrown }) => thrown === error)
@@ -151,25 +151,25 @@ export class FieldErrors {
   }
 }
 
-/** The field of a selection whose errors are told. */
+/** A selected field whose errors the answer reports. */
 export interface AnsweredField {
   readonly key: string
   readonly type: GraphQLOutputType
   readonly nodes: readonly FieldNode[]
 }
 
-/** The type of a field. `__typename` cannot be null. */
+/** The type of a field. Falls back to that of `__typename`. */
 export function fieldType(type: GraphQLObjectType, name: string): GraphQLOutputType {
   return type.getFields()[name]?.type ?? new GraphQLNonNull(GraphQLString)
 }
 
-/** The same writer for a field that may fail: it writes `null` then, or hands the failure on where the field may not be null. */
+/** Wraps the writer of a field: on failure it writes `null`, or passes the failure outwards if the field is non-null. */
 export function answered<W extends (run: never, ...source: never[]) => string>(
   { key, type, nodes }: AnsweredField,
   write: W,
 ): W {
   const isNonNull = isNonNullType(type)
-  // Writers have up to three sources; a rest parameter would make a list for each row.
+  // Writers have up to three sources. A rest parameter would allocate an array for each row.
   type Run = { readonly errors: FieldErrors }
   const written = write as unknown as (run: Run, a: unknown, b: unknown, c: unknown) => string
   const guarded: typeof written = (run, a, b, c) => {

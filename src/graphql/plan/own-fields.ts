@@ -29,35 +29,35 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import { printerColumnsValue } from './printer-columns-field.ts'
 import { idValue, idWriter, jsonField } from './object-writers.ts'
 
-/** What the own fields of an object are selected with. */
+/** The context that selects the own fields of an object. */
 export interface OwnFieldsContext {
   readonly kind: Kind
   readonly cluster: string
-  /** Whether the objects were read directly, so that they may have no UID. */
+  /** Whether a direct read supplies the objects: they may lack a UID. */
   readonly isDirect: boolean
   readonly collect: CollectContext
   readonly argumentsOf: (
     field: GraphQLField<unknown, unknown>,
     node: FieldNode,
   ) => Readonly<Record<string, unknown>>
-  /** Is told, line by line, all that the text depends on besides the object. */
+  /** Receives, line by line, everything besides the object that the text depends on. */
   readonly note: (line: string) => void
-  /** Is told of a field that costs as much as so many more. */
+  /** Charges the number of extra fields that a costly field is worth. */
   readonly charge: (fields: number) => void
 }
 
-/** A path of json that goes through a list: what it goes through is found, compared and walked over for each object. */
+/** For a `json` path through a list: each object's list is found, compared and walked. */
 const fieldsPerJsonPath = 65
 
-/** The object is decoded, and printed. */
+/** For `printerColumns`: each object is decoded and printed. */
 const fieldsPerPrintedRow = 40
 
-/** The object is decoded, and looked at. */
+/** For `health`: each object is decoded and evaluated. */
 const fieldsPerHealth = 26
 
 /**
- * What is written of an object's own fields, those that depend on nothing but the object itself: the fields of a kind's type,
- * or of a type of plain JSON within it. Throws {@link NotCoveredError} for a field that plans do not know.
+ * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
+ * within it. Throws {@link NotCoveredError} for a field that plans do not cover.
  */
 export function ownSelection(
   type: GraphQLObjectType,
@@ -75,7 +75,7 @@ export function ownSelection(
   return { fields: selected }
 }
 
-/** Whether a field of a kind's type is one of the object's own. */
+/** Whether a field of a kind's type depends on the object alone. */
 export function isOwnField(type: GraphQLObjectType, name: string): boolean {
   const field = type.getFields()[name]
   if (field === undefined) return true
@@ -157,7 +157,7 @@ function ownField(
   throw new NotCoveredError(`${type.name}.${name}`)
 }
 
-/** Names a selection of fields without arguments. */
+/** The signature of fields without arguments. */
 function nodesText(fields: CollectedFields): string {
   return JSON.stringify(Array.from(fields, ([key, [node]]) => [key, node?.name.value]))
 }

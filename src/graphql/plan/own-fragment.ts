@@ -16,34 +16,34 @@ import { ownSelection } from './own-fields.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** A fragment as it is written of the objects of one store. */
+/** A fragment for the objects of one store. */
 interface StoreFragment {
   readonly memo: FragmentMemo
   readonly project: Projection
-  /** How many fields are written of one object, at the least. */
+  /** The least number of fields that one object's text has. */
   readonly fields: number
 }
 
-/** So many values of its arguments a fragment remembers. */
+/** The number of argument values that a fragment keeps. */
 const maxVariations = 64
 
 /**
- * Fields of an object's own that stand together: their text is a function of the held row alone, so it is written once for
- * each version of an object and kept, under the signature of what it selects, for whichever plan selects the same.
+ * Adjacent own fields of an object. Their text depends on the held row alone, so each version of an object is written
+ * once. The cache keys the text by the signature of the selection: all plans with this selection share it.
  */
 export class OwnFragment {
   readonly #kind: Kind
   readonly #type: GraphQLObjectType
   readonly #fields: readonly (readonly [string, readonly FieldNode[]])[]
-  /** Whether it is all that is written of the object, so that its text has braces. */
+  /** Whether the fragment is the whole object: its text then includes the braces. */
   readonly #isWhole: boolean
   readonly #compiler: PlanCompiler
   readonly #arguments = new Map<FieldNode, FieldArguments>()
   readonly #isConstant: boolean
   #variations = new Map<string, WeakMap<StoreView, StoreFragment>>()
-  /** What the variations take. */
+  /** The size of the variations. */
   #bytes = 0
-  /** What the last fragment was for: mostly the next row's, too. One without variables serves every run. */
+  /** The next row mostly reuses the last fragment. A fragment without variables serves every run. */
   #lastRun = 0
   #lastView: StoreView | undefined
   #lastFragment: StoreFragment | undefined
@@ -61,7 +61,7 @@ export class OwnFragment {
     this.#fields = fields
     this.#isWhole = isWhole
     this.#compiler = compiler
-    // Finds out at once what is not covered, and which fields have arguments.
+    // Detects fields that plans do not cover, and collects the fields with arguments.
     this.#select({ cluster: '' }, (field, node) => {
       const args = new FieldArguments(field, node)
       this.#arguments.set(node, args)
@@ -70,7 +70,7 @@ export class OwnFragment {
     this.#isConstant = [...this.#arguments.values()].every(({ constant }) => constant !== undefined)
   }
 
-  /** The text of an object. Throws {@link NotCoveredError} where there is an error to be told instead. */
+  /** The text of an object. Throws {@link NotCoveredError} if it holds a value that GraphQL refuses. */
   text(run: PlanRun, part: KindView, id: ObjectId): string {
     const { view } = part
     const isLast = view === this.#lastView && (this.#isConstant || run.number === this.#lastRun)
@@ -156,7 +156,7 @@ export class OwnFragment {
   }
 }
 
-/** Writes a text that is not paid for yet, and is paid for even where it has become too long to be written to its end. */
+/** Limits a text to the bytes left in the budget, and charges a text that exceeds them. */
 function withinBudget<T>(budget: WorkBudget, write: (maxUnits: number) => T): T {
   try {
     return write(budget.left('bytes'))
@@ -166,10 +166,10 @@ function withinBudget<T>(budget: WorkBudget, write: (maxUnits: number) => T): T 
   }
 }
 
-/** Stands for arguments that no request has given yet. */
+/** Placeholder for arguments that only requests supply. */
 const unknownArguments = { path: null, key: '' }
 
-/** How many fields a selection writes of an object whose lists have one item each. */
+/** The number of fields that a selection writes if each list has one item. */
 function fieldsOf({ fields }: ObjectSelection): number {
   return fields.reduce((sum, { value }) => sum + 1 + innerFieldsOf(value), 0)
 }

@@ -11,7 +11,7 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
 import type { PageWriter, RowWriter } from './writers.ts'
 
-/** How rows and connections are compiled, which contain each other. */
+/** The compilers of rows and connections, which contain each other. */
 export interface PlanWriters {
   readonly row: (
     kind: Kind,
@@ -26,16 +26,16 @@ export interface PlanWriters {
   ) => PageWriter
 }
 
-/** What the parts of one plan are compiled with, and what they tell of it. */
+/** Compiles the parts of one plan, and collects the kinds that they read. */
 export class PlanCompiler {
   readonly served: ServedSchema
   readonly collect: CollectContext
   readonly #writers: PlanWriters
-  /** The kinds that relations read which have been compiled. */
+  /** The kinds that the relations compiled so far read. */
   readonly #ledTo = new Set<Kind>()
-  /** The kinds that the root field which is being compiled reads, its relations' included. */
+  /** The kinds that the current root field reads, including those of its relations. */
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
-  /** The fields of it whose arguments may name further kinds. */
+  /** Fields of the current root field whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
   #place = ''
   #isLive = false
@@ -47,12 +47,12 @@ export class PlanCompiler {
     this.#writers = writers
   }
 
-  /** What is written of the objects of a kind. */
+  /** Compiles the objects of a kind. */
   row(kind: Kind, selections: readonly SelectionSetNode[]): RowWriter {
     return this.#writers.row(kind, selections, this)
   }
 
-  /** What is written of the pages of lists of a kind. */
+  /** Compiles the pages of lists of a kind. */
   connection(
     kind: Kind,
     args: FieldArguments,
@@ -61,17 +61,17 @@ export class PlanCompiler {
     return this.#writers.connection(kind, args, selections, this)
   }
 
-  /** Where in the answer that is written which is being compiled: response keys, without those of connections. */
+  /** The response path of the field being compiled, without connection keys. */
   get place(): string {
     return this.#place
   }
 
-  /** Whether the rows of a subscription are being compiled. */
+  /** Whether the current rows belong to a subscription. */
   get isLive(): boolean {
     return this.#isLive
   }
 
-  /** Compiles rows, of a subscription if `isLive`. */
+  /** Compiles rows; `isLive`: of a subscription. */
   live<T>(isLive: boolean, compile: () => T): T {
     const outer = this.#isLive
     this.#isLive = isLive
@@ -82,22 +82,22 @@ export class PlanCompiler {
     }
   }
 
-  /** A field is being compiled whose value depends on the viewer, and not only on what the viewer may list. */
+  /** Records that a field depends on the viewer beyond the viewer's permission to list. */
   dependsOnViewer(): void {
     this.#needsViewer = true
   }
 
-  /** Whether such a field has been compiled. */
+  /** Whether a compiled field called {@link dependsOnViewer}. */
   get needsViewer(): boolean {
     return this.#needsViewer
   }
 
-  /** Compiles a field of a row, or a root field. */
+  /** Compiles a field of a row, or a root field, and extends {@link place} by its key. */
   within<T>(key: string, compile: () => T): T {
     return this.at(this.#place === '' ? key : `${this.#place}.${key}`, compile)
   }
 
-  /** Compiles what stands at a place, whenever that is. */
+  /** Compiles the field at a response path, now or later. */
   at<T>(place: string, compile: () => T): T {
     const outer = this.#place
     this.#place = place
@@ -108,7 +108,7 @@ export class PlanCompiler {
     }
   }
 
-  /** The root field that is being compiled reads this kind, by these indexes. */
+  /** Records that the current root field reads this kind by these indexes. */
   reads(kind: Kind, indexes: WantedIndexes = {}): void {
     let known = this.#kinds.get(kind)
     if (known === undefined) {
@@ -118,22 +118,22 @@ export class PlanCompiler {
     for (const name of indexes.useful ?? []) known.useful.add(name)
   }
 
-  /** A relation is compiled that reads these kinds. */
+  /** Records the kinds that a relation reads. */
   leadsTo(kinds: readonly Kind[]): void {
     for (const kind of kinds) this.#ledTo.add(kind)
   }
 
-  /** Whether a relation that has been compiled reads a kind. */
+  /** Whether a relation compiled so far reads a kind. */
   isLedTo(kind: Kind): boolean {
     return this.#ledTo.has(kind)
   }
 
-  /** A field is compiled that is read directly. Throws {@link NotCoveredError} in a subscription. */
+  /** Allows a direct read of a field. Throws {@link NotCoveredError} in a subscription. */
   readsDirectly(field: string): void {
     if (this.#isLive) throw new NotCoveredError(`${field}, which is read directly`)
   }
 
-  /** A relation is followed: what it reads is needed. Throws {@link NotCoveredError}. */
+  /** Compiles the read of a relation and records the kinds that it needs. Throws {@link NotCoveredError}. */
   relation(field: RelationField): RelationRead {
     const relation = this.served.relations.byField.get(field)
     if (relation === undefined) throw new NotCoveredError(field.definition.name)
@@ -146,7 +146,7 @@ export class PlanCompiler {
     return new RelationRead(field, relation)
   }
 
-  /** The root field that is being compiled reads a list of this kind with these arguments. */
+  /** Records the kinds that the filter of a list reads. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
       this.asks({ args, needs: ({ where }) => filterNeeds(this.served, kind, where) })
@@ -157,18 +157,18 @@ export class PlanCompiler {
     }
   }
 
-  /** The arguments of a field of the root field that is being compiled may name further kinds. */
+  /** Records a field whose arguments may name further kinds. */
   asks(asked: AskedKinds): void {
     this.#asked.push(asked)
   }
 
-  /** The root field that is being compiled reads what one of its parts needs, which was compiled apart. */
+  /** Adds the needs of a part that {@link apart} compiled to those of the current root field. */
   needs({ kinds, asked }: PlanNeeds): void {
     for (const { kind, indexes } of kinds) this.reads(kind, indexes)
     this.#asked.push(...asked)
   }
 
-  /** What has been read since this was last asked. */
+  /** Returns the needs recorded since the last call, and clears them. */
   takeNeeds(): PlanNeeds {
     const kinds = Array.from(this.#kinds, ([kind, indexes]) => ({ kind, indexes }))
     const asked = this.#asked
@@ -177,7 +177,7 @@ export class PlanCompiler {
     return { kinds, asked }
   }
 
-  /** Compiles what only some requests read, or in another cluster: what it needs is not needed by the root field. */
+  /** Compiles a part that only some requests read, or that reads another cluster. Keeps its needs apart from the root's. */
   apart<T>(compile: () => T): { readonly compiled: T; readonly needs: PlanNeeds } {
     const [kinds, asked] = [this.#kinds, this.#asked]
     this.takeNeeds()
@@ -198,12 +198,12 @@ export class PlanCompiler {
     return this.objectType(`${kind.typeName}Connection`)
   }
 
-  /** The names that fragments on a type may have: its own and those of its interfaces. */
+  /** The type conditions that match a type: its own name and those of its interfaces. */
   namesOf(type: GraphQLObjectType): ReadonlySet<string> {
     return new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
   }
 
-  /** Throws {@link NotCoveredError} where the schema has no object type of that name. */
+  /** Throws {@link NotCoveredError} if the schema lacks an object type of that name. */
   objectType(name: string): GraphQLObjectType {
     const type = this.served.schema.getType(name)
     if (!isObjectType(type)) throw new NotCoveredError(`type ${name}`)

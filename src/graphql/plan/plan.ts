@@ -25,17 +25,17 @@ import { rowWriter } from './row-writer.ts'
 import { rootWriter } from './root-writer.ts'
 import type { RootWriter } from './writers.ts'
 
-/** Combinations of the variables in `@skip` and `@include` that are kept compiled; one more takes the place of the oldest. */
+/** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
 
-/** The variables of a request, coerced; or why they cannot be. */
+/** The coerced variables of a request, or the errors of the coercion. */
 export type RequestVariables =
   | { readonly variableValues: VariableValues }
   | { readonly errors: readonly GraphQLError[] }
 
 /**
- * One operation of one document, compiled against one schema: what it reads, and how its answer is written as JSON text. There is
- * one variation for each combination of the variables in `@skip` and `@include`, compiled when it is first asked for.
+ * One operation of one document, compiled against one schema: the kinds that it reads, and the writers of its JSON text.
+ * Each combination of the variables in `@skip` and `@include` is one variation, which its first request compiles.
  */
 export class Plan<V = PlanVariation> {
   readonly #served: ServedSchema
@@ -59,7 +59,7 @@ export class Plan<V = PlanVariation> {
     this.#flags = flagsOf(document)
   }
 
-  /** The request's variables, coerced as GraphQL coerces them. */
+  /** Coerces the request's variables by the rules of GraphQL. */
   coerce(inputs: Readonly<Record<string, unknown>>): RequestVariables {
     const { variableDefinitions = [] } = this.#operation
     if (variableDefinitions.length === 0) return none
@@ -104,7 +104,7 @@ export class Plan<V = PlanVariation> {
   }
 }
 
-/** A variation, and the bytes that it takes. */
+/** A variation and its size. */
 interface KeptVariation<V> {
   readonly variation: V
   readonly size: { bytes: number; isKept: boolean }
@@ -112,7 +112,7 @@ interface KeptVariation<V> {
 
 const writers: PlanWriters = { row: rowWriter, connection: connectionWriter }
 
-/** Whoever answers what has no plan says what is wrong: to describe every wrong value takes longer than most answers. */
+/** graphql-js answers these requests and describes the errors. Describing them here too would cost more than most answers. */
 const tellsNothing = { maxErrors: 0, hideSuggestions: true } as const
 
 const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
@@ -135,7 +135,7 @@ export class PlanVariation {
     this.#roots = roots
   }
 
-  /** The kinds that it reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
+  /** The kinds that the plan reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
   kinds(served: ServedSchema, variables: VariableValues): readonly ClusterKind[] {
     return this.#roots.flatMap((root) => {
       try {
@@ -145,15 +145,15 @@ export class PlanVariation {
         return [...needed, ...(root.further?.(served, args, variables) ?? [])]
       } catch (error) {
         if (error instanceof NotCoveredError) throw error
-        // Arguments that are wrong: the field says so when it is written.
+        // The field reports its wrong arguments when the plan writes it.
         return []
       }
     })
   }
 
   /**
-   * The `data` of the answer; the errors of its fields are in the run. `null` where the budget is passed. Throws
-   * {@link NotCoveredError}.
+   * Writes the `data` of the answer, or `null` if it exceeds the budget. The run collects the errors of the fields.
+   * Throws {@link NotCoveredError}.
    */
   write(run: PlanRun): string {
     try {
@@ -169,22 +169,22 @@ export class PlanVariation {
 /** Compiles one variation of an operation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
 type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
 
-/** An operation that is to have a plan. */
+/** An operation to compile. */
 export interface PlannedOperation {
   readonly document: DocumentNode
   readonly operation: OperationDefinitionNode
-  /** Told how many bytes its plan takes, and takes more. */
+  /** Receives each change of the plan's size, in bytes. */
   readonly grown: (bytes: number) => void
 }
 
-/** The plan of an operation; `undefined` for what is no query, or is not covered. */
+/** Compiles a query. Returns `undefined` for other operations and for queries that plans do not cover. */
 export function compilePlan(served: ServedSchema, operation: PlannedOperation): Plan | undefined {
   return compileOperation(served, operation, OperationTypeNode.QUERY, (node, compiler) => {
     return new PlanVariation(node, compiler)
   })
 }
 
-/** The same for operations of any type. */
+/** Compiles an operation of the given type. Returns `undefined` for other operations and for those not covered. */
 export function compileOperation<V>(
   served: ServedSchema,
   planned: PlannedOperation,
@@ -200,7 +200,7 @@ export function compileOperation<V>(
   }
 }
 
-/** The variables that stand in `@skip` and `@include`. */
+/** The names of the variables in `@skip` and `@include`. */
 function flagsOf(document: DocumentNode): readonly string[] {
   const names = new Set<string>()
   visit(document, {
