@@ -5,13 +5,13 @@ import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanNeeds } from './plan-needs.ts'
 import type { RowWriter } from './writers.ts'
 
-/** What is written of the objects of one kind among many. */
+/** The compiled row of one kind. */
 interface KindRow {
   readonly write: RowWriter
   readonly needs: PlanNeeds
 }
 
-/** Rows of whatever kind, compiled for a kind when it is first asked for. */
+/** Rows of any kind. The first use of a kind compiles its row. */
 export class RowsByKind {
   readonly #selectionSets: readonly SelectionSetNode[]
   readonly #compiler: PlanCompiler
@@ -28,12 +28,12 @@ export class RowsByKind {
     this.#isLive = compiler.isLive
   }
 
-  /** What the rows of a kind read. Throws {@link NotCoveredError}. */
+  /** The needs of a kind's row. Throws {@link NotCoveredError}. */
   needs(kind: Kind): PlanNeeds {
     return this.#rowOf(kind).needs
   }
 
-  /** Throws {@link NotCoveredError} where the selection is not covered for the kind of the object. */
+  /** Throws {@link NotCoveredError} if plans do not cover the selection for the object's kind. */
   readonly write: RowWriter = (run, part, id) => {
     const { kind } = part
     if (kind !== this.#lastKind || this.#lastWrite === undefined) {
@@ -66,8 +66,8 @@ export class RowsByKind {
 }
 
 /**
- * Compiles what is written of objects of whatever kind. Of the kinds that fragments name it is compiled at once, so that what
- * their relations read is known; of the others when the first object of them is there.
+ * Compiles objects of any kind. Rows of kinds that fragments name are compiled at once, so that their needs are known.
+ * The first object of another kind compiles its row.
  */
 export function anyRowWriter(
   selectionSets: readonly SelectionSetNode[],
@@ -78,7 +78,7 @@ export function anyRowWriter(
   return rows.write
 }
 
-/** The kinds that the fragments of selections are on. */
+/** The kinds in the type conditions of the fragments. */
 function kindsNamed(
   selectionSets: readonly SelectionSetNode[],
   { served, collect }: PlanCompiler,

@@ -8,7 +8,7 @@ import { plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RootWriter, RowWriter } from './writers.ts'
 
-/** Compiles `can` of an object. What is not known of the viewer is asked about for all rows together, and then written. */
+/** Compiles `can` of an object. The server reviews the unknown permissions of all rows together, then runs again. */
 export function canWriter(args: FieldArguments): RowWriter {
   return (run, part, id) => {
     const asked = run.argumentsOf(args) as unknown as ObjectCanArguments

@@ -8,7 +8,7 @@ import type { RootWriter, RowWriter } from './writers.ts'
 
 type PermissionResource = PermissionState['resources'][number]
 
-/** Compiles `cluster`: the state of the cluster that an object is in. In a subscription all but its name is as it was when the row was written. */
+/** Compiles `cluster`, the state of an object's cluster. Rows of subscriptions keep the state of their last write. */
 export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
   const write = stateWriter(nodes, compiler)
   return (run, { cluster }) => write(run, cluster)
@@ -28,7 +28,7 @@ export function clustersWriter(
   }
 }
 
-/** Writes the state of a cluster, by its name. */
+/** Compiles the state of a cluster. The writer takes the cluster's name. */
 function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PlainWriter<string> {
   let withResources = false
   const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {

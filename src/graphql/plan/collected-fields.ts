@@ -7,23 +7,23 @@ import {
 import { compactText } from '../../lib/text.ts'
 import { isIncluded } from '../documents/document-fragments.ts'
 
-/** What a document's fields are collected with: its fragments, and the values of the variables in `@skip` and `@include`. */
+/** A document's fragments, and the values of the variables in `@skip` and `@include`. */
 export interface CollectContext {
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly flags: ReadonlyMap<string, boolean>
-  /** Told how many bytes are made of what is collected. */
+  /** Receives the number of bytes that the plan of the collected fields takes. */
   readonly grown: (bytes: number) => void
 }
 
-/** What a field becomes in a plan takes about so many bytes, besides its name. */
+/** The approximate size of a field in a plan, without its name. */
 const bytesPerField = 700
 
-/** The fields of one object, by response key, in the order in which they are answered; each with all nodes that ask for it. */
+/** The fields of one object by response key, in the order of the answer, each with all of its nodes. */
 export type CollectedFields = ReadonlyMap<string, readonly FieldNode[]>
 
 /**
- * The fields that selections ask of an object of a known type (the specification's CollectFields). `names` are those of the
- * type and of its interfaces: fragments on other types do not apply.
+ * Collects the selected fields of an object of a known type (the specification's CollectFields). `names` are those of
+ * the type and its interfaces: fragments on other types do not apply.
  */
 export function collectFields(
   selectionSets: readonly SelectionSetNode[],
@@ -68,7 +68,7 @@ export function collectFields(
   return fields
 }
 
-/** What the nodes of one field select together. */
+/** The selections of all nodes of one field. */
 export function selectionsOf(nodes: readonly FieldNode[]): readonly SelectionSetNode[] {
   return nodes.flatMap(({ selectionSet }) => (selectionSet === undefined ? [] : [selectionSet]))
 }

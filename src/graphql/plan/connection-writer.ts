@@ -16,7 +16,7 @@ import type { PlanCompiler } from './plan-compiler.ts'
 import { leastLengthOf, type PlanRun } from './plan-run.ts'
 import type { PageWriter, RowWriter } from './writers.ts'
 
-/** Compiles what is written of the pages of lists of a kind. */
+/** Compiles the pages of lists of a kind. */
 export function connectionWriter(
   kind: Kind,
   args: FieldArguments,
@@ -29,7 +29,7 @@ export function connectionWriter(
   const members = writtenMembers(type, selectionSets, compiler, (_name, nodes): PageWriter => {
     const write = partWriter(kind, type, nodes, compiler)
     return (run, part, page) => {
-      // The rows before it may have relations, which read for other places.
+      // Relations in earlier rows may have moved the report to another place.
       run.budget.report?.at(place)
       return write(run, part, page)
     }

@@ -7,7 +7,7 @@ import type { PlanCompiler } from './plan-compiler.ts'
 import { columnMembers } from './printer-columns-field.ts'
 import type { RowWriter } from './writers.ts'
 
-/** Compiles `data` or `type` of a Secret, which the API server is asked for. */
+/** Compiles `data` or `type` of a Secret, which the server reads from the API server. */
 export function secretWriter(name: string, compiler: PlanCompiler): RowWriter {
   compiler.readsDirectly(name)
   const { place } = compiler
@@ -18,7 +18,7 @@ export function secretWriter(name: string, compiler: PlanCompiler): RowWriter {
   }
 }
 
-/** Compiles `printerColumns` of a kind whose columns the API server alone knows. */
+/** Compiles `printerColumns` of a kind whose columns only the API server knows. */
 export function serverColumnsWriter(
   args: FieldArguments,
   nodes: readonly FieldNode[],

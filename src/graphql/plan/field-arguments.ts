@@ -13,12 +13,12 @@ import type { ListRequest } from '../reads/list-read.ts'
 
 const noVariables: VariableValues = { sources: {}, coerced: {} }
 
-/** The arguments of one field of a document. What holds no variable is coerced once, for all requests. */
+/** The arguments of one field of a document. Arguments without variables are coerced once for all requests. */
 export class FieldArguments {
   readonly constant: Readonly<Record<string, unknown>> | undefined
-  /** Of the field of a list with constant arguments: what they ask for, once it has been read. */
+  /** The parsed request of a list with constant arguments, set by its first read. */
   request: ListRequest | undefined
-  /** What the variables of a request make of them: asked for by what it prepares and by what it reads. */
+  /** The coerced arguments by request variables: both the preparation and the read use them. */
   readonly #coerced = new WeakMap<VariableValues, Readonly<Record<string, unknown>>>()
   readonly #field: GraphQLField<unknown, unknown>
   readonly #node: FieldNode

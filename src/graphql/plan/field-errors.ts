@@ -32,8 +32,8 @@ const nullBelow = new Error('a field that may not be null has failed')
  * The errors of the fields of one run. A failed field is written as `null` and the run goes on (GraphQL specification,
  * section 6.4.4, handling field errors).
  *
- * Fields do not track their path: that would cost every row. A noted error starts with an empty path. Each field and list
- * item around it sees that the count has grown, and adds its own step.
+ * Fields do not track their path: that would cost every row. A noted error starts with an empty path. Each field and
+ * list item around it sees that the count has grown, and adds its own step.
  */
 export class FieldErrors {
   readonly #noted: NotedError[] = []
@@ -163,7 +163,7 @@ export function fieldType(type: GraphQLObjectType, name: string): GraphQLOutputT
   return type.getFields()[name]?.type ?? new GraphQLNonNull(GraphQLString)
 }
 
-/** Wraps the writer of a field: on failure it writes `null`, or passes the failure outwards if the field is non-null. */
+/** Wraps the writer of a field. On failure it writes `null`, or passes the failure of a non-null field outwards. */
 export function answered<W extends (run: never, ...source: never[]) => string>(
   { key, type, nodes }: AnsweredField,
   write: W,

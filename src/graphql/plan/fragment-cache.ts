@@ -2,29 +2,29 @@ import { createHash } from 'node:crypto'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 
-/** What {@link FragmentCache} has done since it was made. */
+/** The counters of a {@link FragmentCache} since its creation. */
 export interface FragmentCounts {
   readonly hits: number
   readonly misses: number
-  /** What the texts take that are kept now, and that by which they are found. */
+  /** The current size of the texts and their index. */
   readonly bytes: number
 }
 
-/** Ids of one page stand together: a list of texts with holes for all others would be slow to fill. */
+/** Ids of one page are adjacent. A sparse list of texts would be slow to fill. */
 const chunkBits = 8
 const chunkSize = 1 << chunkBits
-/** Of a chunk without its texts; of a place for one; of what a selection over a store takes besides. */
+/** The estimated sizes of a chunk without its texts, of a slot for a chunk, and of a memo. */
 const chunkBytes = 2 * chunkSize * 8 + 200
 const placeBytes = 8
 const memoBytes = 500
 
-/** The texts of some ids in a row, each good for one held row only. */
+/** The texts of consecutive ids. Each text is valid for one held row. */
 class Chunk {
   readonly helds: (HeldObject | undefined)[] = Array.from({ length: chunkSize }, () => undefined)
   readonly texts: string[] = Array.from({ length: chunkSize }, () => '')
 }
 
-/** The texts of one selection over one store, by the object's id. */
+/** Texts of one selection over one store, by object id. */
 class Generation {
   readonly #chunks: (Chunk | undefined)[] = []
 
@@ -34,7 +34,7 @@ class Generation {
     return chunk?.helds[at] === held ? chunk.texts[at] : undefined
   }
 
-  /** Returns by how many bytes it has grown. */
+  /** Returns the growth in bytes. */
   set(id: ObjectId, held: HeldObject, text: string): number {
     const number = id >>> chunkBits
     let grown = 0
@@ -65,7 +65,7 @@ export class FragmentMemo {
     this.selection = selection
   }
 
-  /** The text for this version of the object; `undefined` where it is not kept. */
+  /** The text for this version of the object, or `undefined` if the cache lacks it. */
   get(id: ObjectId, held: HeldObject): string | undefined {
     this.#age()
     const young = this.#young?.get(id, held)
@@ -95,7 +95,7 @@ export class FragmentMemo {
     this.#cache.grown(this.#young.set(id, held, text))
   }
 
-  /** Takes part in the turns of the cache that have happened since it was last asked. */
+  /** Catches up with the turns of the cache since the last call. */
   #age(): void {
     const { generation } = this.#cache
     if (this.#generation === generation) return
@@ -104,7 +104,7 @@ export class FragmentMemo {
     this.#generation = generation
   }
 
-  /** Lets go of what no longer counts; false where nothing is left. */
+  /** Drops outdated texts. Returns false if none are left. */
   sweep(): boolean {
     this.#age()
     return this.#young !== undefined || this.#old !== undefined
@@ -112,17 +112,17 @@ export class FragmentMemo {
 }
 
 /**
- * Texts of objects that have been answered before, so that the same selection over the same version of an object is written
- * once. The policy is that of two generations: what is asked for is young; when the young ones fill half of the budget they
- * become the old ones, and the old ones go. So a text that is in use is kept for as long as it is, and one that nobody asks
- * for is gone after two turns, without any list of what was used when. A text is good for one held row, by identity: a
- * changed object has another one. Texts are of an object's own fields only, nothing of what depends on who asks.
+ * Texts of objects in earlier answers: the same selection over the same version of an object is written once. The cache
+ * keeps two generations. Each use makes a text young. When the young texts fill half of the budget, they become old and
+ * the cache drops the previous old ones. So a text in use stays and an unused one goes after two turns, without a list
+ * of uses. A text is valid for one held row, by identity: a changed object has another one. Texts contain an object's
+ * own fields only, which do not depend on the viewer.
  */
 export class FragmentCache {
   readonly #maxBytes: number
   /** By a hash of the selection. */
   readonly #memos = new Map<string, WeakMap<StoreView, FragmentMemo>>()
-  /** Those that have texts. */
+  /** The memos that have texts. */
   readonly #holding = new Set<FragmentMemo>()
   #youngBytes = 0
   #oldBytes = 0
@@ -130,7 +130,7 @@ export class FragmentCache {
   hits = 0
   misses = 0
 
-  /** `maxBytes` bounds all that is kept; a UTF-16 unit counts as two bytes, which is what it takes at the most. */
+  /** `maxBytes` bounds the texts and their index. A UTF-16 unit counts as two bytes, its largest size. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes
   }
@@ -139,7 +139,7 @@ export class FragmentCache {
     return { hits: this.hits, misses: this.misses, bytes: this.#youngBytes + this.#oldBytes }
   }
 
-  /** The texts of a selection, which its signature stands for, over a store. */
+  /** The texts of the selection with this signature over a store. */
   memo(signature: string, view: StoreView): FragmentMemo {
     const selection = createHash('sha256').update(signature).digest('base64url')
     let ofSelection = this.#memos.get(selection)
@@ -152,12 +152,12 @@ export class FragmentCache {
     return memo
   }
 
-  /** A memo's: it has texts. */
+  /** For memos: registers one that has texts. */
   holds(memo: FragmentMemo): void {
     this.#holding.add(memo)
   }
 
-  /** A memo's: what is young has grown. */
+  /** Counts the growth of the young texts, and turns the generations at half of the budget. */
   grown(bytes: number): void {
     this.#youngBytes += bytes
     if (this.#youngBytes * 2 > this.#maxBytes) this.#turn()
@@ -179,8 +179,8 @@ export class FragmentCache {
 }
 
 /**
- * Lets V8 copy a text that was put together from parts into one piece, which reading a character does: kept as a rope it would
- * take several times its length, hold on to the texts that its parts are slices of, and be walked again in every answer.
+ * Reads a character, so that V8 copies a concatenated text into one piece. A rope would take several times its length,
+ * retain the texts that its parts are slices of, and be walked again in every answer.
  */
 function flatten(text: string): void {
   text.charCodeAt(0)

@@ -5,19 +5,19 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** Writes the edges of a graph, whose objects have the `ids`, as JSON, by their positions. */
+/** Writes the edges of a graph. `ids`: the objects' ids as JSON, by position. */
 type EdgesWriter = (run: PlanRun, edges: readonly WalkEdge[], ids: readonly string[]) => string
 
 const type = 'GraphEdge'
 const names = ['from', 'to', 'relation', '__typename'] as const
 
-/** A member of an edge, and what stands before it. */
+/** A member of an edge, with the text before it. */
 interface EdgeMember {
   readonly before: string
   readonly name: (typeof names)[number]
 }
 
-/** Compiles what is written of the edges of graphs. Throws {@link NotCoveredError}. */
+/** Compiles the edges of graphs. Throws {@link NotCoveredError}. */
 export function graphEdgesWriter(
   nodes: readonly FieldNode[],
   { collect }: PlanCompiler,
@@ -34,7 +34,7 @@ export function graphEdgesWriter(
   return (run, edges, ids) => {
     const texts = members.map((member) => memberTexts(member, ids))
     return run.list(edges, (edge) => {
-      // Of an edge of which nothing is included.
+      // Without members, the opening brace is missing.
       let text = texts.length === 0 ? '{' : ''
       for (const textOf of texts) text += textOf(edge)
       return `${text}}`
@@ -42,7 +42,7 @@ export function graphEdgesWriter(
   }
 }
 
-/** A thousand edges are between some hundred objects, by a dozen relations: what stands before these is put there once. */
+/** A thousand edges share some hundred objects and a dozen relations: each text is joined with its prefix once. */
 function memberTexts(
   { before, name }: EdgeMember,
   ids: readonly string[],

@@ -13,15 +13,15 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** Writes an object of a graph, or some members of it. */
+/** Writes an object of a graph, or some of its members. */
 type NodeWriter = (run: PlanRun, node: WalkNode<KindView>) => string
 
-/** A text that an object's kind, key and UID tell. */
+/** A text made from an object's kind, key and UID. */
 type OwnText = (part: KindView, id: ObjectId) => string
 
 const typeName = 'GraphNode'
 
-/** Compiles what is written of the objects of graphs. Throws {@link NotCoveredError}. */
+/** Compiles the objects of graphs. Throws {@link NotCoveredError}. */
 export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): NodeWriter {
   const members: { readonly before: string; readonly write: NodeWriter }[] = []
   const add = (before: string, write: NodeWriter): void => {
@@ -53,7 +53,7 @@ export function graphNodeWriter(nodes: readonly FieldNode[], compiler: PlanCompi
   return (run, node) => run.object(members, node)
 }
 
-/** Members that stand together are kept as fragments of the object. */
+/** Writes adjacent members, whose text the fragment cache keeps. */
 function fragmentWriter(
   members: readonly { readonly name: string; readonly before: string; readonly text: OwnText }[],
 ): NodeWriter {
@@ -64,7 +64,7 @@ function fragmentWriter(
   return (run, { part, id }) => texts.of(run, part, id)
 }
 
-/** What is not the object's own. */
+/** Compiles a member that depends on more than the object. */
 function holeWriter(name: string, nodes: readonly FieldNode[], compiler: PlanCompiler): NodeWriter {
   if (name === 'depth') return (_run, { depth }) => String(depth)
   if (name !== 'object') throw new NotCoveredError(`${typeName}.${name}`)
@@ -72,7 +72,7 @@ function holeWriter(name: string, nodes: readonly FieldNode[], compiler: PlanCom
   const { place } = compiler
   return (run, node) => {
     run.budget.report?.at(place)
-    // What is reached may be seen, but not everything that may be seen may be looked up.
+    // The viewer may see a reached object, yet may lack the access to look it up.
     const found = referenced(run, refOf(node))
     if (found === undefined) return 'null'
     run.budget.spend('rows', 1)
@@ -80,14 +80,14 @@ function holeWriter(name: string, nodes: readonly FieldNode[], compiler: PlanCom
   }
 }
 
-/** Texts of objects that are kept as fragments are, for as long as an object is the same. */
+/** Texts that the fragment cache keeps for each version of an object. */
 class GraphTexts {
   readonly #signature: string
   readonly #fields: number
   readonly #make: OwnText
   readonly #memos = new WeakMap<StoreView, FragmentMemo>()
 
-  /** `fields`: how many fields one text has. */
+  /** `fields`: the number of fields in one text. */
   constructor(signature: string, fields: number, make: OwnText) {
     this.#signature = signature
     this.#fields = fields
@@ -98,7 +98,7 @@ class GraphTexts {
     const { view } = part
     let memo = this.#memos.get(view)
     if (memo === undefined) {
-      // No selection of an object's own fields begins so.
+      // The prefix keeps it apart from the signatures of own fields.
       memo = run.fragmentsOf(part).memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
       this.#memos.set(view, memo)
     }

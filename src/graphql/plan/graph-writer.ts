@@ -11,7 +11,7 @@ import { neededKinds } from './plan-needs.ts'
 import type { RootWriter } from './writers.ts'
 
 /**
- * Compiles `Query.graph`: written straight from the stores' keys and UIDs, without decoding an object. Throws
+ * Compiles `Query.graph`. Nodes and edges come from the stores' keys and UIDs, without decoding an object. Throws
  * {@link NotCoveredError}.
  */
 export function graphWriter(
@@ -20,7 +20,7 @@ export function graphWriter(
   compiler: PlanCompiler,
 ): RootWriter {
   const { place } = compiler
-  // The objects of a graph may be in other clusters than the default one.
+  // A graph may contain objects of other clusters than the default one.
   const { compiled: write, needs } = compiler.apart(() =>
     plainWriter<ReadGraph>('Graph', nodes, compiler, (name, same) =>
       memberWriter(name, same, compiler),
@@ -60,7 +60,7 @@ function memberWriter(
     case 'edges': {
       const write = graphEdgesWriter(same, compiler)
       return (run, graph) => {
-        // Each object's `id` is looked for once, for all of its edges.
+        // Looks up each object's `id` once for all of its edges.
         const ids = graph.nodes.map((node) => graphIdOf(run, node))
         return write(run, graph.edges, ids)
       }

@@ -3,7 +3,7 @@ import type { SelectedValue } from '../../informer/codec/projection.ts'
 import { type Health, type HealthRule, ruledHealth } from '../../kubernetes/health/health.ts'
 import { memberWriters } from './member-writers.ts'
 
-/** Writes how an object is. */
+/** Writes the health of an object. */
 export function healthValue(
   rule: HealthRule,
   type: GraphQLObjectType,

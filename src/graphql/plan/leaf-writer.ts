@@ -9,7 +9,7 @@ import {
 import type { LeafWriter } from '../../informer/codec/projection.ts'
 import type { ScalarForm } from '../schema/field-source.ts'
 
-/** Scalars whose coercion leaves every value as it is are written as JSON. */
+/** Scalars whose coercion keeps every value use `writeJson`. */
 const writers: Readonly<Record<ScalarForm, LeafWriter>> = {
   string: writeString,
   boolean: writeBoolean,
@@ -26,7 +26,7 @@ const writers: Readonly<Record<ScalarForm, LeafWriter>> = {
 
 const requiredWriters = new Map<LeafWriter, LeafWriter>()
 
-/** Writes values of a scalar as GraphQL would; what GraphQL refuses, and null where it is `required`, is left to the slow way. */
+/** Writes values of a scalar as GraphQL does; `undefined` for values that GraphQL refuses and for `required` nulls. */
 export function leafWriter(scalar: ScalarForm, required: boolean): LeafWriter {
   const write = writers[scalar]
   if (!required) return write

@@ -1,7 +1,7 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
 import { NotCoveredError } from '../errors/not-covered.ts'
 
-/** Writes a plain object: those of its members that a selection asks for. Throws {@link NotCoveredError} for another field. */
+/** Writes the selected members of a plain object. Throws {@link NotCoveredError} for other fields. */
 export function memberWriters<T extends object>(
   type: GraphQLObjectType,
   fields: Iterable<readonly [string, readonly FieldNode[]]>,

@@ -14,7 +14,7 @@ export type ObjectRefWriter = (run: PlanRun, ref: ObjectRef) => string
 
 const typeName = 'ObjectRef'
 
-/** Compiles what is written of an `ObjectRef`. Throws {@link NotCoveredError}. */
+/** Compiles an `ObjectRef`. Throws {@link NotCoveredError}. */
 export function objectRefWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,

@@ -23,7 +23,7 @@ import type { RootWriter } from './writers.ts'
 
 type Values = Readonly<Record<string, unknown>>
 
-/** Compiles `object(id:)`, and what Relay fetches objects of one type by. */
+/** Compiles `object(id:)`, and the fields by which Relay fetches objects of one type. */
 export function objectByIdWriter(
   args: FieldArguments,
   { nodes, type }: { readonly nodes: readonly FieldNode[]; readonly type: GraphQLOutputType },
@@ -47,7 +47,7 @@ export function objectByIdWriter(
   })
 }
 
-/** Compiles `objects(ids:)`: an id that cannot be looked up becomes null, and an error beside the others. */
+/** Compiles `objects(ids:)`. An id that fails becomes null with an error; the others have their answers. */
 export function objectsByIdsWriter(
   args: FieldArguments,
   nodes: readonly FieldNode[],
@@ -98,7 +98,7 @@ interface IdentityAt {
   readonly at: ClusterKind
 }
 
-/** What an `id` says; `undefined` where its kind is not served. Throws `ObjectIdError`. */
+/** Decodes an `id`. Returns `undefined` if the server does not serve its kind. Throws `ObjectIdError`. */
 function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
   const identity = decodeObjectId(id)
   const at = kindOfIdentity(served, identity)
@@ -106,12 +106,12 @@ function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
 }
 
 interface ObjectRoot {
-  /** The kinds of the objects that its arguments name. */
+  /** The kinds of the objects that the arguments name. */
   kinds(served: ServedSchema, values: Values): readonly ClusterKind[]
   write(run: PlanRun, written: (found: FoundObject | undefined) => string): string
 }
 
-/** A field of objects that arguments name: what is read of their kinds is known when it is asked. */
+/** Compiles a field whose arguments name objects. Each request determines the kinds to read. */
 function rootWriter(
   args: FieldArguments,
   nodes: readonly FieldNode[],

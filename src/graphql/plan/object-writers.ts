@@ -6,7 +6,7 @@ import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
 import { readPath } from '../schema/resolvers.ts'
 
-/** Writes the `id` of an object from its UID; an object without one is left to the slow way. */
+/** Writes the `id` of an object from its UID. Returns `undefined` without a UID: the object must be decoded. */
 export function idWriter(kind: Kind, cluster: string): LeafWriter {
   const { group, kind: name } = kind.resource
   return (json) => {
@@ -32,10 +32,10 @@ interface WrittenId {
   readonly text: string
 }
 
-/** An object may be asked for its `id` many times at once: it is made once. */
+/** One answer often contains an object's `id` several times in a row: it is encoded once. */
 let lastId: WrittenId = { uid: undefined, kind: undefined, cluster: '', text: '' }
 
-/** Writes the `id` of an object, by its name where it has no UID. */
+/** Writes the `id` of an object from its UID, or from its key if it lacks a UID. */
 export function idValue(kind: Kind, cluster: string): SelectedValue {
   return {
     form: 'made',
@@ -50,13 +50,13 @@ export function idValue(kind: Kind, cluster: string): SelectedValue {
   }
 }
 
-/** What is selected of an object by a path of `json`. */
+/** The selection of a `json` path. */
 export interface JsonField extends Pick<SelectedField, 'path' | 'value'> {
-  /** Whether the path goes through a list: then what is there is parsed. */
+  /** Whether the path goes through a list: the writer then parses the list. */
   readonly isThroughList: boolean
 }
 
-/** Writes an object, or what stands at a path of it. Throws `PathError`. */
+/** Selects an object or the value at a path. Throws `PathError`. */
 export function jsonField(path: string | null | undefined): JsonField {
   const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
   if (path === undefined || path === null) return { path: [], ...whole }
@@ -66,7 +66,7 @@ export function jsonField(path: string | null | undefined): JsonField {
     .slice(0, each < 0 ? steps.length : each)
     .flatMap((step) => (step.form === 'field' ? [step.name] : []))
   if (each < 0) return { path: names, ...whole }
-  // From the first list on, what is there is parsed.
+  // Parses the value from the first list on.
   const rest = { text: path, steps: steps.slice(each), many: true }
   const write: LeafWriter = (json) =>
     JSON.stringify(json === undefined ? [] : valuesAt(rest, parsed(json)))
@@ -75,7 +75,7 @@ export function jsonField(path: string | null | undefined): JsonField {
 
 let last: { readonly text: string; readonly value: unknown } = { text: 'null', value: null }
 
-/** Of one object many paths may be asked for that begin alike: what they go through is parsed once. */
+/** Paths of one object often share a beginning: the list that they go through is parsed once. */
 function parsed(text: string): unknown {
   if (text !== last.text) last = { text, value: parseHeld(text) }
   return last.value

@@ -23,7 +23,7 @@ import type { RowWriter } from './writers.ts'
 
 const readOwners = valueReader('metadata.ownerReferences[*]')
 
-/** What an object says of its owners, without the rest of it. */
+/** Reads the owner references of an object without decoding the rest. */
 function ownerReferencesOf(run: PlanRun, part: KindView, id: ObjectId): readonly OwnerReference[] {
   return readOwners(run, part, id) as readonly OwnerReference[]
 }
@@ -33,7 +33,7 @@ function originOf({ cluster, view }: KindView, id: ObjectId): ReferenceOrigin {
   return { cluster, namespace: namespace === '' ? undefined : namespace }
 }
 
-/** Compiles `owners`: found by their UIDs. */
+/** Compiles `owners`, which the server finds by UID. */
 export function ownersWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
   const write = anyRowWriter(selectionsOf(nodes), compiler)
   const { place } = compiler
@@ -81,7 +81,7 @@ function chainOf(run: PlanRun, from: KindView, start: ObjectId): readonly Object
   return chain
 }
 
-/** Compiles a field that says which object is meant, of whatever kind: `Event.involved`. */
+/** Compiles a field that refers to objects of any kind, such as `Event.involved`. */
 export function objectRefsWriter(
   { paths, many, isTopmost, kindAt }: ObjectRefField,
   nodes: readonly FieldNode[],

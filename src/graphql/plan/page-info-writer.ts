@@ -12,7 +12,7 @@ export function pageInfoWriter(
   return plainWriter<PageInfo>('PageInfo', nodes, compiler, valueMembers(names))
 }
 
-/** Where a page stands in its list. A cursor is made when it is asked for. */
+/** The position of a page in its list. Reading a cursor creates it. */
 export function pageInfoOf<T>(
   entries: readonly T[],
   page: Pick<PageInfo, 'hasNextPage' | 'hasPreviousPage'> & { cursorOf(entry: T): string },

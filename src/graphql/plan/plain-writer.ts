@@ -5,10 +5,10 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { PlanRun, WrittenMember } from './plan-run.ts'
 
-/** Writes a plain object, or a member of it. */
+/** Writes a plain object, or one of its members. */
 export type PlainWriter<T> = (run: PlanRun, source: T) => string
 
-/** Compiles the members of an object of a type, each as a field that may fail. `compile` is not asked for `__typename`. */
+/** Compiles the members of an object, each as a field that may fail. `compile` does not get `__typename`. */
 export function writtenMembers<W extends (run: PlanRun, ...source: never[]) => string>(
   type: GraphQLObjectType,
   selections: readonly SelectionSetNode[],
@@ -25,7 +25,7 @@ export function writtenMembers<W extends (run: PlanRun, ...source: never[]) => s
   })
 }
 
-/** Compiles what is written of a plain object of a type, member by member. Throws {@link NotCoveredError}. */
+/** Compiles a plain object of a type, member by member. Throws {@link NotCoveredError}. */
 export function plainWriter<T>(
   type: string,
   nodes: readonly FieldNode[],
@@ -36,14 +36,14 @@ export function plainWriter<T>(
   return (run, source) => run.object(members, source)
 }
 
-/** The members of such an object. */
+/** Compiles the members of a plain object. Throws {@link NotCoveredError}. */
 export function plainMembers<T>(
   type: string,
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,
   memberOf: (name: string, nodes: readonly FieldNode[]) => PlainWriter<T> | undefined,
 ): readonly WrittenMember<[T]>[] {
-  // The parts of connections are no places of an answer.
+  // Response paths omit the keys of connections.
   const isPart = /(Connection|Edge)$/.test(type)
   return writtenMembers(
     compiler.objectType(type),
@@ -58,7 +58,7 @@ export function plainMembers<T>(
   )
 }
 
-/** What is written of those members whose JSON is their value's. */
+/** Compiles members that are the JSON of their value. */
 export function valueMembers<T>(
   names: readonly (keyof T & string)[],
 ): (name: string) => PlainWriter<T> | undefined {

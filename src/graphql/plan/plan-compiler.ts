@@ -177,7 +177,7 @@ export class PlanCompiler {
     return { kinds, asked }
   }
 
-  /** Compiles a part that only some requests read, or that reads another cluster. Keeps its needs apart from the root's. */
+  /** Compiles a part that only some requests read, or in another cluster. The root field's needs exclude its needs. */
   apart<T>(compile: () => T): { readonly compiled: T; readonly needs: PlanNeeds } {
     const [kinds, asked] = [this.#kinds, this.#asked]
     this.takeNeeds()

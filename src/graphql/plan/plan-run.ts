@@ -9,30 +9,29 @@ import { FragmentCache } from './fragment-cache.ts'
 
 const directFragmentBytes = 1 << 20
 
-/** What one run of a plan reads with; everything happens within one tick. */
+/** The inputs of one run of a plan. A run takes place within one tick. */
 export interface PlanRunOptions extends ReadRunOptions {
   readonly variables: VariableValues
   readonly fragments: FragmentCache
 }
 
-/** A member of an object in an answer: its name as JSON, with what stands before it, and how it is written from its source. */
+/** A member of an object in an answer: its name as JSON with the separator before it, and its writer. */
 export interface WrittenMember<Source extends readonly unknown[]> {
   readonly before: string
   readonly write: (run: PlanRun, ...source: Source) => string
 }
 
-/** How many characters an object has at the least: a value has one. */
+/** The least length of an object in characters: each value has at least one. */
 export function leastLengthOf(members: readonly { readonly before: string }[]): number {
   return members.reduce((sum, { before }) => sum + before.length + 1, '{}'.length)
 }
 
-/** One run of a plan: the request's variables, and what is worked out of them once. */
+/** One run of a plan: the request's variables, and the values computed from them once. */
 export class PlanRun extends ReadRun {
   static #runs = 0
-  /** Tells runs apart for those that remember one and must not keep it alive. */
+  /** Identifies the run for parts that remember the last run without retaining it. */
   readonly number: number = ++PlanRun.#runs
   readonly #fragments: FragmentCache
-  /** The errors of its fields. */
   readonly errors: FieldErrors
   readonly #variables: VariableValues
   #directFragments: FragmentCache | undefined
@@ -46,18 +45,18 @@ export class PlanRun extends ReadRun {
     this.#variables = options.variables
   }
 
-  /** Where the texts of a kind's objects are kept. Those of objects that were read directly are not kept beyond the run. */
+  /** The cache for the texts of a kind's objects. Texts of direct reads last for the run only. */
   fragmentsOf(part: KindView): FragmentCache {
     if (!part.isDirect) return this.#fragments
     return (this.#directFragments ??= new FragmentCache(directFragmentBytes))
   }
 
-  /** The coerced arguments of a field. Throws the GraphQLError of one that cannot be. */
+  /** The coerced arguments of a field. Throws the GraphQLError of the first invalid one. */
   argumentsOf(field: FieldArguments): Readonly<Record<string, unknown>> {
     return field.coerce(this.#variables)
   }
 
-  /** What the arguments of a list ask for, read once for all rows that ask it. Throws `ArgumentError`. */
+  /** Parses the arguments of a list once for all rows. Throws `ArgumentError`. */
   requestOf(field: FieldArguments, kind: Kind): ListRequest {
     const read = (): ListRequest => listRequest(this.served, kind, this.argumentsOf(field))
     if (field.constant !== undefined) return (field.request ??= read())
@@ -66,7 +65,7 @@ export class PlanRun extends ReadRun {
     return request
   }
 
-  /** What is read once for all rows that ask the same by a field. A field must always ask for a value of one type. */
+  /** Reads a value once for all rows of a field that share the key `what`. A field must use one value type. */
   once<T>(field: FieldArguments, what: string, read: () => T): T {
     let known = this.#known.get(field)
     if (known === undefined) this.#known.set(field, (known = new Map()))
@@ -76,8 +75,8 @@ export class PlanRun extends ReadRun {
   }
 
   /**
-   * The text of an object, whose source has up to three parts. All that an answer is made of goes through this and {@link list},
-   * which pay for what of it their members have not paid for.
+   * Writes an object, whose source has up to three parts. Each object and list of an answer goes through this and
+   * {@link list}, which charge the characters that the members have not charged.
    */
   object<Source extends readonly unknown[]>(
     members: readonly WrittenMember<Source>[],
@@ -90,7 +89,7 @@ export class PlanRun extends ReadRun {
     c?: unknown,
   ): string {
     const paid = this.budget.spent('bytes')
-    // Not joined: what is put together is copied once, when all of the answer is.
+    // Concatenation instead of a join: V8 copies the text once, when the answer is complete.
     let text = '{'
     for (const { before, write } of members) text += before + write(this, a, b, c)
     text += '}'
@@ -98,7 +97,7 @@ export class PlanRun extends ReadRun {
     return text
   }
 
-  /** The text of a list, whose members have so many characters at the least. */
+  /** Writes a list. `leastLength`: the least number of characters of one member. */
   list<T>(members: readonly T[], write: (member: T) => string, leastLength = 0): string {
     this.budget.foresee('bytes', leastLength * members.length)
     const paid = this.budget.spent('bytes')
@@ -125,7 +124,7 @@ export class PlanRun extends ReadRun {
     return text
   }
 
-  /** Pays for what of a text is not paid for, where so many characters of the answer were before it. */
+  /** Charges the uncharged rest of a text. `before`: the bytes spent before the text. */
   #pay({ length }: string, before: number): void {
     const unpaid = length - (this.budget.spent('bytes') - before)
     if (unpaid > 0) this.budget.spend('bytes', unpaid)

@@ -34,7 +34,7 @@ export type RequestVariables =
   | { readonly errors: readonly GraphQLError[] }
 
 /**
- * One operation of one document, compiled against one schema: the kinds that it reads, and the writers of its JSON text.
+ * One operation of a document, compiled against one schema: the kinds that it reads, and the writers of its JSON text.
  * Each combination of the variables in `@skip` and `@include` is one variation, which its first request compiles.
  */
 export class Plan<V = PlanVariation> {
@@ -112,7 +112,7 @@ interface KeptVariation<V> {
 
 const writers: PlanWriters = { row: rowWriter, connection: connectionWriter }
 
-/** graphql-js answers these requests and describes the errors. Describing them here too would cost more than most answers. */
+/** graphql-js answers these requests and describes the errors. A second description costs more than most answers. */
 const tellsNothing = { maxErrors: 0, hideSuggestions: true } as const
 
 const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
@@ -166,7 +166,7 @@ export class PlanVariation {
   }
 }
 
-/** Compiles one variation of an operation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+/** Compiles one variation. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
 type CompileVariation<V> = (operation: OperationDefinitionNode, compiler: PlanCompiler) => V
 
 /** An operation to compile. */

@@ -1,11 +1,11 @@
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 
-/** How many fields a plan writes in the time in which graphql-js writes one. */
+/** The number of fields that a plan writes while graphql-js writes one. */
 export const plannedFields = 5
 
 /**
- * What a plan may do in the time that its limits stand for: a row whose texts are kept is joined in a twentieth of the time that
- * graphql-js takes for one, a field that is missed is written in a fifth, and a character of the answer in half.
+ * Raises the limits for plans, to stand for the same time as in graphql-js. A plan joins a row of cached texts in a
+ * twentieth of the time, writes a field without a cached text in a fifth, and a character of the answer in half.
  */
 export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
   const limits = { ...defaultWorkLimits, ...work }

@@ -45,7 +45,7 @@ export function polymorphicRelationWriter(
   }
 }
 
-/** Compiles what is written of pages of objects, of whatever kind each of them is. */
+/** Compiles pages of objects of any kind. */
 function pageWriter(
   nodes: readonly FieldNode[],
   compiler: PlanCompiler,

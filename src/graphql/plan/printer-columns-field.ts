@@ -5,7 +5,7 @@ import { printedColumns } from '../schema/object-part-types.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
 import { memberWriters } from './member-writers.ts'
 
-/** Writes what `kubectl get` shows of an object. */
+/** Writes the columns that `kubectl get` shows for an object. */
 export function printerColumnsValue(
   printed: PrintedKind,
   wide: boolean,

@@ -5,7 +5,7 @@ import type { FieldArguments } from './field-arguments.ts'
 import type { PlanCompiler } from './plan-compiler.ts'
 import type { RowWriter } from './writers.ts'
 
-/** Compiles what is written of the objects that a relation leads to. */
+/** Compiles the objects that a relation leads to. */
 export function relationWriter(
   field: RelationField,
   args: FieldArguments,

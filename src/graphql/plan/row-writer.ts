@@ -24,8 +24,8 @@ import { usedByWriter } from './used-by-writer.ts'
 import type { RowWriter } from './writers.ts'
 
 /**
- * Compiles what is written of the objects of a kind. Fields of the object's own that stand together make one fragment, whose
- * text is kept; the others, relations above all, are holes between the fragments, filled at each run.
+ * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
+ * above all relations, are holes between the fragments, which each run fills.
  */
 export function rowWriter(
   kind: Kind,
@@ -61,7 +61,7 @@ export function rowWriter(
     return members[0]?.write ?? (() => '{}')
   }
   endFragment(false)
-  // As few pieces as can be: each is copied once more when the answer is put together.
+  // Joins separators and names in advance: the answer copies each piece once more.
   const parts = members.map(({ name, write }, at) => ({
     before: `${at === 0 ? '' : ','}${name}`,
     write,
@@ -69,7 +69,7 @@ export function rowWriter(
   return (run, part, id) => run.object(parts, part, id)
 }
 
-/** A field that plans do not cover is read from the API server, for which no frame waits: in a subscription it fails. */
+/** In a subscription, a field that plans do not cover fails: frames do not wait for direct reads. */
 function unlessDirect(field: string, compile: () => RowWriter): RowWriter {
   try {
     return compile()
@@ -83,7 +83,7 @@ function unlessDirect(field: string, compile: () => RowWriter): RowWriter {
   }
 }
 
-/** What is written of a row in one piece: fields of its own, or one field with its name. */
+/** One piece of a row: a fragment of own fields, or one field with its name. */
 interface Member {
   readonly name: string
   readonly write: RowWriter
@@ -125,7 +125,7 @@ function memberWriter(
       return polymorphicRelationWriter(kind, source.field, { args, nodes }, compiler)
     }
     case 'ofRowType':
-      // Of a kind that nothing is reported about.
+      // `events` of a kind without a relation to Events.
       return () => 'null'
     case 'cluster':
       return clusterWriter(nodes, compiler)

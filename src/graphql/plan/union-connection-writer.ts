@@ -11,27 +11,27 @@ import type { PlanRun } from './plan-run.ts'
 /** A page of objects of several kinds. */
 interface ReadPage {
   readonly page: UnionPage
-  /** The type names of the kinds that were looked into. */
+  /** The type names of the kinds that the read covers. */
   readonly kinds: readonly string[]
-  /** Where those are the kinds that happen to be loaded: those that were not. */
+  /** The type names of the kinds left out because they are not loaded, if the read is limited to loaded kinds. */
   readonly notLookedAt?: () => readonly string[]
 }
 
 /** Writes a row of a page. */
 export type UnionRowWriter<P> = (run: PlanRun, read: P, row: UnionRow) => string
 
-/** How a page of objects of several kinds is written. */
+/** The types and rows of a page of objects of several kinds. */
 interface UnionConnection<P> {
-  /** The names of its types. */
+  /** The type names of the connection and its edges. */
   readonly connection: string
   readonly edge: string
-  /** Compiles its `nodes`, or the `node` of its edges. */
+  /** Compiles the `nodes`, or the `node` of the edges. */
   readonly row: (nodes: readonly FieldNode[]) => UnionRowWriter<P>
 }
 
 type PageMember<P> = (run: PlanRun, read: P) => string
 
-/** Compiles what is written of pages of objects of several kinds. Throws {@link NotCoveredError}. */
+/** Compiles pages of objects of several kinds. Throws {@link NotCoveredError}. */
 export function unionConnectionWriter<P extends ReadPage>(
   written: UnionConnection<P>,
   nodes: readonly FieldNode[],
@@ -41,7 +41,7 @@ export function unionConnectionWriter<P extends ReadPage>(
   const members = writtenMembers(type, selectionsOf(nodes), compiler, (name, same) => {
     const write = pageMember(written, name, same, compiler)
     return (run: PlanRun, read: P): string => {
-      // The rows before it may have relations, which read for other places.
+      // Relations in earlier rows may have moved the report to another place.
       run.budget.report?.at(place)
       return write(run, read)
     }

@@ -6,7 +6,7 @@ import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { PlanRun } from './plan-run.ts'
 
-/** Reads what stands at a path of an object, once a run; nothing else of it is parsed. */
+/** Reads the values at a path of an object, once a run, and avoids parsing the rest of the object. */
 export type ValueReader = (run: PlanRun, part: KindView, id: ObjectId) => readonly unknown[]
 
 /** Compiles a {@link ValueReader}. Throws `PathError`. */
@@ -41,7 +41,7 @@ export function valueReader(path: string): ValueReader {
   }
 }
 
-/** Finding and parsing it takes as long as writing so many fields. */
+/** The price of finding and parsing the values, in written fields. */
 const fieldsPerReading = 20
 
 const nothing: readonly unknown[] = []

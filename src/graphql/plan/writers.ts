@@ -15,10 +15,10 @@ export type PageWriter = (run: PlanRun, part: KindView, page: Page) => string
 
 /** One field of `Query` in a plan. */
 export interface RootWriter {
-  /** What it reads in the cluster that its arguments name. */
+  /** The kinds that the field reads in the cluster named by its arguments. */
   readonly needs: PlanNeeds
   readonly args: FieldArguments
-  /** Kinds that its arguments alone name, each in its cluster. */
+  /** Further kinds that depend on the request's arguments, each in its cluster. */
   further?(
     served: ServedSchema,
     args: Readonly<Record<string, unknown>>,
