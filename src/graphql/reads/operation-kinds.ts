@@ -47,8 +47,8 @@ type AnyField = GraphQLField<unknown, unknown>
 
 /**
  * The kinds that an operation reads, as far as its text and variables show: those of each root field, in the cluster of
- * that field, and those of its relations. Skips what `@skip` and `@include` leave out. Execution finds the kinds that
- * depend on data (`owners`).
+ * that field, and those of its relations. Skips selections that `@skip` and `@include` leave out. Execution finds the
+ * kinds that depend on data (`owners`).
  */
 export function operationKinds(
   served: ServedSchema,

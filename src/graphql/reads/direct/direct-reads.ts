@@ -44,8 +44,8 @@ export interface DirectReadsOptions {
 }
 
 /**
- * What one operation reads from the API server: kinds without a cache, look-ups with `live: true`, printed tables, and
- * the data of Secrets. When a run needs a read that is missing, the field is `null` and the need is noted. {@link
+ * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables,
+ * and the data of Secrets. When a run needs a read that is missing, the field is `null` and the need is noted. {@link
  * fetch} reads all noted needs, with a deadline, and the operation runs again. Each need is read once.
  */
 export class DirectReads {

@@ -29,7 +29,7 @@ const maxReads = 100
 
 /**
  * The contents of Secrets, read with the caller's own token; `null` for a Secret that is gone or was replaced under its
- * name. `count` is the number of Secrets in the operation so far. Errors quote nothing of what was read.
+ * name. `count` is the number of Secrets in the operation so far. Errors quote no contents.
  */
 export async function readSecrets(
   secrets: readonly DirectObject[],
