@@ -62,8 +62,8 @@ export function operationKinds(
 }
 
 /**
- * The kinds that the meaning of an operation depends on, as `cluster type`, each with the part that depends on it:
- * filters by `usedBy`, the users that `usedBy` may show, and the kinds related by `owned`. A schema with more such
+ * The kinds that the meaning of an operation depends on, as `cluster type`, each with the part that depends on it: the
+ * kinds that filters read, the users that `usedBy` may show, and the kinds related by `owned`. A schema with more such
  * kinds gives the same text another meaning.
  */
 export function supportingKinds(
