@@ -33,17 +33,17 @@ interface ObjectAt {
   readonly id: ObjectId
 }
 
-/** What an object chooses others by. */
+/** The objects that an object chooses. */
 interface Choice {
   readonly kind: Kind
-  /** The namespaces that it reaches; `undefined`: all. */
+  /** The namespaces that it covers; `undefined`: all. */
   readonly within: readonly string[] | undefined
   readonly condition: Condition
 }
 
 type FoundPart = KindView & { readonly condition: Condition }
 
-/** The kinds that have to be read to tell what is chosen, or by what. */
+/** The kinds that have to be read to find the chosen or the choosing objects. */
 export function choosingNeeds(
   { chosen, chosenBy = [] }: PolymorphicRelationField,
   relations: SchemaRelations,
@@ -67,7 +67,7 @@ export function choosingNeeds(
   ]
 }
 
-/** The part of what an object chooses, of the kind that another one says. Throws `ClientError`. */
+/** The objects that an object chooses, of the kind that another object names. Throws `ClientError`. */
 export function chosenPart(
   chosen: ChosenObjects,
   options: ChoosingOptions,
@@ -81,8 +81,8 @@ export function chosenPart(
 }
 
 /**
- * The part of the objects that choose this one: those that an index has under its name or its labels are tried, which is paid
- * for. Throws `ClientError`.
+ * The objects that choose this one. Tries each object that an index has under its name or labels, at the cost of the
+ * budget. Throws `ClientError`.
  */
 export function choosingPart(
   chosen: ChosenObjects,
@@ -133,7 +133,7 @@ function choiceOf(
   return kind && choiceIn(valueAt(chosen.path, view.object(id)), kind)
 }
 
-/** Without a namespace it is of whichever, and for what lives in none there must be none. */
+/** A choice without a namespace covers all. A choice of a cluster-scoped kind must have none. */
 function choiceIn(reference: unknown, kind: Kind): Choice | undefined {
   const choice = choiceAt(reference)
   if (choice === undefined) return undefined

@@ -3,7 +3,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** Whether there can be objects of a type in a cluster at all. */
+/** Whether a cluster serves a type. */
 export function isServed(
   { kinds, clusters }: ServedSchema,
   cluster: string,
@@ -14,8 +14,8 @@ export function isServed(
 }
 
 /**
- * The kinds that a condition on the objects of a kind rests on, that one among them, with all indexes by which it is answered in
- * either way, and by which it is known whom a change concerns.
+ * The kinds that a condition on the objects of a kind reads, this kind included, with all indexes that answer the
+ * condition in either direction and that find the rows that a change affects.
  */
 export function conditionNeeds(
   served: ServedSchema,
@@ -45,7 +45,7 @@ export function conditionNeeds(
   })
 }
 
-/** The parts of a condition that are about other objects, without those within them. */
+/** The parts of a condition about related objects, without the parts nested in them. */
 function relatedOf(condition: Condition): readonly Extract<Condition, { form: 'related' }>[] {
   if ('conditions' in condition) return condition.conditions.flatMap(relatedOf)
   if (condition.form === 'not') return relatedOf(condition.condition)

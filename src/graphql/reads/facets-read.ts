@@ -13,7 +13,7 @@ const maxTop = 1_000
 const maxFacets = 20
 
 /**
- * How the objects on all pages of a list are spread over the values of indexes or labels. Throws `ArgumentError` and
+ * Counts the objects on all pages of a list by the values of indexes or labels. Throws `ArgumentError` and
  * `QueryTooCostlyError`.
  */
 export function facetsOf(
@@ -42,7 +42,7 @@ export function facetsOf(
   })
 }
 
-/** What a name of `by` means: an index of the kind, or with `index` the label of that key. */
+/** Resolves a name of `by`: an index of the kind or, with `index`, the label of that key. */
 function facetOf(
   kind: Kind,
   name: string,
@@ -58,7 +58,7 @@ function facetOf(
   })
 }
 
-/** The key of `labels["key"]`. */
+/** The key in `labels["key"]`; `undefined` for other names. */
 function labelOf(name: string): string | undefined {
   try {
     const [map, key, ...others] = parsePath(name).steps

@@ -12,13 +12,13 @@ import type { ServedSchema } from '../served/served-schema.ts'
 
 type ReadableParts = Pick<KindViews, 'part'>
 
-/** What the conditions on related objects of one cluster read in one execution: kinds as it has settled them. */
+/** The parts that conditions on related objects of one cluster read in one execution. */
 class FilterParts implements RelatedStores {
   readonly #served: ServedSchema
   readonly #parts: ReadableParts
   readonly #cluster: string
   readonly #errors = new Map<string, ClientError>()
-  /** The stores that have been read, and at which version of theirs. */
+  /** The stores read so far, each with its version at that time. */
   readonly #versions = new Map<StoreView, string>()
   #known = new Map<Condition, Map<StoreView, object>>()
 
@@ -56,7 +56,7 @@ class FilterParts implements RelatedStores {
   }
 
   known(condition: Condition): Map<StoreView, object> {
-    // Where something is read live, an execution takes more than one tick.
+    // An execution with live reads takes more than one tick.
     for (const [view, version] of this.#versions) {
       if (view.resourceVersion === version) continue
       this.#versions.clear()
@@ -68,7 +68,7 @@ class FilterParts implements RelatedStores {
     return known
   }
 
-  /** The error with the argument that it is about; one and the same for all rows. */
+  /** The error, naming its argument; the same instance for all rows. */
   #named(cause: ClientError, type: string, argument: string): ClientError {
     const key = `${cause.code} ${type} ${argument}`
     let error = this.#errors.get(key)
@@ -83,7 +83,7 @@ class FilterParts implements RelatedStores {
   }
 }
 
-/** What conditions on related objects read in one execution, by cluster. */
+/** The stores that conditions on related objects read in one execution, by cluster. */
 export function filterParts(
   served: ServedSchema,
   parts: ReadableParts,

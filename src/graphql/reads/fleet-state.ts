@@ -11,7 +11,7 @@ import type { ReadParts } from '../prepare/read-snapshot.ts'
 
 /** The clusters and their caches, as one run reads them. */
 export function fleetOf(served: ServedSchema, parts: ListedParts): FleetState {
-  // Every object has its cluster, and all that are answered have one of a few: it is put together once.
+  // All answered objects share a few clusters: builds the state of each once.
   const known = new Map<string, ClusterState | null>()
   const cluster = (name: string): ClusterState | null => {
     let state = known.get(name)
@@ -27,8 +27,9 @@ export function fleetOf(served: ServedSchema, parts: ListedParts): FleetState {
 type ListedParts = Pick<ReadParts, 'access' | 'listed'>
 
 /**
- * The state of a cluster, with that of the kinds of which the viewer may list something, and the number of objects that the viewer may
- * list. `undefined` where permissions have to be asked for first, `null` where there is no such cluster. Without `withResources` it has none.
+ * The state of a cluster. Its resources are the kinds of which the viewer may list something, with the number of
+ * objects that the viewer may list; empty without `withResources`. Returns `undefined` while an access review is
+ * missing, `null` for an unknown cluster.
  */
 export function clusterState(
   served: ServedSchema,
@@ -71,7 +72,7 @@ function resourceStateOf(
   { resource, ...state }: CachedResourceState,
 ): ResourceState {
   const kind = servedKind(served, { resource })?.typeName
-  // A version that the schema serves no more is there until it has been idle for long enough.
+  // The cache keeps a version that the schema no longer serves until it has been idle for long enough.
   return { ...state, kind: kind ?? `${apiVersionOf(resource)} ${resource.kind}` }
 }
 
@@ -83,7 +84,7 @@ function servedKind(
   return kind?.resource.version === resource.version ? kind : undefined
 }
 
-/** The state of a kind; none where the viewer may list nothing of it, `undefined` where that has to be asked for. */
+/** The state of a kind; empty if the viewer may list none of it, `undefined` while an access review is missing. */
 function resourceState(
   served: ServedSchema,
   cluster: ClusterCache,
@@ -96,7 +97,7 @@ function resourceState(
   const scope = parts.listed({ cluster: cluster.name, kind })
   if (scope === undefined) return undefined
   if (scope === 'nothing') return []
-  // What the API server says to the gateway may be about other objects, about its account, or about its address.
+  // Errors of the API server may quote other objects, or the account or the address of the gateway.
   const state = { ...resourceStateOf(served, cached), lastError: null }
   if (scope.form === 'all') return [state]
   const view = cluster.synced(kind.resource)

@@ -11,8 +11,8 @@ import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/obj
 import type { ClusterKind } from '../prepare/kind-view.ts'
 
 /**
- * The objects with these `id`s; without the argument, all. An id of another kind or cluster is that of no object here.
- * Throws `FilterValueError` for an id that is none.
+ * The objects with these `id`s; all objects without the argument. An id of another kind or cluster matches none. Throws
+ * `FilterValueError` for an invalid id.
  */
 export function idsCondition(
   ids: readonly string[] | null | undefined,
@@ -32,7 +32,7 @@ export function idsCondition(
   return anyOf([hasValue('uid', uids), hasKey(keys)])
 }
 
-/** What an `id` says. Throws `FilterValueError`, naming the argument that it stands in. */
+/** Decodes an `id`. Throws `FilterValueError`, which names the argument. */
 export function identityIn(argument: string, id: string): ObjectIdentity {
   try {
     return decodeObjectId(id)

@@ -18,21 +18,21 @@ import { idsCondition } from './ids-condition.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
-/** What the arguments of a list ask for, read once for all rows that ask the same. */
+/** The arguments of a list, read once for all rows that share them. */
 export interface ListRequest {
   readonly args: ListFieldArguments
   readonly condition: Condition
   readonly terms: readonly OrderTerm[]
-  /** The kinds that its filter rests on besides its own. */
+  /** The kinds besides its own that its filter reads. */
   readonly filterKinds: readonly Kind[]
-  /** What its cursors are bound to besides the list. */
+  /** The values that bind its cursors, besides the list. */
   readonly identity: ListArguments & {
     readonly ids: readonly string[] | null
     readonly orderBy: readonly OrderKey[] | null
   }
 }
 
-/** Reads the arguments of a list of a kind. Throws `ArgumentError`, naming the one that cannot be honoured. */
+/** Reads the arguments of a list of a kind. Throws `ArgumentError`, which names the invalid one. */
 export function listRequest(
   served: ServedSchema,
   kind: Kind,
@@ -53,20 +53,20 @@ export function listRequest(
   }
 }
 
-/** Which list a page is of. */
+/** The list that a page belongs to. */
 export interface ListPlace {
-  /** Names the list within its cluster, so that its cursors are good for no other. */
+  /** Names the list within its cluster, so that its cursors are valid for this list only. */
   readonly list: string
-  /** What is asked for besides the arguments: a relation's condition, some ids. */
+  /** The condition besides the arguments: that of a relation, or some ids. */
   readonly condition: Condition
 }
 
-/** What pages are read with. */
+/** The budget, limits and related stores that pages are read with. */
 export interface PageMeans extends Pick<ReadRun, 'budget' | 'related' | 'followed'> {
   readonly limits: Pick<OperationLimits, 'maxPageSize'>
 }
 
-/** A page is begun, and its connection written, in the time of so many tests: relations of many rows have one each. */
+/** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
 const testsPerPage = 70
 
 /** One page of a list. Throws as `listPage` does. */
@@ -98,8 +98,8 @@ export function pageOf(
 }
 
 /**
- * A page of the list of a kind, in the cluster that its arguments name; `undefined` where it is read directly and not there yet. Throws as
- * `listPage` does, and the `ClientError` of a kind that cannot be read.
+ * A page of the list of a kind, in the cluster that its arguments name; `undefined` where a direct read is still
+ * missing. Throws as `listPage` does, and the `ClientError` of a kind that cannot be read.
  */
 export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPage | undefined {
   const { args, condition } = request
@@ -111,10 +111,10 @@ export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPa
   return { part, page: pageOf(run, part, place, request) }
 }
 
-/** A resume token is made in the time of so many tests. */
+/** The tests that a resume token costs. */
 const testsPerToken = 80
 
-/** A subscription to the list that goes on where the part's store is now. */
+/** A token for a subscription to the list that resumes at the current version of the store. */
 export function resumeTokenOf(
   part: KindView,
   page: Pick<Page, 'listHash'>,
@@ -133,8 +133,8 @@ export function resumeTokenOf(
 }
 
 /**
- * The kinds that a `where` on the objects of a kind reads because of relations, with their indexes. A `where` that is wrong needs nothing:
- * compiling it says why.
+ * The kinds that a `where` reads through relations, with their indexes. An invalid `where` needs none: compiling it
+ * reports why.
  */
 export function filterNeeds(
   served: ServedSchema,

@@ -12,7 +12,7 @@ import type { ObjectRef } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ReadRun } from './read-run.ts'
 
-/** The kind of the object that an `id` or a reference means; `undefined` where it is not served. */
+/** The kind that an `id` or a reference names; `undefined` where it is not served. */
 export function kindOfIdentity(
   served: ServedSchema,
   { cluster, group, kind: name }: Pick<ObjectIdentity, 'cluster' | 'group' | 'kind'>,
@@ -21,7 +21,7 @@ export function kindOfIdentity(
   return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
 }
 
-/** The object with a key; `isDirect`: from the API server, as those of kinds without a cache are in any case. */
+/** The object with a key. `isDirect` reads it from the API server, as kinds without a cache always are. */
 export function foundByKey(
   run: ReadRun,
   at: ClusterKind,
@@ -35,7 +35,7 @@ export function foundByKey(
   return part === undefined || id === undefined ? undefined : { part, id }
 }
 
-/** The object with a UID; `key`: what it was called by whoever means it. */
+/** The object with a UID; `key`: the key that the reference gives. */
 export function foundByUid(
   run: ReadRun,
   at: ClusterKind,
@@ -45,7 +45,7 @@ export function foundByUid(
   if (at.kind.uncached) {
     if (key === undefined) throw notFoundByUid(at)
     const read = readDirectly(run, at, key)
-    // A namesake with another UID is not meant.
+    // An object with the same name and another UID is another object.
     return read?.part.view.uidOf(read.id) === uid ? read : undefined
   }
   if (key !== undefined) follow(run, at, key)
@@ -62,7 +62,7 @@ function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject |
   return run.direct.object(at, namespace === '' ? { name } : { namespace, name }, run.budget)
 }
 
-/** Kinds that are read directly have no index of UIDs. */
+/** Kinds without a cache have no index of UIDs. */
 function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
   const { typeName, lookupField } = kind
   const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
@@ -75,8 +75,8 @@ function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
 }
 
 /**
- * Where relations start from an object: at the same object in the cache. `undefined` where it is no more: a namesake that was created after
- * it is not the same.
+ * The cached object that relations start from. `undefined` where the object is gone: a later object with its name is
+ * another one.
  */
 export function cachedOrigin(
   run: ReadRun,
@@ -88,7 +88,7 @@ export function cachedOrigin(
   return part === undefined || id === undefined ? undefined : { part, id }
 }
 
-/** The same of an object that was found: in the cache already, unless it was read directly. */
+/** The same for an object that was found. Returns the object itself unless it was read directly. */
 export function originOf(run: ReadRun, found: FoundObject): FoundObject | undefined {
   const { part, id } = found
   if (!part.isDirect) return found
@@ -109,10 +109,10 @@ export function identified(
   return 'uid' in object ? foundByUid(run, at, object.uid) : foundByKey(run, at, objectKey(object))
 }
 
-/** What a reference means is told from it and looked up in the time of so many tests. */
+/** The tests that a reference costs, for resolving it and looking it up. */
 const testsPerReference = 25
 
-/** The object that is meant; `undefined` where there is none, or where its kind is not served. */
+/** The object that a reference names; `undefined` where it is absent or its kind is not served. */
 export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefined {
   const at = kindOfIdentity(run.served, ref)
   if (at === undefined) return undefined
@@ -122,7 +122,7 @@ export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefine
   return uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)
 }
 
-/** The objects that own one of a namespace, `''` for none, found by their UIDs. */
+/** The owners of an object in a namespace (`''` if cluster-scoped), found by their UIDs. */
 export function ownersOf(
   run: ReadRun,
   { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
@@ -138,7 +138,7 @@ export function ownersOf(
   })
 }
 
-/** Which object was found: from its store, without decoding it. */
+/** A reference to a found object, read from its store without decoding it. */
 export function refOf({ part, id }: FoundObject): ObjectRef {
   const { cluster, kind, view } = part
   const { namespace, name } = splitObjectKey(view.keyOf(id))
@@ -154,7 +154,7 @@ export function refOf({ part, id }: FoundObject): ObjectRef {
   }
 }
 
-/** The object that is meant by what others call it. Throws `ClientError`, naming the argument. */
+/** Resolves a reference from the arguments. Throws `ClientError`, which names the argument. */
 export function resolveObjectRef(
   served: ServedSchema,
   { apiVersion, kind: name, ...args }: ObjectByRefArguments,

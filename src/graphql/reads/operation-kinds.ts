@@ -37,7 +37,7 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
 import { filterNeeds } from './list-read.ts'
 
-/** An operation that can be executed, its variables coerced. */
+/** An executable operation with coerced variables. */
 export type OperationToRead = Pick<
   ValidatedExecutionArgs,
   'document' | 'operation' | 'variableValues'
@@ -46,9 +46,9 @@ export type OperationToRead = Pick<
 type AnyField = GraphQLField<unknown, unknown>
 
 /**
- * The kinds that an operation touches, as far as its text and variables tell: those of each root field in the field's own
- * cluster, and those that its relations read; nothing that `@skip` and `@include` leave out. What depends on data
- * (`owners`) is found while executing.
+ * The kinds that an operation reads, as far as its text and variables show: those of each root field, in the cluster of
+ * that field, and those of its relations. Skips selections that `@skip` and `@include` leave out. Execution finds the
+ * kinds that depend on data (`owners`).
  */
 export function operationKinds(
   served: ServedSchema,
@@ -62,9 +62,9 @@ export function operationKinds(
 }
 
 /**
- * The kinds that what an operation says rests on, in each cluster, as texts, with what rests on them: those of filters, those that may
- * make use of what it shows `usedBy` of, and those that are related to what it shows `owned` of. Another schema may have more of them,
- * and then the same text asks for something else.
+ * The kinds that the meaning of an operation depends on, as `cluster type`, each with the part that depends on it: the
+ * kinds that filters read, the users that `usedBy` may show, and the kinds related by `owned`. A schema with more such
+ * kinds gives the same text another meaning.
  */
 export function supportingKinds(
   served: ServedSchema,
@@ -77,13 +77,13 @@ export function supportingKinds(
 }
 
 class KindSearch {
-  /** What rests on a kind, by cluster and kind. */
+  /** The part of the operation that depends on a kind, by cluster and type name. */
   readonly supporting = new Map<string, string>()
   readonly #served: ServedSchema
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: VariableValues
   readonly #found = new Map<string, Map<Kind, { needed: Set<string>; useful: Set<string> }>>()
-  /** Each selection is searched once for a type and a cluster, however many fragments lead to it. */
+  /** Searches each selection once for a type and a cluster, however many fragments lead to it. */
   readonly #entered = new Map<SelectionSetNode, Set<string>>()
 
   readonly #flag = (name: string): boolean => this.#variables.coerced[name] === true
@@ -100,7 +100,7 @@ class KindSearch {
     )
   }
 
-  /** Searches a selection on a type; `cluster` is the one of the root field that it is under. */
+  /** Searches a selection on a type; `cluster` is that of the root field above. */
   enter(selections: SelectionSetNode, type: FieldsType, cluster: string): void {
     const place = `${type.name}\0${cluster}`
     const entered = this.#entered.get(selections)
@@ -152,7 +152,7 @@ class KindSearch {
       if (at === undefined) return
       const isLive = source.form === 'lookup' && args?.['live'] === true
       const isQuery = source.form === 'list' || source.form === 'lookup'
-      // What is read live needs no cache; a subscription is told why there is none.
+      // A live read needs no cache. A subscription to an uncached kind needs the entry to report the missing cache.
       if (!isLive && !(isQuery && source.kind.uncached)) this.#add(at, [source.kind])
       const filtered = this.#filtered(source.kind, args?.['where'], at)
       this.#addNeeds(at, isQuery ? filtered : filtered.map(withAllIndexes))
@@ -183,7 +183,7 @@ class KindSearch {
       } else if (source.form === 'ofRowType' && field.name === 'events') {
         for (const { events } of this.#served.kinds.values()) {
           if (events === undefined) continue
-          // Objects of every kind read Events by the same index.
+          // Objects of all kinds read Events by the same index.
           this.#addNeeds(cluster, relationNeeds(this.#served.relations, events))
           break
         }
@@ -200,7 +200,7 @@ class KindSearch {
     if (isObjectType(type) || isInterfaceType(type)) this.enter(node.selectionSet, type, cluster)
   }
 
-  /** What `id`s lead to: they say the cluster and the kind, so the type of each object is known. */
+  /** Follows `id`s: each names its cluster and kind, so the type of the object is known. */
   #objects(node: FieldNode, ids: readonly unknown[]): void {
     for (const id of ids) {
       const identity = identityOf(id)
@@ -213,7 +213,7 @@ class KindSearch {
     }
   }
 
-  /** What a reference leads to: it says the cluster and the kind, as ids do. */
+  /** Follows a reference, which names the cluster and the kind as an id does. */
   #meant(node: FieldNode, field: AnyField): void {
     const args = this.#arguments(field, node)
     const cluster = this.#cluster(args?.['cluster'])
@@ -242,7 +242,7 @@ class KindSearch {
     this.#inner(node, field, cluster)
   }
 
-  /** What the `where` of a list of a kind speaks of. */
+  /** Adds the kinds that the `where` of a list reads. */
   #addFiltered(node: FieldNode, field: AnyField, kind: Kind, cluster: string): void {
     if (node.arguments?.some(isWhere) !== true) return
     const where = this.#arguments(field, node)?.['where']
@@ -260,14 +260,14 @@ class KindSearch {
     if (!this.supporting.has(place)) this.supporting.set(place, what)
   }
 
-  /** `undefined` for a cluster that is not there: the field itself refuses it. */
+  /** `undefined` for an unknown cluster, which the field itself refuses. */
   #cluster(name: unknown): string | undefined {
     const { clusters } = this.#served
     if (typeof name === 'string') return clusters.has(name) ? name : undefined
     return clusters.keys().next().value
   }
 
-  /** `undefined` where they cannot be coerced: the field itself will say so. */
+  /** `undefined` where the arguments cannot be coerced. The field itself reports why. */
   #arguments(field: AnyField, node: FieldNode): Readonly<Record<string, unknown>> | undefined {
     try {
       return getArgumentValues(field, node, this.#variables)
@@ -293,7 +293,7 @@ class KindSearch {
   }
 }
 
-/** What follows changes needs an index both ways. */
+/** Following changes needs the indexes of both directions. */
 function withAllIndexes({ kind, indexes: { needed = [], useful = [] } }: RelatedNeed): RelatedNeed {
   return { kind, indexes: { needed: [...needed, ...useful] } }
 }

@@ -10,20 +10,20 @@ import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 
-/** Where the objects that an object owns are looked for. */
+/** The kinds that may hold objects of an owner. */
 interface OwnedKinds {
   readonly parts: readonly KindView[]
-  /** Why other kinds could not be looked into. */
+  /** The errors of kinds that could not be read. */
   readonly failures: readonly ClientError[]
   readonly notLookedAt: () => readonly string[]
 }
 
-/** An owner: where it is in its cluster, and its UID. */
+/** An owner: its cluster, namespace and UID. */
 export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
 
 /**
- * `owned` of the objects of a kind: what one owns directly. It looks into the kinds that the SDL relates to the owner's kind and those
- * that are named, which are loaded for it, and into those that are cached anyway. All kinds would be the whole cluster.
+ * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the
+ * owner's kind and the named ones, and also reads those already cached. All kinds would be the whole cluster.
  */
 export class OwnedRead {
   readonly #served: ServedSchema
@@ -35,13 +35,13 @@ export class OwnedRead {
     this.#owner = owner
   }
 
-  /** The kinds that it loads in a cluster. Names that mean nothing need nothing. */
+  /** The kinds that it loads in a cluster. Ignores unknown names. */
   needs({ kinds }: { readonly kinds?: unknown }, cluster: string): readonly RelatedNeed[] {
     const named = knownKinds(this.#served, kinds)
     return [...this.related(cluster), ...named].map((kind) => ({ kind, indexes: {} }))
   }
 
-  /** The kinds that a cluster serves of which the SDL says that objects of this kind own some. */
+  /** The kinds of a cluster that objects of this kind own, according to the SDL. */
   related(cluster: string): readonly Kind[] {
     const { clusters, relations } = this.#served
     const cache = clusters.get(cluster)
@@ -49,7 +49,10 @@ export class OwnedRead {
     return kinds.filter(({ resource }) => cache?.serves(resource) === true)
   }
 
-  /** A page of what an object owns. Throws as `listUnionPage` does, and `ClientError` for a name that is no type. */
+  /**
+   * A page of the objects that an object owns. Throws as `listUnionPage` does, and `ClientError` for an unknown type
+   * name.
+   */
   page(run: ReadRun, owner: Owner, args: OwnedArguments): PolymorphicPage {
     const { cluster, namespace, uid } = owner
     const names = args.kinds?.join() ?? ''
@@ -100,13 +103,13 @@ export class OwnedRead {
   }
 }
 
-/** An object that was found, as an owner. */
+/** A found object as an owner. */
 export function ownerOf({ part: { cluster, view }, id }: FoundObject): Owner {
   const { namespace } = splitObjectKey(view.keyOf(id))
   return { cluster, namespace, uid: view.uidOf(id) }
 }
 
-/** Events have no owners; every other kind may. */
+/** Every kind may have owners, except Events. */
 function canBeOwned({ resource }: Kind): boolean {
   return resource.kind !== 'Event'
 }

@@ -26,38 +26,38 @@ import {
 import { graphBounds } from './graph/graph-request.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
-/** An operation whose pages are to be counted. */
+/** An operation and the variables that its page sizes depend on. */
 export interface PagesRequest {
   readonly document: DocumentNode
   readonly operationName?: string | null | undefined
-  /** Coerced; `undefined`: not known yet, so each is taken for the largest that may be. */
+  /** Coerced variables. `undefined`: not known yet, so each size counts as the largest possible. */
   readonly variables: VariableValues | undefined
 }
 
 type PageLimits = Pick<OperationLimits, 'maxPageSize' | 'maxPathRows'>
 
-/** A list on the way from the root to an object. */
+/** A list on the path from the root to an object. */
 interface PageStep {
   readonly node: FieldNode
   readonly size: number
-  /** The argument that says how large it is, or would. */
+  /** The argument that sets its size, or would set it. */
   readonly argument: 'first' | 'last' | 'ids' | 'maxNodes'
 }
 
-/** The lists, each within the one before, whose page sizes multiply to the most rows. */
+/** The nested lists whose page sizes multiply to the most rows. */
 interface PagePath {
   readonly rows: number
   readonly steps: readonly PageStep[]
-  /** Whether the rows of the connection that it is in are asked for, or only what is known of the list. */
+  /** Whether the selection asks for rows of its connection, rather than for facts about the list only. */
   readonly answersRows: boolean
 }
 
 const oneObject: PagePath = { rows: 1, steps: [], answersRows: false }
 
 /**
- * Why an operation is refused before anything is read: the page sizes along one of its paths multiply to more rows than
- * `maxPathRows`, whatever is found. A list without a size has its default one, a relation to one object counts as one, and a
- * connection of which no rows are asked for not at all. `undefined` where all is well, and for an operation that cannot be
+ * Refuses an operation before it reads anything if the page sizes along one of its paths multiply to more rows than
+ * `maxPathRows`. A list without a size has its default size, a relation to one object counts as one, and a connection
+ * without selected rows does not count. Returns `undefined` for an operation within the limit or one that cannot be
  * executed.
  */
 export function checkPageSizes(
@@ -74,7 +74,7 @@ export function checkPageSizes(
 }
 
 function tooManyRows({ rows, steps }: PagePath, limit: number): GraphQLError {
-  // Of equal ones the innermost: it costs the reader least to see less of it.
+  // Among equals, picks the innermost list: a smaller page there costs the reader least.
   const largest = steps.reduce((most, step) => (step.size >= most.size ? step : most))
   const place = steps.map(({ node }) => keyOf(node)).join('.')
   const sizes = steps.map(({ size }) => size).join(' x ')
@@ -95,7 +95,7 @@ class PageSearch {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
   readonly #variables: VariableValues | undefined
   readonly #maxPageSize: number
-  /** Each selection is searched once for a type, however many fragments lead to it. */
+  /** Searches each selection once for a type, however many fragments lead to it. */
   readonly #found = new Map<SelectionSetNode, Map<string, PagePath>>()
 
   constructor(
@@ -110,7 +110,7 @@ class PageSearch {
     this.#fragments = fragmentsOf(document)
   }
 
-  /** A variable that is not known yet leaves its selections in. */
+  /** Keeps selections that depend on an unknown variable. */
   readonly #flag = (name: string): boolean | undefined =>
     this.#variables && this.#variables.coerced[name] === true
 
@@ -164,7 +164,7 @@ class PageSearch {
             : undefined
     if (step === undefined) return { ...inner, answersRows: false }
     return {
-      // Larger products are of no interest, and JSON has no infinity.
+      // JSON has no infinity, and larger products make no difference.
       rows: Math.min(inner.rows * step.size, Number.MAX_SAFE_INTEGER),
       steps: [step, ...inner.steps],
       answersRows: false,
@@ -190,7 +190,7 @@ class PageSearch {
     return { node, size, argument }
   }
 
-  /** A size that the field itself refuses answers nothing. */
+  /** Returns 0 for a size that the field itself refuses. */
   #sizeOf(node: FieldNode): number {
     const given = ['first', 'last'].flatMap((name) => {
       const value = this.#valueOf(argumentNode(node, name))
@@ -202,7 +202,7 @@ class PageSearch {
     return typeof size === 'number' && size >= 0 && size <= this.#maxPageSize ? size : 0
   }
 
-  /** How many values a list has; `undefined` where it is not given, or not known. */
+  /** The length of a list; `undefined` where it is absent or unknown. */
   #lengthOf(node: ValueNode | undefined): number | undefined {
     if (node?.kind === NodeKind.LIST) return node.values.length
     const value = this.#valueOf(node)
@@ -218,7 +218,7 @@ class PageSearch {
   }
 }
 
-/** The value of a variable that no request has given yet. */
+/** The value of a variable before a request gives it. */
 const unknownValue = Symbol('unknown')
 
 function argumentNode(node: FieldNode, name: string): ValueNode | undefined {

@@ -10,13 +10,12 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** What permissions are read with. */
 interface PermissionMeans {
   readonly parts: Pick<ReadParts, 'access' | 'asks' | 'dependsOnViewer'>
   readonly budget: WorkBudget
 }
 
-/** What the viewer may do, for resolvers. */
+/** The permissions of the viewer, for resolvers. */
 export function permissionsOf(served: ServedSchema, means: PermissionMeans): Permissions {
   return {
     viewer: means.parts.access?.viewer ?? null,
@@ -26,7 +25,7 @@ export function permissionsOf(served: ServedSchema, means: PermissionMeans): Per
   }
 }
 
-/** Whether the viewer may do something; `undefined` where that has to be asked for first. Throws `ClientError`. */
+/** Whether the viewer may do something; `undefined` while an access review is missing. Throws `ClientError`. */
 export function canAnywhere(
   served: ServedSchema,
   means: PermissionMeans,
@@ -40,7 +39,10 @@ export function canAnywhere(
   return may(means, cluster, questionOf(checkedVerb(args), resource, place))
 }
 
-/** Whether the viewer may do something to an object; `undefined` where that has to be asked for first. Throws `ClientError`. */
+/**
+ * Whether the viewer may do something to an object; `undefined` while an access review is missing. Throws
+ * `ClientError`.
+ */
 export function canDo(
   means: PermissionMeans,
   { cluster, kind }: ClusterKind,
@@ -51,8 +53,8 @@ export function canDo(
 }
 
 /**
- * Where callers are not authenticated, everything may be read, and nothing is known of other verbs. An operation ends at once if its user
- * may ask for no more access reviews.
+ * Without authentication, reads are allowed and other verbs are unknown. Ends the operation if the viewer may request
+ * no more access reviews.
  */
 function may(
   { parts, budget }: PermissionMeans,
@@ -84,7 +86,7 @@ function canQuestion(
 
 const readVerbs: ReadonlySet<string> = new Set(['get', 'list', 'watch'])
 
-/** What is done to all objects of a place, or to one that is not there yet. */
+/** Verbs for all objects of a place, or for one that does not exist yet. */
 const collectionVerbs: ReadonlySet<string> = new Set([
   'list',
   'watch',

@@ -4,34 +4,34 @@ import type { ReadRun } from './read-run.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 
-/** Where the objects of a page are looked for. */
+/** The places that may hold the objects of a page. */
 export interface PolymorphicPlaces {
   readonly cluster: string
-  /** Names the list, so that its cursors are good for no other. */
+  /** Names the list, so that its cursors are valid for this list only. */
   readonly list: string
-  /** The kinds that are looked into, each with what must be met. */
+  /** The kinds to read, each with the condition that its objects must meet. */
   readonly parts: readonly (KindView & { readonly condition: Condition })[]
-  /** The type names of kinds that might hold more and are not looked into, sorted. */
+  /** The type names of kinds that may hold more but are not read, sorted. */
   readonly notLookedAt: () => readonly string[]
-  /** Why other kinds could not be looked into. */
+  /** The errors of kinds that could not be read. */
   readonly failures: readonly Error[]
 }
 
 /** A page of objects of several kinds. */
 export interface PolymorphicPage {
   readonly page: UnionPage
-  /** Where one of its objects is read. */
+  /** The part that holds a row of the page. */
   readonly partOf: (row: UnionRow) => KindView
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds read, sorted. */
   readonly kinds: readonly string[]
   readonly notLookedAt: () => readonly string[]
   readonly failures: readonly Error[]
 }
 
-/** A kind is made ready and looked into in the time of so many tests, besides those of its condition. */
+/** The tests that each kind costs, besides those of its condition. */
 const testsPerKind = 20
 
-/** The objects of some kinds that meet a condition of each. Throws as `listUnionPage` does. */
+/** A page of the objects of some kinds, each with its own condition. Throws as `listUnionPage` does. */
 export function polymorphicPage(
   { budget, limits: { maxPageSize } }: ReadRun,
   { parts, notLookedAt, failures, list }: PolymorphicPlaces,

@@ -20,16 +20,19 @@ import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed, SchemaRelation } from '../served/schema-relations.ts'
 
-/** What is read of one object, in one run. */
+/** The object that a relation starts from, in one run. */
 interface Origin {
   readonly run: ReadRun
   readonly cluster: string
   readonly object: FoundObject
-  /** The kinds that were asked for by name. */
+  /** The kinds that the request names. */
   readonly named: readonly Kind[]
 }
 
-/** A relation from the objects of a kind to objects of several kinds: of those in memory, those that are named, and the one that is meant. */
+/**
+ * A relation from the objects of a kind to objects of several kinds: those in memory, those that the request names, and
+ * the one that the object itself refers to.
+ */
 export class PolymorphicRead {
   readonly #served: ServedSchema
   readonly #from: Kind
@@ -42,7 +45,7 @@ export class PolymorphicRead {
     this.#field = field
   }
 
-  /** The kinds that it loads, with their indexes. Names that mean nothing need nothing. */
+  /** The kinds that it loads, with their indexes. Ignores unknown names. */
   needs({ kinds }: { readonly kinds?: unknown }): readonly RelatedNeed[] {
     const { sameLabel, relations } = this.#field
     const { byField } = this.#served.relations
@@ -57,7 +60,9 @@ export class PolymorphicRead {
     return [...needs, ...choosing].filter(({ kind }) => !kind.uncached)
   }
 
-  /** A page of what an object is related to; empty where the object is gone. Throws as `listUnionPage` does, and `ClientError`. */
+  /**
+   * A page of the related objects; empty where the object is gone. Throws as `listUnionPage` does, and `ClientError`.
+   */
   page(
     run: ReadRun,
     object: FoundObject | { readonly gone: string; readonly cluster: string },
@@ -91,18 +96,21 @@ function nameOf({ part: { view }, id }: FoundObject): string {
   return view.uidOf(id) || view.keyOf(id)
 }
 
-/** Where the objects of several kinds are looked for that a relation leads to. */
+/** The places that may hold the related objects. */
 interface PolymorphicParts {
   readonly parts: readonly (KindView & { readonly condition: Condition })[]
-  /** Why others could not be looked into. */
+  /** The errors of kinds that could not be read. */
   readonly failures: readonly ClientError[]
-  /** The type names of kinds that might hold more and were not looked into: not loaded, or not allowed. Sorted. */
+  /** The type names of kinds that may hold more but were not read: not loaded, or not allowed. Sorted. */
   readonly notLookedAt: () => readonly string[]
-  /** The kinds that were read, on the way, too. */
+  /** All kinds read, including those on the way. */
   readonly reads: readonly Kind[]
 }
 
-/** The kinds that are cached, those that are named, and the one that a relation itself means, each with what the related objects have in common. */
+/**
+ * Reads the cached kinds, the named kinds, and the kind that a relation itself refers to, each with the condition of
+ * the related objects.
+ */
 function relatedParts(
   field: PolymorphicRelationField,
   { run, cluster, object, named }: Origin,
@@ -144,7 +152,7 @@ function namesOf(kinds: Iterable<Kind>): readonly string[] {
   return Array.from(kinds, ({ typeName }) => typeName).toSorted()
 }
 
-/** What is chosen, of its one kind, or all kinds that may choose. */
+/** The objects that this one chooses, all of one kind, or the objects of every kind that may choose it. */
 function choiceParts(
   field: PolymorphicRelationField,
   { run, cluster, object }: Origin,
@@ -173,7 +181,7 @@ function choiceParts(
   return { parts, failures, reads, notLookedAt: () => [] }
 }
 
-/** Those that have a label in common, of the same namespace or where one of them is in none. */
+/** Objects that share a label value, in the same namespace or where either is cluster-scoped. */
 function labelledParts(
   label: string,
   { run: { served, parts }, cluster, object, named }: Origin,

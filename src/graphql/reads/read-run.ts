@@ -14,42 +14,41 @@ export interface ReadRunOptions {
   readonly limits: OperationLimits
   readonly budget: WorkBudget
   readonly parts: ReadParts
-  /** Absent where nothing is read directly: in subscriptions. */
+  /** Absent in subscriptions, which read nothing directly. */
   readonly direct?: DirectReads | undefined
-  /** Is told of each relation that is followed. Subscriptions need it: a row depends on the objects that it was written from. */
+  /** Receives each followed relation. Subscriptions use it: a row depends on the objects that it was written from. */
   readonly followed?: ((relation: FollowedRelation) => void) | undefined
 }
 
-/** A relation that has been followed from one object. */
+/** A relation that was followed from one object. */
 export interface FollowedRelation {
-  /** The kinds that were read, the one that it leads to among them; not the one that it starts from. */
+  /** The kinds read, including the target and excluding the origin. */
   readonly reads: readonly Kind[]
-  /** Which objects it leads to. */
+  /** The condition of the objects that it leads to. */
   readonly condition: Condition
-  /** Whether it leads to one that the object itself names: then that alone counts, whether or not it is there. */
+  /** Whether the object itself names the target. Then only that target matters, even if it does not exist. */
   readonly isSaid: boolean
-  /** The UID of the object whose own they are, where it leads to nothing else. */
+  /** The UID of the owner, if the relation leads only to what this owner owns. */
   readonly owner?: string
 }
 
-/** What the fields of one execution are read with, within one tick. */
+/** The sources and limits that the fields of one execution read with, within one tick. */
 export class ReadRun {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly budget: WorkBudget
-  /** Throws where a kind cannot be read, or has not been asked for. */
+  /** Throws for a kind that cannot be read or was not requested. */
   readonly part: ReadParts['part']
-  /** The same for look-ups of single objects; `undefined` where the viewer may look at none of these. */
+  /** The same for look-ups of single objects; `undefined` where the viewer may look up none of them. */
   readonly forLookup: ReadParts['forLookup']
-  /** What the viewer may see; `undefined`: everything. */
+  /** The access of the viewer; `undefined`: everything. */
   readonly access: ReadParts['access']
-  /** What conditions on related objects read in a cluster. */
+  /** The stores that conditions on related objects read in a cluster. */
   readonly related: (cluster: string) => RelatedStores
   readonly followed: ReadRunOptions['followed']
-  /** Where relations led from the row that is being read. */
+  /** The latest steps of relations from the current row. */
   readonly steps: LastSteps = new LastSteps()
   readonly isOpen: boolean
-  /** What this run reads. */
   readonly parts: ReadParts
   readonly #direct: DirectReads | undefined
 
@@ -68,8 +67,8 @@ export class ReadRun {
   }
 
   /**
-   * Reads kinds that only what has been read names. Where one of them has to be prepared first, `undefined`: the run goes on, to
-   * find the others, and another one answers.
+   * Reads kinds that only earlier reads name. Returns `undefined` if the run lacks something that has to be prepared
+   * first: the run goes on to find all that it lacks, and a later run answers.
    */
   late<T>(read: () => T): T | undefined {
     try {
@@ -80,25 +79,28 @@ export class ReadRun {
     }
   }
 
-  /** What is read from the API server. Throws `ClientError` in a subscription. */
+  /** The reads from the API server. Throws `ClientError` in a subscription. */
   get direct(): DirectReads {
     if (this.#direct === undefined) throw notInFrames()
     return this.#direct
   }
 
-  /** Whether somebody wants to know what is read. */
+  /** Whether `followed` or the report of the budget records the reads. */
   get isTraced(): boolean {
     return this.followed !== undefined || this.budget.report !== undefined
   }
 
-  /** A kind whose every object the viewer may look up; `undefined` where that depends on the object, or is not known. Throws as `forLookup` does. */
+  /**
+   * The part of a kind if the viewer may look up all its objects; `undefined` if some are hidden or this is unknown.
+   * Throws as `forLookup` does.
+   */
   openPart(at: ClusterKind): KindView | undefined {
     const isOpen = this.isOpen || this.access?.looksEverywhere(at) === true
     return isOpen ? this.forLookup(at) : undefined
   }
 }
 
-/** Values that are worked out once a run, by a text that names them. */
+/** Values computed once a run, each under a name. */
 export class OncePerRun<T> {
   readonly #known = new WeakMap<ReadRun, Map<string, T>>()
 
@@ -111,7 +113,7 @@ export class OncePerRun<T> {
   }
 }
 
-/** No frame waits for the API server. */
+/** Frames never wait for the API server. */
 function notInFrames(): ClientError {
   const message = 'the object is read live: frames do not have it'
   const hint = 'leave the field out, and read it by a query when a change comes'

@@ -11,13 +11,13 @@ import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
-/** Where a relation arrives, as a list. */
+/** The list that a relation leads to. */
 export interface RelatedList {
   readonly part: KindView
   readonly list: ListPlace
 }
 
-/** References whose key an index of the referring kind tells. */
+/** References whose keys an index of the referring kind holds. */
 interface DirectReferences {
   readonly view: StoreView
   readonly keys: IndexView
@@ -25,12 +25,12 @@ interface DirectReferences {
 }
 
 /**
- * How a relation is read from one object: a read of an index or two. What is the same for all rows of a run, the parts on the way and
- * the index of direct references, is found once a run.
+ * Reads a relation from one object: a read of an index or two. Finds the parts on the way and the index of direct
+ * references once a run, since all rows share them.
  */
 export class RelationRead {
   readonly #relation: SchemaRelation
-  /** Whether other relations may go through it, so that where it led is kept for them. Events are followed in two ways. */
+  /** Whether the run keeps the result for relations that go through this one. Events are followed in two ways. */
   readonly #isStep: boolean
   readonly #isSaid: boolean
   readonly #targets = new Map<string, ClusterKind>()
@@ -43,12 +43,11 @@ export class RelationRead {
     this.#isSaid = definition.form === 'reference' && !many
   }
 
-  /** The kind that it leads to. */
   get to(): Kind {
     return this.#relation.to
   }
 
-  /** The object that a relation to one leads to; `undefined` where there is none, or where it may not be seen. Throws `ClientError`. */
+  /** The object that a relation to one leads to; `undefined` where it is absent or hidden. Throws `ClientError`. */
   one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
@@ -56,7 +55,7 @@ export class RelationRead {
     }
     const direct = this.#directReferences(run, part)
     const keys = direct?.keys.valuesOf(id)
-    // Most rows name one object, or none: no condition is made for these.
+    // Most rows name one object at most and need no condition.
     if (direct !== undefined && keys !== undefined && keys.length <= 1) {
       const [key] = keys
       if (key === undefined) return undefined
@@ -85,7 +84,10 @@ export class RelationRead {
     return undefined
   }
 
-  /** The list that a relation to many leads to. `withRelated`: of Events, those of the objects below it, too. Throws `ClientError`. */
+  /**
+   * The list that a relation to many leads to. `withRelated` adds the Events of the objects below it. Throws
+   * `ClientError`.
+   */
   many(run: ReadRun, part: KindView, id: ObjectId, withRelated: boolean): RelatedList {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
@@ -100,7 +102,7 @@ export class RelationRead {
     return { part: run.part(this.#target(cluster), { within }), list: { list, condition } }
   }
 
-  /** The empty list that it leads to from an object that is no more. */
+  /** The empty list of a relation from an object that is gone. */
   nowhere(run: ReadRun, cluster: string): RelatedList {
     const part = run.part(this.#target(cluster))
     return { part, list: { list: this.#relation.name, condition: nothing } }
@@ -123,7 +125,7 @@ export class RelationRead {
     return condition
   }
 
-  /** The kind that the relation arrives at, with the indexes that it reads there. */
+  /** The kind that the relation leads to, with the indexes that it reads there. */
   #target(cluster: string): ClusterKind {
     let target = this.#targets.get(cluster)
     if (target === undefined) {
@@ -134,7 +136,7 @@ export class RelationRead {
     return target
   }
 
-  /** What may be read of a kind on the way: the same for each row where everything may be seen. */
+  /** The readable part of a kind on the way: the same for each row where the viewer may see everything. */
   #way(run: ReadRun, cluster: string, type: string, namespace: () => string): KindView {
     if (!run.isOpen) return this.#partOnTheWay(run, cluster, type, namespace())
     let parts = this.#ways.get(run)
@@ -146,7 +148,7 @@ export class RelationRead {
     return part
   }
 
-  /** What a viewer may not list on the way tells nothing, not even what it leads to. */
+  /** A kind on the way that the viewer may not list reveals nothing, not even the objects beyond it. */
   #partOnTheWay(run: ReadRun, cluster: string, type: string, namespace: string): KindView {
     const { needs, relation, name, to } = this.#relation
     const need = needs.get(type)
@@ -156,7 +158,7 @@ export class RelationRead {
     return run.part({ cluster, ...need }, { within: () => (isWithin ? [namespace] : undefined) })
   }
 
-  /** The namespaces that everything is in which the relation leads to; `undefined` where that is not known. */
+  /** The namespaces of all objects that the relation leads to; `undefined` where they are unknown. */
   #namespaces(condition: Condition, view: StoreView, id: ObjectId): readonly string[] | undefined {
     const namespace = namespaceOf(view, id)
     return this.#relation.relation.isLocal && namespace !== ''
@@ -165,8 +167,8 @@ export class RelationRead {
   }
 
   /**
-   * Where the rows of a store name their objects. `undefined` where the relation has to be followed: somebody wants to know what is
-   * read, there is no index, or the viewer may look at some objects only.
+   * The index in which the rows of a store name their objects. `undefined` where the relation has to be followed: the
+   * run is traced, the index is missing, or the viewer may look at some objects only.
    */
   #directReferences(run: ReadRun, { cluster, view }: KindView): DirectReferences | undefined {
     const { keysIndex } = this.#relation.relation
@@ -182,7 +184,7 @@ export class RelationRead {
   }
 }
 
-/** Kinds that are read directly are found by names only. */
+/** Kinds without a cache are found by name only. */
 function notFoundByCondition({ cluster, kind: { typeName } }: ClusterKind): ClientError {
   const message = `${typeName} is read live: it is found by its name only`
   return new ClientError('UNSUPPORTED', message, {

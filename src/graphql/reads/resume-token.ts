@@ -3,32 +3,32 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 /** Resource versions by type name. */
 export type Positions = Readonly<Record<string, string>>
 
-/** Where a subscription stood: what a client sends as `resumeFrom`. */
+/** The position of a subscription, which a client sends as `resumeFrom`. */
 export interface ResumePosition {
   readonly cluster: string
-  /** Which cluster that was, and which of its histories; `''` where that is not known. */
+  /** The identity and history of the cluster; `''` if unknown. */
   readonly incarnation: string
-  /** The hash of the list that was asked for: its arguments, not what was selected. */
+  /** The hash of the list: of its arguments, without the selection. */
   readonly list: string
-  /** What the viewer could see, as a fingerprint. */
+  /** A fingerprint of the access of the viewer. */
   readonly access: string
   /**
-   * The resource version of each kind, by type name: whoever has applied all that was sent holds all that happened until
-   * then. Empty within a snapshot that is not complete, from where nothing can be resumed.
+   * The resource version of each kind, by type name. A client that has applied all frames up to the token holds all
+   * changes up to these versions. Empty within an incomplete snapshot, which cannot be resumed.
    */
   readonly positions: Positions
   /**
-   * Whether more may have been sent than led to the positions: in the midst of several frames, or where objects were sent as they
-   * had come to be meanwhile.
+   * Whether the client may hold changes after the positions: in the middle of several frames, or after frames with
+   * newer states of objects.
    */
   readonly isAhead: boolean
 }
 
-/** Raised when what stands in a token changes. */
+/** Raise when the fields of a token change. */
 const version = 4
 const maxLength = 16_384
 
-/** A `resumeFrom` that no gateway has given out. */
+/** A `resumeFrom` that is no token of a gateway. */
 export class ResumeTokenError extends ArgumentError {
   constructor(token: string) {
     super('resumeFrom', 'is not a resume token', {
@@ -38,14 +38,17 @@ export class ResumeTokenError extends ArgumentError {
   }
 }
 
-/** A resume token: opaque, the same on every replica, unsigned like a cursor, as a forged one moves only its owner's own position. */
+/**
+ * An opaque token, the same on every replica. Like a cursor, it has no signature: forging it only moves the position of
+ * its own client.
+ */
 export function encodeResumeToken(position: ResumePosition): string {
   const { cluster, incarnation, list, access, positions, isAhead } = position
   const fields = [version, cluster, incarnation, list, access, positions, Number(isAhead)]
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
-/** What stands in a token; `undefined` where it is one of another version. Throws {@link ResumeTokenError}. */
+/** The position in a token; `undefined` for a token of another version. Throws {@link ResumeTokenError}. */
 export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
@@ -59,7 +62,7 @@ export function decodeResumeToken(token: string): ResumePosition | undefined {
 function fieldsOf(token: string): readonly unknown[] | undefined {
   if (token.length > maxLength) return undefined
   const bytes = Buffer.from(token, 'base64url')
-  // Buffer skips what is not base64url; a token has no such characters.
+  // Buffer skips characters outside base64url. A valid token has none.
   if (bytes.toString('base64url') !== token) return undefined
   try {
     const value: unknown = JSON.parse(bytes.toString())

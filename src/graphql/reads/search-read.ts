@@ -13,12 +13,12 @@ import type { ReadRun } from './read-run.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** Nothing that is searched is longer. */
+/** The longest text that a search accepts. */
 const maxTextLength = 256
 
 /**
- * Searches the kinds that are named, or else those that are in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError` and
- * `QueryTooCostlyError`; a kind that was named and cannot be read is among the failures.
+ * Searches the named kinds or, without names, those in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError`
+ * and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures.
  */
 export function searchSource(run: ReadRun, args: SearchArguments): SearchSource {
   const { served, budget, limits } = run
@@ -72,7 +72,7 @@ export function searchSource(run: ReadRun, args: SearchArguments): SearchSource 
   }
 }
 
-/** The kinds that a search loads, with the indexes that it looks at. Names that mean nothing need nothing. */
+/** The kinds that a search loads, with the indexes that it reads. Ignores unknown names. */
 export function searchNeeds(
   served: ServedSchema,
   { kinds }: { readonly kinds?: unknown },
@@ -82,7 +82,7 @@ export function searchNeeds(
     .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } }))
 }
 
-/** The names of the indexes of a kind that a search looks at. */
+/** The names of the indexes that a search reads. */
 function searchableIndexes({ indexes }: Kind): readonly string[] {
   return indexes.flatMap(({ name, searchable }) => (searchable === true ? [name] : []))
 }
@@ -102,13 +102,13 @@ function searchedParts(
     const cached = served.clusters.get(cluster)?.resources() ?? []
     const found = cached.flatMap(({ group, kind: name }) => {
       const kind = served.kindOf(group, name)
-      // Events are called after what they are about, of which they would hide more than they show.
+      // Events carry the names of their objects and would crowd these out.
       if (kind === undefined || kind.resource.kind === 'Event') return []
       const part = parts.cachedPart({ cluster, kind }, reading)
       if (part === undefined) return []
       const needed = searchableIndexes(kind)
       const isIndexed = needed.every((index) => part.view.hasIndex(index))
-      // What is being made is waited for in another round.
+      // Asks for missing indexes, so that another round waits for them.
       return isIndexed ? part : parts.part({ cluster, kind, indexes: { needed } }, reading)
     })
     return { parts: found, failures: [] }

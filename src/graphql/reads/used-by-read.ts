@@ -12,15 +12,15 @@ import { originOf } from './object-read.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
 
-/** A page of those that make use of an object. */
+/** A page of the objects that use one object. */
 export interface UsedByPage {
   readonly page: UnionPage
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds read, sorted. */
   readonly kinds: readonly string[]
   readonly useOf: (row: UnionRow) => UseSource
 }
 
-/** `usedBy` of the objects of a kind: those that make use of one, of all kinds that may, or of those that are named. */
+/** `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. */
 export class UsedByRead {
   readonly #served: ServedSchema
   readonly #kind: Kind
@@ -31,7 +31,7 @@ export class UsedByRead {
     this.#kind = kind
   }
 
-  /** The kinds that it reads in a cluster, with their indexes. Names that mean nothing need nothing. */
+  /** The kinds that it reads in a cluster, with their indexes. Ignores unknown names. */
   needs(
     { kinds }: { readonly kinds?: unknown },
     cluster: string,
@@ -45,8 +45,8 @@ export class UsedByRead {
   }
 
   /**
-   * A page of those that make use of an object, as far as the viewer may see them; empty where the object is gone. Throws the error of
-   * the first kind that cannot be read: a part of the users would pass for all of them.
+   * A page of the users of an object that the viewer may see; empty where the object is gone. Throws the error of the
+   * first kind that cannot be read: otherwise some of the users would pass for all of them.
    */
   page(run: ReadRun, object: FoundObject | undefined, args: UsedByArguments): UsedByPage {
     const { budget, limits, followed } = run
@@ -86,7 +86,7 @@ export class UsedByRead {
     }
   }
 
-  /** The kinds whose objects may use one of a namespace, `''` for none, by type name. */
+  /** The kinds whose objects may use an object of a namespace (`''` if cluster-scoped), by type name. */
   #users(
     run: ReadRun,
     { cluster }: KindView,
@@ -106,7 +106,7 @@ export class UsedByRead {
     return new Map(users)
   }
 
-  /** Throws `ClientError` for the name of a kind that never uses one of these objects. */
+  /** Throws `ClientError` for the name of a kind that never uses these objects. */
   #ways(cluster: string, names: UsedByArguments['kinds']): readonly UseWay[] {
     const ways = this.#served.relations.usesOf(this.#kind)
     const users = [...new Set(ways.map(({ user }) => user.typeName))].toSorted()

@@ -9,15 +9,15 @@ import type { ListFieldArguments } from '../../schema/read-arguments.ts'
 import type { StoredList } from './direct-reads.ts'
 import type { ReadRun } from '../read-run.ts'
 
-/** A page, and the part of the kind that it is of. */
+/** A page, and the part of the kind that it belongs to. */
 export interface ReadPage {
   readonly part: KindView
   readonly page: Page
 }
 
 /**
- * A page of the list of a kind without a cache, by the API's own `limit` and `continue`; `undefined` where it is not read yet. Throws the
- * `ArgumentError` or `ClientError` of what such a list cannot be asked for.
+ * A page of the list of a kind without a cache, by the `limit` and `continue` of the API; `undefined` until it is read.
+ * Throws `ArgumentError` or `ClientError` for arguments that such a list does not support.
  */
 export function directPage(
   run: ReadRun,
@@ -41,7 +41,7 @@ export function directPage(
     namespace: namespace ?? undefined,
     labelSelector: labelSelector ?? undefined,
     continue: from.token === '' ? undefined : from.token,
-    // The API takes 0 for no limit.
+    // The API reads 0 as no limit.
     limit: Math.max(1, from.skipped + size),
   }
   const read = run.direct.list(at, request, run.budget)
@@ -65,7 +65,7 @@ function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unk
   })
 }
 
-/** Why a list that is read directly cannot answer one of its fields. */
+/** The error of a field that a list read directly cannot answer. */
 export function notOfDirectList(
   { cluster, kind: { typeName } }: ClusterKind,
   field: string,
@@ -76,9 +76,9 @@ export function notOfDirectList(
   return new ClientError('UNSUPPORTED', message, { argument: field, cluster, kind: typeName, hint })
 }
 
-/** Where a page begins: so many objects behind the beginning of the server's own page. */
+/** The start of a page: `skipped` objects after the start of a page of the server. */
 interface DirectPosition {
-  /** The server's `continue`; `''`: the beginning of the list. */
+  /** The server's `continue`; `''`: the start of the list. */
   readonly token: string
   readonly skipped: number
 }
@@ -104,7 +104,7 @@ function positionOf(after: string | null | undefined, hash: string): DirectPosit
   return { token, skipped }
 }
 
-/** Of servers that know no `limit`, each page is read from the beginning. */
+/** With a server that ignores `limit`, each page is read from the start of the list. */
 const maxSkipped = 100_000
 
 function parsed(cursor: string): readonly unknown[] {
@@ -118,21 +118,21 @@ function parsed(cursor: string): readonly unknown[] {
 
 interface DirectPageOptions {
   readonly read: StoredList
-  /** What its cursors are bound to. */
+  /** The hash that binds its cursors to the list. */
   readonly hash: string
   readonly from: DirectPosition
   readonly size: number
-  /** Whether nothing is before it. */
+  /** Whether the page starts the list. */
   readonly isFirst: boolean
 }
 
-/** A page of a list that the API server has sent. */
+/** A page of a list from the API server. */
 class DirectPage implements Page {
   readonly ids: readonly ObjectId[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
   readonly #options: DirectPageOptions
-  /** Whether the server has sent more than the page, or more than was read. */
+  /** Whether the server sent more than the page, or more than was read. */
   readonly #isCut: boolean
 
   constructor(options: DirectPageOptions) {

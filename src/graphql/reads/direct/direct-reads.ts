@@ -16,7 +16,7 @@ import { noSecretInFrames, readSecrets, type SecretReader } from './direct-secre
 import { type DirectObject, type ObjectPlace, readTables } from './direct-tables.ts'
 import { failedRead, lateRead } from '../../prepare/read-failures.ts'
 
-/** A part of a list as the API server has sent it, in a store of its own. */
+/** A part of a list from the API server, in a store of its own. */
 export interface StoredList {
   readonly part: KindView
   readonly list: DirectList
@@ -27,26 +27,26 @@ type ObjectNeed = { readonly at: ClusterKind } & (
   | { readonly list: DirectListRequest }
 )
 
-/** Reads that are under way at once for one operation. */
+/** Concurrent reads of one operation. */
 const maxParallel = 8
-/** Objects and lists that one operation reads: each is a request to the API server. */
+/** The objects and lists that one operation may read. Each is a request to the API server. */
 const maxReads = 100
-/** How often an operation may find further direct reads, such as those that directly read objects name. */
+/** The rounds of reads that one operation may make: objects read directly may name further ones. */
 const maxRounds = 32
 
 export interface DirectReadsOptions {
   readonly served: ServedSchema
   readonly limits: Pick<OperationLimits, 'liveDeadlineMs'>
-  /** What the viewer may see; `undefined`: everything. */
+  /** The access of the viewer; `undefined`: everything. */
   readonly access: ViewerAccess | undefined
-  /** Absent where the data of Secrets is not answered: in frames. */
+  /** Absent in frames, which do not answer the data of Secrets. */
   readonly secrets?: SecretReader | undefined
 }
 
 /**
- * What one operation reads from the API server rather than from a cache: kinds without a cache, look-ups with `live: true`, printed
- * tables, and the data of Secrets. A run asks for it. What is not there yet is noted, and the field is `null`; {@link fetch} then
- * reads all that was noted, with a deadline, and the operation runs again. What was read once is not read again.
+ * The reads of one operation from the API server: kinds without a cache, look-ups with `live: true`, printed tables,
+ * and the data of Secrets. When a run needs a read that is missing, the field is `null` and the need is noted. {@link
+ * fetch} reads all noted needs, with a deadline, and the operation runs again. Each need is read once.
  */
 export class DirectReads {
   readonly #options: DirectReadsOptions
@@ -59,12 +59,12 @@ export class DirectReads {
     this.#options = options
   }
 
-  /** Whether something is noted that {@link fetch} would read. */
+  /** Whether {@link fetch} has needs to read. */
   get isLacking(): boolean {
     return this.#found.isLacking || this.#columns.isLacking || this.#secrets.isLacking
   }
 
-  /** An object by its name; `undefined` where it is not there, may not be seen, or is not read yet. Throws `ClientError`. */
+  /** Finds an object by name; `undefined` where it is absent, hidden or not read yet. Throws `ClientError`. */
   object(at: ClusterKind, place: ObjectPlace, budget: WorkBudget): FoundObject | undefined {
     const reads = budget.report?.reachedLive()
     if (this.#options.access?.looks(at, objectKey(place)) === false) return undefined
@@ -74,19 +74,22 @@ export class DirectReads {
     return found
   }
 
-  /** A part of a list; `undefined` where it is not read yet. Throws `ClientError`. */
+  /** A part of a list; `undefined` until it is read. Throws `ClientError`. */
   list(at: ClusterKind, list: DirectListRequest, budget: WorkBudget): StoredList | undefined {
     budget.report?.reachedLive()
     return this.#read(at, { at, list }) as StoredList | undefined
   }
 
-  /** What the API server prints of an object; `null` where it is gone, `undefined` where it is not read yet. Throws `ClientError`. */
+  /**
+   * The columns that the API server prints for an object; `null` if the object is gone, `undefined` until they are
+   * read. Throws `ClientError`.
+   */
   columns(object: DirectObject, wide: boolean): readonly PrinterColumn[] | null | undefined {
     const columns = this.#columns.read(nameOfObject(object), () => this.#checkRounds(object))
     return columns?.filter(({ priority }) => wide || priority === 0) ?? columns
   }
 
-  /** What a Secret holds; `null` where it is gone, `undefined` where it is not read yet. Throws `ClientError`. */
+  /** The contents of a Secret; `null` if the Secret is gone, `undefined` until they are read. Throws `ClientError`. */
   secret(object: DirectObject, budget: WorkBudget): SecretContents | null | undefined {
     if (this.#options.secrets === undefined) throw noSecretInFrames(object)
     const reads = budget.report?.reachedLive()
@@ -96,7 +99,7 @@ export class DirectReads {
     return contents
   }
 
-  /** Reads what was noted; `undefined` where that is nothing. Never rejects. */
+  /** Reads all noted needs; `undefined` if there are none. Never rejects. */
   fetch(): Promise<unknown> | undefined {
     if (!this.isLacking) return undefined
     this.#rounds += 1
@@ -153,7 +156,10 @@ export class DirectReads {
     return outcomes
   }
 
-  /** Why the viewer gets nothing: the gateway reads with its own account, which may see more. `null`: there is no such object. */
+  /**
+   * Why the viewer may not read this; `null` for a single object, which then counts as absent. The gateway reads with
+   * its own account, which may see more.
+   */
   async #refusal(need: ObjectNeed): Promise<Error | null | undefined> {
     const { access } = this.#options
     if (access === undefined) return undefined
@@ -190,7 +196,7 @@ export class DirectReads {
   }
 }
 
-/** A store of these objects alone: they are read by plans and resolvers as those of a cache are. */
+/** Stores these objects alone, so that plans and resolvers read them as they read a cache. */
 function storedApart(
   { cluster, kind }: ClusterKind,
   objects: readonly KubernetesObject[],
@@ -206,14 +212,14 @@ function storedApart(
   return { cluster, kind, view: store, scope: unrestricted, incarnation: '', isDirect: true }
 }
 
-/** Which object a row of a store is. */
+/** The object in a row of a store. */
 export function directObject({ cluster, kind, view }: KindView, id: number): DirectObject {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const place = namespace === '' ? { name } : { namespace, name }
   return { cluster, kind, ...place, uid: view.uidOf(id) }
 }
 
-/** The outcomes of reads of one sort: noted when they are asked for, read together. */
+/** The outcomes of one sort of reads: fields note needs, and `fetch` reads them together. */
 class Outcomes<Need, Outcome> {
   readonly #outcomes = new Map<string, Outcome | Error>()
   readonly #noted = new Map<string, Need>()
@@ -222,7 +228,10 @@ class Outcomes<Need, Outcome> {
     return this.#noted.size > 0
   }
 
-  /** `undefined` where it is noted. `need` is told how many there are with it. Throws the error of the read. */
+  /**
+   * Returns the outcome, or notes the need and returns `undefined`. `need` receives the count of reads including this
+   * one. Throws the error of the read.
+   */
   read(name: string, need: (count: number) => Need): Outcome | undefined {
     const outcome = this.#outcomes.get(name)
     if (outcome instanceof Error) throw outcome
@@ -232,7 +241,7 @@ class Outcomes<Need, Outcome> {
     return outcome
   }
 
-  /** Reads what is noted; `count` is how many there are with those that were read before. */
+  /** Reads the noted needs. `readAll` receives their count, earlier reads included. */
   async fetch(
     readAll: (
       needs: readonly Need[],

@@ -10,26 +10,26 @@ import type { SecretContents } from '../../schema/read-context.ts'
 import type { DirectObject, DirectReadMeans } from './direct-tables.ts'
 import { lateRead } from '../../prepare/read-failures.ts'
 
-/** On whose behalf Secrets are read, and who is told. */
+/** The access and token that Secrets are read with, and the callback for each read. */
 export interface SecretReader {
-  /** What the viewer may see; `undefined` where callers are not authenticated: then the gateway reads with its own account. */
+  /** The access of the viewer; `undefined` without authentication: the gateway then reads with its own account. */
   readonly access: ViewerAccess | undefined
-  /** The caller's token; absent where the caller has shown none. */
+  /** The caller's token, if the caller sent one. */
   readonly token: CallerToken | undefined
-  /** Is told of each Secret that was read, `cluster/namespace/name`. */
+  /** Receives each Secret that was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
 }
 
 type Contents = SecretContents | null
 
-/** Reads that are under way at once for one operation, in one cluster. */
+/** Concurrent reads of one operation in one cluster. */
 const maxParallel = 8
-/** Secrets of one operation: each is a request to the API server. */
+/** The Secrets that one operation may read. Each is a request to the API server. */
 const maxReads = 100
 
 /**
- * What Secrets hold, read with the caller's own token; `null` for a Secret that is gone, or whose name another one has. `count` is how many
- * the operation has asked for so far. The errors quote nothing of what was read.
+ * The contents of Secrets, read with the caller's own token; `null` for a Secret that is gone or was replaced under its
+ * name. `count` is the number of Secrets in the operation so far. Errors quote no contents.
  */
 export async function readSecrets(
   secrets: readonly DirectObject[],
@@ -57,7 +57,7 @@ export async function readSecrets(
   return outcomes
 }
 
-/** A connection as the caller. Throws `ClientError`. */
+/** Connects as the caller. Throws `ClientError`. */
 function openAs(
   at: ClusterKind,
   { served, access, token }: DirectReadMeans & SecretReader,
@@ -74,7 +74,7 @@ function openAs(
     throw unsupported(at, 'is read with the token of the caller, and there is none', hint)
   }
   const [byDefault] = served.clusters.keys()
-  // A token is sent to the API server that it is for, and to no other.
+  // A token goes only to the API server that it is for.
   if (cluster !== (token.cluster ?? byDefault)) {
     const hint = `the token of a caller is sent to ${token.cluster ?? byDefault} only`
     throw unsupported(at, 'is in another cluster than the token of the caller', hint)
@@ -91,7 +91,7 @@ async function readSecret(
   const { cluster, kind, namespace = '', name, uid } = secret
   const { resource } = kind
   try {
-    // The API server decides about the token. A proxy in front of it may add credentials of its own, so access is reviewed as well.
+    // The API server checks the token. A proxy in front may add its own credentials, so the gateway reviews access too.
     const question = questionOf('get', resource, placeOf(resource, { namespace, name }))
     if ((await access?.may(cluster, question)) === false) return forbidden(secret, 'get')
     const found = await api.object({ resource, metadataOnly: false }, { namespace, name }, signal)
@@ -104,7 +104,7 @@ async function readSecret(
   }
 }
 
-/** Why a frame does not say what a Secret holds. */
+/** The error for the contents of a Secret in a frame. */
 export function noSecretInFrames(at: ClusterKind): ClientError {
   return unsupported(at, 'is not told in frames', 'ask for it by a query when the Secret changes')
 }
@@ -121,7 +121,7 @@ function unsupported({ cluster, kind }: ClusterKind, why: string, hint: string):
   return new ClientError('UNSUPPORTED', message, { cluster, kind: typeName, hint })
 }
 
-/** Without the cause, whose text may be a part of the answer. */
+/** Leaves out the cause: its text may quote the response. */
 function failedSecret(at: ClusterKind, cause: unknown): ClientError {
   if (cause instanceof ClientError) return cause
   const { cluster, kind } = at

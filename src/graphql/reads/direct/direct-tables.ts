@@ -13,7 +13,7 @@ export interface ObjectPlace {
   readonly name: string
 }
 
-/** An object of which something is read directly. */
+/** An object with parts that are read directly. */
 export interface DirectObject extends ClusterKind, ObjectPlace {
   readonly uid: string
 }
@@ -23,17 +23,17 @@ type Row = readonly PrinterColumn[] | null
 export interface DirectReadMeans {
   readonly served: ServedSchema
   readonly deadlineMs: number
-  /** Whether a viewer asks: then errors do not name the gateway's account. */
+  /** Whether a viewer asks. Errors then leave out the account of the gateway. */
   readonly isViewer: boolean
 }
 
 const pageSize = 500
-/** Of one kind, as many objects as fit into so many pages. */
+/** The most pages that are read of one kind. */
 const maxPages = 20
 
 /**
- * The rows that the API server prints of some objects, all columns; `null` for objects that are gone. A single object of a kind is read
- * by itself, several are read as a list.
+ * The rows that the API server prints for some objects, with all columns; `null` for objects that are gone. Reads a
+ * single object of a kind by name, and several as a list.
  */
 export async function readTables(
   objects: readonly DirectObject[],
@@ -99,7 +99,7 @@ async function rowsOf(
 function rowOf(columns: readonly DirectColumn[], row: DirectTableRow): Row {
   return columns.map(({ name, type, format, priority }, at) => {
     const value = row.cells[at] ?? null
-    // The server has counted an age until now; the client counts on.
+    // The server counts an age up to now. The client counts on from the creation time.
     const isAge = name === 'Age' && row.creationTimestamp !== undefined
     const since = isAge ? row.creationTimestamp : type === 'date' ? value : null
     const isTime = typeof since === 'string' && !Number.isNaN(Date.parse(since))

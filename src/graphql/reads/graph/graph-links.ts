@@ -9,26 +9,27 @@ import { compactText } from '../../../lib/text.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
 
-/** A relation of the schema as graphs follow it from the objects of its kind. */
+/** A relation of the schema, as graphs follow it from the objects of its kind. */
 export interface GraphLink {
   /** The name of the field: `pods`. */
   readonly field: string
   /** `Node.pods`. */
   readonly name: string
   readonly to: Kind
-  /** What it needs of the kind that it starts from. */
+  /** The needs of the kind that it starts from. */
   readonly start: RelatedNeed
   /** The kinds that it reads; {@link to} is the last. */
   readonly reads: readonly RelatedNeed[]
-  /** What its edges are called: the relation that it is or, read backwards, the one that it reverses. */
+  /** The name of its edges: that of the relation or, read backwards, that of the relation that it reverses. */
   readonly edge: string
   readonly backwards: boolean
   /**
-   * Whether it is followed unless the relations are named. Not those by which everything is related to everything
-   * (`namespace`, what says the same, as accounts of one group do), what merely happened (`events`), and those of several steps, which say what their steps say.
+   * Whether graphs follow it when the request names no relations. False for relations between nearly all objects
+   * (`namespace`, and those of equal values, as between accounts of one group), for `events`, and for relations of
+   * several steps, since the steps show the same.
    */
   readonly isDefault: boolean
-  /** Of an owner and what it owns directly: which way it goes. */
+  /** The direction, if the relation is direct ownership. */
   readonly ownership?: 'up' | 'down'
   /** See `Relation.ofSiblings`. */
   readonly ofSiblings: boolean
@@ -36,7 +37,7 @@ export interface GraphLink {
   follow(origin: RelationOrigin): Condition
 }
 
-/** What a graph follows, by the type of the kind that it starts from. */
+/** The links by the type of the kind that they start from. */
 export type GraphLinks = ReadonlyMap<string, readonly GraphLink[]>
 
 const known = new WeakMap<SchemaRelations, GraphLinks>()
@@ -80,7 +81,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       ofSiblings: relation.relation.ofSiblings === true,
       follow: (origin) => relation.relation.follow(origin),
     })
-    // A reference to whatever kind is no relation itself; where it is read backwards, its index leads forwards, too.
+    // A reference to any kind is no relation itself. Where a relation reverses it, its index also leads forwards.
     if (definition.form === 'reverse' && !names.has(definition.of)) {
       const forwards = forwardsOf(definition.of, relation)
       if (forwards !== undefined) add(definition.to, forwards)
@@ -89,7 +90,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
   return links
 }
 
-/** From the objects that refer to some of whatever kind to those of one kind. */
+/** The link from objects that refer to any kind to their targets of one kind. */
 function forwardsOf(name: string, { relation, needs }: SchemaRelation): GraphLink | undefined {
   const { from, to } = relation.definition
   const target = needs.get(from)?.kind
@@ -138,7 +139,7 @@ function ownershipOf({ form }: RelationDefinition): Pick<GraphLink, 'ownership'>
   return form === 'owned' ? { ownership: 'down' } : {}
 }
 
-/** The relation that a field reads backwards: what an object owns, the owned one says. */
+/** The relation that a field reads backwards. Owned objects name their owners, so `owned` is read backwards. */
 function reversedBy(
   definition: RelationDefinition,
   owners: ReadonlyMap<string, string>,
@@ -149,7 +150,7 @@ function reversedBy(
   return declared ?? (hasSteps(definition) ? undefined : `${definition.to}.owners`)
 }
 
-/** The types from one end to the other. */
+/** The types along the relation, both ends included. */
 function chainOf({ from, through = [], to }: OwnerRelation | OwnedRelation): readonly string[] {
   return [from, ...through, to]
 }

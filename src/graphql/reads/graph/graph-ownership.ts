@@ -7,18 +7,18 @@ import type { GraphPicks } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 
 export interface CommonStepsOptions {
-  /** The kinds that are in memory, in the cluster where the steps begin. */
+  /** The kinds in memory in the cluster where the steps begin. */
   readonly inMemory: readonly KindView[]
-  /** Where the steps begin. */
+  /** The part where the steps begin. */
   readonly part: KindView
   readonly picks: GraphPicks | undefined
-  /** The owners and owned objects that relations of the schema lead to from here, which need not be looked for again. */
+  /** The owners and owned objects that relations of the schema already reach from here. */
   readonly declared: readonly { readonly link: GraphLink; readonly to: KindView }[]
 }
 
 /**
- * `owners` and `owned`, which every object has, among the kinds that are in memory: for owners that no relation of the schema
- * knows. An edge leads from the object to its owner.
+ * The steps of `owners` and `owned`, which every object has, among the kinds in memory. They reach owners that no
+ * relation of the schema declares. An edge leads from the object to its owner.
  */
 export function commonSteps(options: CommonStepsOptions): {
   readonly steps: readonly WalkStep<KindView>[]
@@ -44,7 +44,8 @@ export function commonSteps(options: CommonStepsOptions): {
     for (const to of others) {
       const index = to.view.index('ownerUid')
       const isOwned = index.objectCount > 0
-      // Whether hidden objects have owners is not told: where some may be hidden, the kind is named either way.
+      // Names a kind in any case if some of its objects may be hidden, so that the answer does not reveal whether these
+      // have owners.
       if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
       kinds.push(to.kind)
       if (!isOwned) continue

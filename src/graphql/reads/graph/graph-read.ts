@@ -20,17 +20,19 @@ export interface GraphReaderOptions {
   readonly budget: WorkBudget
 }
 
-/** A graph as it was read. Valid within the tick. */
+/** A graph that was read. Valid within the tick. */
 export interface ReadGraph extends Walk<KindView> {
-  /** The type names of the kinds that were looked into, sorted. */
+  /** The type names of the kinds read, sorted. */
   readonly kinds: readonly string[]
-  /** Relations of kinds that were reached which were not followed, since what they lead to is not in memory; sorted. */
+  /**
+   * Relations of reached kinds that were not followed, because a kind or index that they read is unavailable; sorted.
+   */
   readonly notFollowed: readonly string[]
-  /** Why others, which were named, could not be. */
+  /** The errors of kinds that named relations read. */
   readonly failures: readonly ClientError[]
 }
 
-/** Reads a graph. Throws the `ClientError` of a root's kind that cannot be read, and `QueryTooCostlyError`. */
+/** Reads a graph. Throws the `ClientError` of a root kind that cannot be read, and `QueryTooCostlyError`. */
 export function readGraph(options: GraphReaderOptions, request: GraphRequest): ReadGraph {
   const { budget } = options
   const { depth, maxNodes } = request
@@ -43,7 +45,7 @@ export function readGraph(options: GraphReaderOptions, request: GraphRequest): R
   return { ...walk, ...reader.account() }
 }
 
-/** The argument by which a walk is shorter. */
+/** The argument that shortens the walk. */
 function costlyArgument({ picks }: GraphRequest): CostlyArgument {
   return picks === undefined
     ? { argument: 'relations', hint: 'name the relations that you need, or lower `depth`' }
@@ -56,9 +58,9 @@ class GraphReader {
   readonly #kinds = new Set<string>()
   readonly #notFollowed = new Set<string>()
   readonly #failures = new Set<ClientError>()
-  /** What is in memory, by cluster. */
+  /** The kinds in memory, by cluster. */
   readonly #inMemory = new Map<string, readonly KindView[]>()
-  /** The same by kind, as far as it was asked for: relations lead to few kinds. */
+  /** The same by kind, filled on demand: relations lead to few kinds. */
   readonly #cached = new Map<string, Map<Kind, KindView | undefined>>()
 
   constructor(options: GraphReaderOptions, request: GraphRequest) {
@@ -66,7 +68,7 @@ class GraphReader {
     this.#request = request
   }
 
-  /** Those that are there and may be seen. */
+  /** The roots that exist and that the viewer may see. */
   roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
     const { served, parts, budget } = this.#options
     return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
@@ -145,7 +147,7 @@ class GraphReader {
     }
   }
 
-  /** What a relation reads, by type; `undefined` where it cannot be followed. */
+  /** The parts that a relation reads, by type; `undefined` where it cannot be followed. */
   #partsOf(
     { cluster, view }: KindView,
     { start, reads }: GraphLink,
@@ -198,7 +200,7 @@ class GraphReader {
   }
 }
 
-/** Whether the indexes are there without which a kind cannot be read. */
+/** Whether the store has all indexes that the kind needs. */
 function isIndexed(view: StoreView, { indexes }: RelatedNeed): boolean {
   for (const name of indexes.needed ?? []) if (!view.hasIndex(name)) return false
   return true

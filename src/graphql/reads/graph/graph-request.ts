@@ -9,7 +9,7 @@ import type { ClusterKind } from '../../prepare/kind-view.ts'
 import type { SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 
-/** How far graphs go: unless the arguments say otherwise, and at most. */
+/** The default and the largest size of a graph. */
 export const graphBounds = {
   depth: 3,
   maxDepth: 16,
@@ -17,26 +17,26 @@ export const graphBounds = {
   maxNodes: 5_000,
 } as const
 
-/** Which relations are followed. */
+/** The relations that a graph follows. */
 export interface GraphPicks {
   has(link: GraphLink): boolean
-  /** Whether one of the fields of every object, `owners` or `owned`, is followed from a kind. */
+  /** Whether the graph follows `owners` or `owned`, which every object has, from a kind. */
   hasCommon(field: 'owners' | 'owned', kind: Kind): boolean
 }
 
-/** What a graph is asked for. */
+/** The arguments of a graph, read. */
 export interface GraphRequest {
   readonly roots: readonly ObjectIdentity[]
   readonly depth: number
   readonly maxNodes: number
-  /** `undefined`: those between kinds that are in memory. */
+  /** `undefined`: the relations between kinds in memory. */
   readonly picks: GraphPicks | undefined
 }
 
-/** What has been read of arguments, by their identity: what a request prepares and what it reads ask for the same. */
+/** Requests by the identity of their arguments: preparing a request and reading it use the same arguments. */
 const read = new WeakMap<GraphArguments, { readonly by: ServedSchema; readonly is: GraphRequest }>()
 
-/** Reads the arguments of `graph`. Throws `ArgumentError`, naming the one that cannot be honoured. */
+/** Reads the arguments of `graph`. Throws `ArgumentError`, which names the invalid one. */
 export function graphRequest(served: ServedSchema, args: GraphArguments): GraphRequest {
   const known = read.get(args)
   if (known?.by === served) return known.is
@@ -63,9 +63,8 @@ function requestOf(served: ServedSchema, args: GraphArguments): GraphRequest {
 }
 
 /**
- * The kinds that a graph needs: those of its roots, and those that its relations can lead to, with the indexes that they are
- * read by: where relations are not named, of the kinds that are in memory. Arguments that cannot be honoured need none: reading
- * them says why.
+ * The kinds that a graph needs, with their indexes: those of its roots and those that its relations can reach. Without
+ * named relations, only kinds in memory count. Invalid arguments need none: reading them reports why.
  */
 export function graphKinds(served: ServedSchema, args: GraphArguments): readonly ClusterKind[] {
   let request: GraphRequest
@@ -96,7 +95,7 @@ interface Wanted {
   readonly useful: Set<string>
 }
 
-/** What relations can lead to from some kinds, and the indexes that they need. */
+/** The kinds that relations can reach from some kinds, with the indexes that they need. */
 function reachable(
   served: ServedSchema,
   cluster: string,
@@ -155,7 +154,7 @@ function bounded(argument: string, value: number, least: number, most: number): 
 
 const namesKnown = new WeakMap<SchemaRelations, ReadonlySet<string>>()
 
-/** What relations may be called, of a schema; made once. */
+/** The valid relation names of a schema; made once. */
 function relationNames(
   kinds: ServedSchema['kinds'],
   relations: SchemaRelations,
