@@ -13,12 +13,12 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { executePriced } from './priced-executor.ts'
 
 /**
- * The whole of a schema is more than any other operation may write, and every tool asks for it. So it may cost a few times
- * as much; and since it is the same for everybody until the schema changes, it is executed once for each document.
+ * A whole schema is longer than any other answer, and every tool reads it. So introspection may cost several times as
+ * much. All callers get the same answer until the schema changes, so the server executes each document once.
  */
 const timesTheWork = 6
 const known = new WeakMap<OperationDefinitionNode, KnownAnswer>()
-/** A field of an answer, besides its text. */
+/** The memory of a field of an answer, besides its text. */
 const bytesPerField = 100
 
 interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
@@ -26,8 +26,8 @@ interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
 }
 
 /**
- * Answers an operation that asks for the schema, once, and for nothing else; `undefined` for any other, and for one with
- * variables.
+ * Answers an operation that selects only `__schema`, once; `__typename` may stand beside it. `undefined` for any other
+ * operation, and for one with variables.
  */
 export async function answerIntrospection(
   args: ValidatedExecutionArgs,
