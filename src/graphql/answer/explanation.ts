@@ -20,8 +20,8 @@ export interface ExplainedField {
   /** The number of pages and look-ups. */
   readonly reads: number
   /**
-   * `null` if the viewer may not see every examined object. So are all fields about how the server read, except
-   * `order`: its choice reveals how many objects the viewer does not see.
+   * `null` if the viewer may not see all objects of the kinds. So are the other fields about how the server read,
+   * except `order`: the choice of a way reveals how many objects the viewer does not see.
    */
   readonly access: readonly Access[] | null
   /** Parts of conditions that postings answered, so that only matching objects were examined. */

@@ -6,17 +6,17 @@ import type { Kind } from '../model/kind.ts'
 import type { DocumentLimits } from '../documents/document-bounds.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
-/** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
+/** The schema that is served at one time, its kinds and relations, and the caches behind them. */
 export interface ServedSchema {
   readonly schema: GraphQLSchema
   /** By type name. */
   readonly kinds: ReadonlyMap<string, Kind>
-  /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
+  /** A kind by API group and kind, in any version, as in owner references and object ids. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
   readonly relations: SchemaRelations
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
-  /** What viewers may see of each of them. */
+  /** The access of viewers, by cluster. */
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
