@@ -90,9 +90,7 @@ export interface OperationOptions {
   readonly viewer?: Viewer | undefined
   /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
-  /**
-   * The start of the operation by `performance.now()`, if earlier than its execution. The deadline counts from then.
-   */
+  /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
   /** Called when the answer contains data of a Secret, so it must not be cached. */
   readonly secretRead?: (() => void) | undefined

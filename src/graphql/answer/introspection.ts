@@ -25,10 +25,7 @@ interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
   readonly result: ExecutionResult
 }
 
-/**
- * Answers an operation that selects only `__schema`, once; `__typename` may stand beside it. `undefined` for any other
- * operation, and for one with variables.
- */
+/** Answers an operation that selects `__schema` once, and at most `__typename` besides, without variables. */
 export async function answerIntrospection(
   args: ValidatedExecutionArgs,
   work: Partial<WorkLimits>,

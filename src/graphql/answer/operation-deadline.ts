@@ -11,10 +11,7 @@ export interface OperationDeadline {
   readonly beganMs: number
 }
 
-/**
- * Waits for an answer until the operation's deadline. After that, the answer is one error, DEADLINE_EXCEEDED, and
- * `late` receives the late answer.
- */
+/** Waits for an answer until its deadline, then answers DEADLINE_EXCEEDED. `late` receives the late answer. */
 export async function inTime<T>(
   answering: Promise<T>,
   { deadlineMs, beganMs }: OperationDeadline,

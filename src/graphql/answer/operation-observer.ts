@@ -25,9 +25,7 @@ export interface OperationReport {
   readonly durationMs: number
 }
 
-/**
- * A document that was not executed: it is not GraphQL, too large, or not valid for this schema. Never holds its text.
- */
+/** A document that is not executed: not GraphQL, too large, or not valid for the schema. Never holds its text. */
 export interface RefusedDocument {
   /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined

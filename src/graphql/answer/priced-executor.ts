@@ -87,10 +87,7 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
     super.handleFieldError(this.#located(error, details[0]?.node, path), type, details, path)
   }
 
-  /**
-   * The thrown error with its location. Throws the one error of the answer if the budget is exceeded, by this error or
-   * before.
-   */
+  /** The thrown error with its location. Throws the one error of the answer once the budget is exceeded. */
   #located(thrown: unknown, node: FieldNode | undefined, path: Path): GraphQLError {
     const { failure } = this.#budget
     try {

@@ -19,7 +19,7 @@ import {
 import { hasOverlapsBeyond } from './overlapping-fields.ts'
 import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 
-/** What a document may be like, as an operator may configure it. */
+/** The limits of a document that an operator may configure. */
 export interface DocumentLimits extends SelectionLimits {
   /** Tokens of one document. */
   readonly maxTokens: number
@@ -29,21 +29,13 @@ export interface DocumentLimits extends SelectionLimits {
 
 /** Fixed limits of a document and its variables. */
 const documentLimits = {
-  /**
-   * Brackets within brackets. Readers of a document recurse once per level, here and in graphql-js, until the stack
-   * ends.
-   */
+  /** Brackets within brackets. Readers recurse once per level, here and in graphql-js, until the stack ends. */
   depth: 64,
-  /**
-   * The length of a name. graphql-js compares an unknown name with all known ones, in time that grows with its length.
-   */
+  /** The length of a name. graphql-js compares unknown names with all known ones, which takes longer for long ones. */
   nameLength: 256,
   /** The number of errors reported for one document. */
   errors: 10,
-  /**
-   * A document with more characters than `long` reports fewer errors: graphql-js prints each wrong value with all its
-   * siblings.
-   */
+  /** Documents longer than `long` report fewer errors: graphql-js prints each wrong value with its siblings. */
   long: 5_000,
   errorsOfLong: 3,
   /** Pairs of fields with one name in one place. graphql-js compares each pair in some 6 us. */

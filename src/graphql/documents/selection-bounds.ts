@@ -11,7 +11,7 @@ import { shortened } from '../../lib/text.ts'
 import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
 import { fragmentsOf } from './document-fragments.ts'
 
-/** What one operation may select, with its fragments wherever they are spread: a few lines of fragments make millions. */
+/** The limits of one operation's selections, counting fragments at each spread: a few lines can make millions. */
 export interface SelectionLimits {
   /** Fields within fields. What reads a document calls itself for each level, until there is no more stack. */
   readonly maxDepth: number

@@ -35,7 +35,7 @@ export interface ClientErrorDetails {
   readonly cause?: unknown
 }
 
-/** An error that a client is meant to see: `extensions: { code, argument?, value?, hint?, cluster?, kind?, retryAfterMs? }`. */
+/** An error for the client. Its `extensions` hold the code and the {@link ClientErrorDetails}, except `cause`. */
 export class ClientError extends CodedError {
   readonly argument: string | undefined
   readonly cluster: string | undefined

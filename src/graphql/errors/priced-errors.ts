@@ -36,9 +36,7 @@ export class AlikeErrors<T> {
 const alikeFields = 4
 /** The further cost of making it. */
 const madeFields = 25
-/**
- * One field more for each of these numbers of lines and characters before its place, which are counted to locate it.
- */
+/** One field more for each so many lines and characters before its place, which are counted to locate it. */
 const linesOfField = 30
 const charactersOfField = 1_000
 

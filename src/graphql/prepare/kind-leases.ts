@@ -84,10 +84,7 @@ export class KindLeases implements Disposable {
     await withDeadline('indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
   }
 
-  /**
-   * Asks for the permissions that a run lacked; `undefined` if there are none. Never rejects: the next snapshot throws
-   * the failures.
-   */
+  /** Asks for the permissions that a run lacked, if any. Never rejects: the next snapshot throws the failures. */
   ask({
     questions,
     listings,
@@ -176,9 +173,7 @@ export class KindLeases implements Disposable {
     return this.#acquired.get(cluster)?.get(kind)
   }
 
-  /**
-   * `undefined` if the operation has not waited for the kind. Acquires again after a failure, which may have passed.
-   */
+  /** `undefined` if the operation has not waited for the kind. Acquires again after a failure: it may have passed. */
   #lease(at: ClusterKind): Lease | UnreadableResourceError | undefined {
     if (this.#disposed) return undefined
     const known = this.#known(at)

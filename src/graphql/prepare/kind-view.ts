@@ -21,10 +21,7 @@ export interface KindView extends ClusterKind {
   readonly scope: Scope
   /** Further objects that the viewer may look up by name; absent: none. */
   readonly byName?: NameGate | undefined
-  /**
-   * Whether the API server was read for this operation alone. The store then holds only the read objects, without the
-   * kind's indexes.
-   */
+  /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
 }
 

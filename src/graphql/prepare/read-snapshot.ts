@@ -32,18 +32,13 @@ export interface ReadParts extends CachedParts {
   readonly isOpen: boolean
   /** Whether another run follows, because a field needs something that must be prepared first. */
   readonly isLacking: boolean
-  /**
-   * Subscriptions set it: called before a field that depends on the viewer. Throws if several viewers share the rows.
-   */
+  /** Subscriptions set it: called before a field that depends on the viewer. Throws if viewers share the rows. */
   readonly dependsOnViewer?: () => void
   /** Notes an index that a field lacked, so that it is built before the next run. */
   missed(error: UnknownIndexError): void
   /** Notes a permission to ask for before the next run. Throws if the server could not ask for it. */
   asks(cluster: string, question: AccessQuestion): void
-  /**
-   * What the viewer may list of a kind, without reading it. Notes an unknown permission for the next run and returns
-   * `undefined`.
-   */
+  /** What the viewer may list of a kind, without reading it. `undefined`: noted, to ask before the next run. */
   listed(at: ClusterKind): Scope | 'nothing' | undefined
 }
 
@@ -262,9 +257,7 @@ export class ReadSnapshot implements ReadParts {
     return { cluster, kind, view, scope, incarnation: this.#source.incarnation(cluster) }
   }
 
-  /**
-   * Whether an object whose key is not known yet can be found: its kind is in memory, or the viewer may read the kind.
-   */
+  /** Whether an object of unknown key can be found: its kind is in memory, or the viewer may read the kind. */
   #isInReach(at: ClusterKind, access: ViewerAccess): boolean {
     if (this.#source.synced(at) !== undefined) return true
     const need = { ...at, keys: [] }

@@ -54,10 +54,7 @@ export class ViewerAccess {
     this.#asked.clear()
   }
 
-  /**
-   * Calls `changed` whenever a permission of the viewer in a cluster may have changed. Returns a function that stops
-   * the calls.
-   */
+  /** Calls `changed` when a permission of the viewer in a cluster may have changed. Returns the unsubscription. */
   onChange(cluster: string, changed: () => void): () => void {
     return this.#served.access.get(cluster)?.onChange(this.viewer, changed) ?? (() => {})
   }
@@ -153,9 +150,7 @@ export class ViewerAccess {
     return this.known(cluster, question) ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
   }
 
-  /**
-   * The reason why this answer may not ask what the viewer `can` do. `undefined` if it may; it then may until it ends.
-   */
+  /** The reason why this answer may not ask what the viewer `can` do; `undefined`: it may, until it ends. */
   refusal(cluster: string): ClientError | undefined {
     const retryAfterMs = this.#mayAskIn.has(cluster) ? 0 : this.#in(cluster).pauseMs(this.viewer)
     if (retryAfterMs === 0) {
@@ -167,10 +162,7 @@ export class ViewerAccess {
     return new ClientError('TOO_MANY_OPERATIONS', message, { cluster, hint, retryAfterMs })
   }
 
-  /**
-   * Asks every unknown question, or none if the operation or the user exceeds a review limit. Rejects with
-   * `ClientError`.
-   */
+  /** Asks all unknown questions, or none if that exceeds a review limit. Rejects with `ClientError`. */
   async askAll(cluster: string, questions: readonly AccessQuestion[]): Promise<void> {
     const access = this.#in(cluster)
     const refusal = this.refusal(cluster)
@@ -194,10 +186,7 @@ export class ViewerAccess {
     return false
   }
 
-  /**
-   * Whether the viewer may list a kind in a namespace, `''` for all. Asks the API server if needed. Rejects with
-   * `ClientError`.
-   */
+  /** Whether the viewer may list a kind in a namespace, `''`: all. Asks if needed. Rejects with `ClientError`. */
   mayList({ cluster, kind }: ClusterKind, namespace: string): Promise<boolean> {
     return this.may(cluster, questionOf('list', kind.resource, { namespace }))
   }

@@ -145,10 +145,7 @@ export function* resolveRelations(
   }
 }
 
-/**
- * A filter follows a relation for all objects of a kind. It therefore needs the indexes that only speed up a single
- * look-up.
- */
+/** A filter follows a relation for all objects of a kind, so it needs what only speeds up a single look-up. */
 function relatedBy(
   { name, relation }: SchemaRelation,
   further: readonly RelatedNeed[] = [],

@@ -20,7 +20,7 @@ export interface ServedSchema {
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
-/** How operations are treated; one place for every bound. */
+/** The limits of operations; the one place for every bound. */
 export interface OperationLimits extends DocumentLimits {
   /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
   readonly operationDeadlineMs: number
