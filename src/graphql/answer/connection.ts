@@ -38,7 +38,7 @@ export function storeConnection({ part, page }: ReadPage, budget: WorkBudget): C
   })
 }
 
-/** A page of objects of several kinds, as a connection. */
+/** A page of objects of several kinds as a connection. */
 export function polymorphicConnection(
   { page, partOf, kinds, notLookedAt, failures }: PolymorphicPage,
   budget: WorkBudget,
@@ -57,7 +57,7 @@ export function polymorphicConnection(
   return Object.assign(connection, { kinds: () => kinds, notLookedAt, failures })
 }
 
-/** Those that make use of one object, as a connection. */
+/** The objects that use one object, as a connection. */
 export function usedByConnection(
   { page, kinds, useOf }: UsedByPage,
   budget: WorkBudget,
@@ -77,7 +77,7 @@ function ofSeveralKinds(): never {
   throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common index or position')
 }
 
-/** A page of whatever stands for an object in it. */
+/** A page of entries, each of which stands for an object. */
 interface EntryPage<T, R> {
   readonly entries: readonly T[]
   readonly hasNextPage: boolean
@@ -90,7 +90,7 @@ interface EntryPage<T, R> {
   facets(args: FacetArguments): readonly Facet[]
 }
 
-/** A page as a connection; its parts are computed when they are asked for, within the tick that made it. */
+/** A page as a connection. Its parts are computed on demand, within the tick that made it. */
 class PageConnection<T, R = Row> implements ConnectionSource<R> {
   readonly #budget: WorkBudget
   readonly #page: EntryPage<T, R>
@@ -145,7 +145,7 @@ class PageConnection<T, R = Row> implements ConnectionSource<R> {
   }
 }
 
-/** A graph as the resolvers of its types read it. */
+/** A graph as a source for the resolvers. */
 export function graphSource(graph: ReadGraph): GraphSource {
   const { nodes, edges, isCut, kinds, notFollowed, failures } = graph
   const found = nodes.map((node) => ({ ref: refOf(node), depth: node.depth }))

@@ -39,23 +39,23 @@ export interface ExecutionOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Told of errors that clients see masked. */
+  /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
-  /** Asked first where an answer is to be explained. */
+  /** Answers first if the caller wants an explanation. */
   readonly plans?: ExplainingPlans | undefined
 }
 
 /** An operation as it was sent: parsed and validated, its variables not yet coerced. */
 export type OperationRequest = Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>
 
-/** Answers by plans, and tells how. */
+/** Answers by plans, with an explanation. */
 export interface ExplainingPlans {
-  /** `undefined` where no plan answers; never rejects. */
+  /** `undefined` if no plan answers. Never rejects. */
   explain(
     served: ServedSchema,
     request: OperationRequest,
     origin: Pick<OperationOptions, 'viewer' | 'callerToken'> & {
-      /** Is told of each Secret whose data was read. */
+      /** Receives each Secret whose data was read. */
       readonly secretRead: (secret: string) => void
     },
   ): Promise<
@@ -68,9 +68,9 @@ export interface ExplainingPlans {
   >
 }
 
-/** Answers subscriptions whose documents have been parsed and validated. */
+/** Answers subscriptions. Their documents are parsed and valid. */
 export interface SubscriptionSource {
-  /** Resolves to the frames, or to why there are none. Never rejects. */
+  /** Resolves to the frames, or to the errors of a refused subscription. Never rejects. */
   subscribe(
     request: {
       readonly document: DocumentNode
@@ -82,23 +82,23 @@ export interface SubscriptionSource {
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
 }
 
-/** What the transports say of an operation in its `contextValue`, besides what is theirs. */
+/** What the transports add to the `contextValue` of an operation. */
 export interface OperationOptions {
-  /** Whether the answer is to say in `extensions.explain` how it was come by. */
+  /** Whether the answer explains itself in `extensions.explain`. */
   readonly explain?: boolean
-  /** Who asks; absent where nobody is asked who they are, and everything may be seen. */
+  /** Absent: the server does not authenticate callers, and everything may be seen. */
   readonly viewer?: Viewer | undefined
-  /** What they have shown; absent where it is no bearer token. */
+  /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
-  /** When it began, as `performance.now()` told, where that was before it came here: its deadline counts from then. */
+  /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
-  /** Told when the answer holds what a Secret holds: nobody may keep it. */
+  /** Called when the answer contains data of a Secret, so it must not be cached. */
   readonly secretRead?: (() => void) | undefined
 }
 
 /**
- * The two halves of an operation. Prepare, asynchronous: acquire its kinds and wait for them. Execute, synchronous: read
- * the stores, so that one answer sees one moment of all kinds. Where the kinds depend on data, both are done again.
+ * An operation has two halves. Prepare, asynchronous: acquire its kinds and wait for them. Execute, synchronous: read
+ * the stores, so that one answer sees one moment of all kinds. If the kinds depend on data, both repeat.
  */
 export class Execution {
   readonly #options: ExecutionOptions
@@ -191,7 +191,7 @@ export class Execution {
     return { ...result, extensions: { ...result.extensions, explain: explanation } }
   }
 
-  /** The operation with its variables coerced, which is done once; or what can be told before anything is prepared. */
+  /** The operation with its variables coerced, once, or the errors that need no preparation. */
   #validated(args: ExecutionArgs): ValidatedExecutionArgs | Refused {
     const problem = problemOfVariables(args.variableValues ?? {})
     if (problem !== undefined) return { errors: [problem] }
@@ -205,19 +205,19 @@ export class Execution {
     return tooLarge === undefined ? validated : { errors: [tooLarge] }
   }
 
-  /** What whoever asks may see; `undefined`: everything. */
+  /** The access of the viewer; `undefined`: everything may be seen. */
   #accessOf(args: ExecutionArgs): ViewerAccess | undefined {
     const viewer = viewerOf(args)
     return viewer === undefined ? undefined : new ViewerAccess(this.#options.served, viewer)
   }
 
-  /** One for each answer, whose fields share what is read directly. */
+  /** The direct reads of one answer, shared by its fields. */
   #directReads(access: ViewerAccess | undefined, secrets?: SecretReader): DirectReads {
     const { served, limits } = this.#options
     return new DirectReads({ served, limits, access, secrets })
   }
 
-  /** What the resolvers read, and what they report besides what they throw. */
+  /** The context of the resolvers, and the failures that they report besides those that they throw. */
   #context({ args, snapshot, direct }: ContextParts): ExecutionContext {
     const { contextValue } = args
     const { served, limits } = this.#options
@@ -240,7 +240,7 @@ export class Execution {
   #seen({ result, failures }: Answered, document: DocumentNode): ExecutionResult {
     const { errors = [], ...withoutErrors } = result
     const all = [...errors.map((error) => variableError(error, document)), ...failures]
-    // The specification wants errors first, so that they are seen.
+    // The specification recommends errors first, so that readers notice them.
     const whole = all.length === 0 ? result : { errors: all, ...withoutErrors }
     return clientResult(whole, this.#options.unexpected)
   }
@@ -254,37 +254,37 @@ function isExplained({ contextValue }: ExecutionArgs): boolean {
   return (contextValue as OperationOptions | undefined)?.explain === true
 }
 
-/** What is refused before anything is prepared. */
+/** An operation that is refused before it is prepared. */
 interface Refused {
   readonly errors: readonly GraphQLError[]
 }
 
-/** What the context of one execution is made of. */
+/** The parts that make the context of one execution. */
 interface ContextParts {
   readonly args: ExecutionArgs
   readonly snapshot: ReadSnapshot
   readonly direct: DirectReads
 }
 
-/** What one execution is given: what its resolvers read, where they report to, and what it may cost. */
+/** The context of one execution: the reads of the resolvers, their failures, and the budget. */
 interface ExecutionContext {
   readonly contextValue: ResolverContext & object
   readonly failures: GraphQLError[]
   readonly budget: WorkBudget
 }
 
-/** A result, and the errors of its fields that did not end them. */
+/** A result, and the errors of fields that have a value all the same. */
 interface Answered {
   readonly result: ExecutionResult
   readonly failures: readonly GraphQLError[]
 }
 
-/** What fails for one row of a list fails for all of them: it is told once, at the first. */
+/** A failure of one row repeats for every row of a list. Only the first is reported. */
 function isSameFailure(a: GraphQLError, b: GraphQLError): boolean {
   return a.originalError === b.originalError && a.nodes?.[0] === b.nodes?.[0]
 }
 
-/** Collects the missing indexes that errors name, so that they are made before the next run. */
+/** Notes the missing indexes that errors name, so that the next run can build them. */
 function noteMissed(
   snapshot: ReadSnapshot,
   { errors = [] }: ExecutionResult,

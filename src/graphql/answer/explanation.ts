@@ -6,71 +6,71 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 
-/** How often the text of an object's own fields was at hand, and how often it had to be written. */
+/** How many texts of objects' own fields came from the cache, and how many were written. */
 export interface FragmentUse {
   readonly hits: number
   readonly misses: number
 }
 
-/** What one field has read, on all rows that it was asked of: a root field, or a relation below one. */
+/** What one field reads, over all rows: a root field, or a relation below one. */
 export interface ExplainedField {
-  /** Response keys from the root, without those of connections: `deployments.pods`. */
+  /** The response keys from the root, without connections and edges: `deployments.pods`. */
   readonly path: string
   readonly kinds: readonly string[]
-  /** Pages and look-ups. */
+  /** The number of pages and look-ups. */
   readonly reads: number
   /**
-   * `null` where the viewer may not see all of what was examined, as is all that is told of the way but `order`: which way was the
-   * cheaper one says how much there is that they do not see.
+   * `null` if the viewer may not see all objects of the kinds. So are the other fields about how the server read,
+   * except `order`: the choice of a way reveals how many objects the viewer does not see.
    */
   readonly access: readonly Access[] | null
-  /** Parts of the condition that postings of an index answered: only their objects were examined. */
+  /** Parts of conditions that postings answered, so that only matching objects were examined. */
   readonly postings: readonly string[] | null
-  /** Parts whose index had each of its values tried. */
+  /** Parts that were tested on each value of their index. */
   readonly values: readonly string[] | null
-  /** Parts that were tried on each object examined. */
+  /** Parts that were tested on each examined object. */
   readonly tested: readonly string[] | null
-  /** Relations by which conditions on other objects were answered, from the objects that are asked about: `Node.pods`. */
+  /** Relations in conditions, followed from the filtered objects: `Node.pods`. */
   readonly forwards: readonly string[] | null
-  /** The same, from the other objects. */
+  /** Relations in conditions, read backwards from the related objects. */
   readonly backwards: readonly string[] | null
   readonly order: readonly string[]
-  /** Whether objects were walked and tried one by one, since no posting was small enough, or there is none. */
+  /** Whether objects were tested one by one, because no posting was small enough or there was none. */
   readonly scanned: boolean | null
   readonly examined: number | null
   readonly tests: number | null
   readonly returned: number
 }
 
-/** One kind that was read from its cache, and how far that is behind. */
+/** One kind that was read from its cache, and the lag of the cache. */
 export interface ExplainedKind {
   readonly cluster: string
   readonly kind: string
   readonly state: CacheStateName
-  /** `null` also where the viewer may not see all of them. */
+  /** `null` if the viewer may not list all of them. */
   readonly objects: number | null
   readonly resourceVersion: string | null
   readonly lagMs: number | null
 }
 
-/** `extensions.explain` of an answer: how it was come by. */
+/** `extensions.explain` of an answer: how the server answered. */
 export interface Explanation {
   readonly answeredBy: 'plan' | 'graphql-js'
-  /** Of plans; graphql-js keeps no texts. */
+  /** `null` for graphql-js, which keeps no texts. */
   readonly fragments: FragmentUse | null
   readonly fields: readonly ExplainedField[]
   readonly kinds: readonly ExplainedKind[]
 }
 
-/** What an explanation is made of, besides what was read. */
+/** What an explanation is made from. */
 export interface Explained {
   readonly served: ServedSchema
   readonly report: ReadReport
-  /** The kinds that were prepared, read or not. */
+  /** The prepared kinds, read or not. */
   readonly kinds: readonly ClusterKind[]
-  /** What the viewer may see; `undefined`: everything. */
+  /** `undefined`: the viewer may see everything. */
   readonly access: ViewerAccess | undefined
-  /** `undefined`: graphql-js has answered. */
+  /** `undefined`: graphql-js answered. */
   readonly fragments?: FragmentUse | undefined
 }
 
@@ -126,7 +126,7 @@ function explainedField(
   }
 }
 
-/** The kinds that are in memory, by their stores. */
+/** The kinds in memory, by their stores. */
 function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, ClusterKind> {
   const cached = new Map<StoreView, ClusterKind>()
   for (const [cluster, cache] of clusters) {
@@ -138,7 +138,7 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
   return cached
 }
 
-/** How much of a kind a viewer may list, as far as that is known. */
+/** How much of a kind a viewer may list, as far as the server knows. */
 function listedOf(at: ClusterKind, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
   if (access === undefined) return 'all'
   const list = access.list(at, { watch: false })
@@ -155,7 +155,7 @@ function explainedKinds(
   return Array.from(clusters, ([cluster, cache]) =>
     cache.states().flatMap(({ resource, state, objects, resourceVersion, lagMs }) => {
       const at = wanted.get(keyOf(cluster, resource))
-      // Who may only look at objects by their names is not told how many there are.
+      // A viewer who may only look up objects by name does not learn their number.
       const seen = at === undefined ? 'none' : listedOf(at, access)
       if (at === undefined || seen === 'none') return []
       const kind = at.kind.typeName

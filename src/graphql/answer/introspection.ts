@@ -13,22 +13,19 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { executePriced } from './priced-executor.ts'
 
 /**
- * The whole of a schema is more than any other operation may write, and every tool asks for it. So it may cost a few times
- * as much; and since it is the same for everybody until the schema changes, it is executed once for each document.
+ * A whole schema is longer than any other answer, and every tool reads it. So introspection may cost several times as
+ * much. All callers get the same answer until the schema changes, so the server executes each document once.
  */
 const timesTheWork = 6
 const known = new WeakMap<OperationDefinitionNode, KnownAnswer>()
-/** A field of an answer, besides its text. */
+/** The memory of a field of an answer, besides its text. */
 const bytesPerField = 100
 
 interface KnownAnswer extends Pick<ValidatedExecutionArgs, 'schema'> {
   readonly result: ExecutionResult
 }
 
-/**
- * Answers an operation that asks for the schema, once, and for nothing else; `undefined` for any other, and for one with
- * variables.
- */
+/** Answers an operation that selects `__schema` once, and at most `__typename` besides, without variables. */
 export async function answerIntrospection(
   args: ValidatedExecutionArgs,
   work: Partial<WorkLimits>,

@@ -2,19 +2,16 @@ import { GraphQLError } from 'graphql'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ClientError, clientErrorOf } from '../errors/client-error.ts'
 
-/** GraphQL over HTTP says it by the status, too. */
+/** GraphQL over HTTP also reports the deadline by the status. */
 const http = { status: 504 }
 
-/** How long an operation may take, and since when it does, as `performance.now()` told. */
+/** The time that an operation may take, and its start by `performance.now()`. */
 export interface OperationDeadline {
   readonly deadlineMs: number
   readonly beganMs: number
 }
 
-/**
- * Waits for what answers an operation, but no longer than its deadline; then the answer is one error, DEADLINE_EXCEEDED, and what
- * comes later is handed to `late`.
- */
+/** Waits for an answer until its deadline, then answers DEADLINE_EXCEEDED. `late` receives the late answer. */
 export async function inTime<T>(
   answering: Promise<T>,
   { deadlineMs, beganMs }: OperationDeadline,

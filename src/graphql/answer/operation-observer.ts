@@ -3,53 +3,53 @@ import type { DocumentNode, GraphQLError } from 'graphql'
 import type { Viewer } from '../../access/viewer.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 
-/** An operation that was answered: what an audit log and metrics want to know of it. Never holds values of variables. */
+/** An answered operation, for audit logs and metrics. Never holds values of variables. */
 export interface OperationReport {
   readonly operation: 'query' | 'subscription'
   readonly document: DocumentNode
-  /** As the document has it; absent where it has none. */
+  /** The name in the document; absent if it has none. */
   readonly operationName: string | undefined
-  /** Who asked; absent where nobody is asked who they are. */
+  /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined
-  /** Whether a plan has answered, or graphql-js. */
+  /** Whether a plan or graphql-js answered. */
   readonly by: 'plan' | 'graphql-js'
-  /** The kinds that its text names, found when they are asked for. */
+  /** The kinds that the document names, found on demand. */
   readonly kinds: () => readonly ClusterKind[]
-  /** The codes of the errors that were told, each once; none: it is whole. */
+  /** The codes of the errors in the answer, each once; empty if there are none. */
   readonly codes: readonly string[]
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
   readonly secrets?: readonly string[]
-  /** Objects that were answered, of a subscription in all its frames. */
+  /** The number of objects in the answer, or in all frames of a subscription. */
   readonly rows: number
-  /** Of a subscription: until it had begun, or until it ended. */
+  /** For a subscription: the time until it began, or until it ended. */
   readonly durationMs: number
 }
 
-/** A document that was not executed: it is no GraphQL, too large, or not of this schema. Never holds its text. */
+/** A document that is not executed: not GraphQL, too large, or not valid for the schema. Never holds its text. */
 export interface RefusedDocument {
-  /** Who sent it; absent where nobody is asked who they are. */
+  /** Absent: the server does not authenticate callers. */
   readonly viewer: Viewer | undefined
   /** In UTF-16 units. */
   readonly length: number
-  /** SHA-256 of its text, in hexadecimal digits; absent where it is long. */
+  /** SHA-256 of its text, in hexadecimal digits; absent for a long text. */
   readonly hash: string | undefined
   /** The codes of its errors, each once. */
   readonly codes: readonly string[]
 }
 
-/** Told of operations. Must not throw. */
+/** Receives reports of operations. Must not throw. */
 export interface OperationObserver {
   /** A query has been answered; a subscription has begun, or was refused. */
   answered(report: OperationReport): void
-  /** A document was refused before anything of it was executed. */
+  /** A document was refused before execution. */
   rejected?(document: RefusedDocument): void
-  /** A subscription has ended that had begun. */
+  /** A subscription that had begun has ended. */
   ended?(report: OperationReport): void
 }
 
 const hashes = new WeakMap<DocumentNode, string>()
 
-/** SHA-256 of a document's text, in hexadecimal digits: as clients name it that send hashes. */
+/** SHA-256 of a document's text, in hexadecimal digits, as in persisted queries. */
 export function documentHash(document: DocumentNode): string {
   let hash = hashes.get(document)
   if (hash === undefined) {
@@ -59,10 +59,10 @@ export function documentHash(document: DocumentNode): string {
   return hash
 }
 
-/** Longer texts are not worth their hash: nobody sends them twice. */
+/** Longer texts are not hashed: clients do not send them twice. */
 const maxHashedLength = 65_536
 
-/** What may be told of a document that was refused. */
+/** The report of a refused document. */
 export function refusedDocument(
   text: string,
   errors: readonly GraphQLError[],

@@ -22,26 +22,25 @@ import type { SchemaHistory } from '../served/schema-history.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface OperationPluginOptions {
-  /** What is served at the moment; asked for once per operation. */
+  /** Returns the schema that is served now; called once per operation. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Answers subscriptions. */
   readonly live: SubscriptionSource
-  /** What the schema was before. */
+  /** Earlier states of the schema. */
   readonly history: SchemaHistory
   /** Whether an operation without a viewer is refused. */
   readonly requireViewer: boolean
-  /** Told of errors that clients see masked. */
+  /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
-  /** Asked first where an answer is to be explained. */
+  /** Answers first if the caller wants an explanation. */
   readonly plans?: ExplainingPlans
   readonly observer?: OperationObserver | undefined
 }
 
 /**
- * The pipeline of every operation, whichever transport it came by: parse with a bound, validate, prepare, execute. As a
- * plugin, since HTTP and WebSocket meet only there.
+ * The pipeline of every operation, from any transport: parse with a bound, validate, prepare, execute. A plugin,
+ * because HTTP and WebSocket meet only there.
  */
 export function operationPlugin(options: OperationPluginOptions): Plugin {
   const { served, documents, limits, history, requireViewer, observer, live } = options

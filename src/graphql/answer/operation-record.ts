@@ -4,7 +4,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from './operation-observer.ts'
 
-/** What becomes known of one operation while it is answered. */
+/** Collects the report of one operation while the server answers it. */
 export class OperationRecord {
   readonly #observer: OperationObserver
   readonly #args: ExecutionArgs
@@ -20,27 +20,27 @@ export class OperationRecord {
     this.#args = args
   }
 
-  /** It is about to read these kinds. */
+  /** Sets the kinds that the operation reads. */
   reads(kinds: () => readonly ClusterKind[]): void {
     this.#kinds = kinds
   }
 
-  /** What a Secret holds was read for it, `cluster/namespace/name`. */
+  /** Notes a Secret whose data was read: `cluster/namespace/name`. */
   readSecret(secret: string): void {
     this.#secrets.add(secret)
   }
 
-  /** A plan has answered it. */
+  /** Notes that a plan answered. */
   planned(): void {
     this.#by = 'plan'
   }
 
-  /** An answer of it has been made. */
+  /** Notes the rows of an answer. */
   spent(budget: WorkBudget): void {
     this.#rows += budget.spent('rows')
   }
 
-  /** It is answered. */
+  /** Reports the operation to the observer. */
   answered({ errors = [] }: Pick<ExecutionResult, 'errors'>): void {
     for (const { extensions } of errors) this.#codes.add(String(extensions['code']))
     this.#observer.answered(this.#report())

@@ -26,44 +26,44 @@ import { plannedWork } from '../plan/planned-work.ts'
 import { compilePlan, type Plan } from '../plan/plan.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 
-/** One query, as a request asks for it. */
+/** One query of a request. */
 export interface QueryRequest {
   readonly query: string
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
 }
 
-/** Who asks a query. */
+/** The caller of a query. */
 export type QueryOrigin = Pick<OperationOptions, 'viewer' | 'callerToken' | 'secretRead'>
 
 export interface PlannedQueriesOptions {
-  /** What is served at the moment. */
+  /** Returns the schema that is served now. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
   readonly fragments: FragmentCache
   readonly observer?: OperationObserver | undefined
-  /** Told of errors that clients see masked. */
+  /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
 }
 
-/** An operation that has been asked. */
+/** A known operation. */
 interface KnownOperation {
   readonly served: ServedSchema
-  /** `undefined`: it has none. */
+  /** `undefined`: no plan covers the operation. */
   readonly plan: KnownPlan | undefined
 }
 
-/** A plan, and whether its pages may be too large for one operation, as the variables of a request will tell. */
+/** A plan. Some variables may make its pages too large for one operation. */
 interface KnownPlan {
   readonly plan: Plan
   readonly document: DocumentNode
-  /** The operation's own. */
+  /** The name of the operation itself. */
   readonly name: string | undefined
   readonly mayBeTooLarge: boolean
 }
 
-/** What is known of an answer by a plan. */
+/** An answer by a plan, for the observer. */
 interface PlannedAnswer {
   readonly known: KnownPlan
   readonly viewer: Viewer | undefined
@@ -74,17 +74,17 @@ interface PlannedAnswer {
   readonly secrets: readonly string[]
 }
 
-/** An answer, and how it was come by. */
+/** An answer with its explanation. */
 export interface ExplainedText extends WholeAnswer {
   readonly explanation: Explanation
 }
 
-/** What one run is paid from, and what becomes of its text. */
+/** How one run is paid for, and what becomes of its text. */
 interface RunOptions<T> {
-  /** One for each round. */
+  /** A new budget for each round. */
   readonly budget: () => WorkBudget
   readonly origin: QueryOrigin
-  /** Is told of each Secret whose data was read. */
+  /** Receives each Secret whose data was read. */
   readonly secretRead: (secret: string) => void
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
@@ -107,8 +107,9 @@ export class PlannedQueries {
   }
 
   /**
-   * The JSON text of the answer, with the errors of its fields; `undefined` where graphql-js has to answer: what is no query, is
-   * not covered, or is refused whole. Never rejects. A promise only where a kind has to be waited for.
+   * The JSON text of the answer, with the errors of its fields. `undefined` if graphql-js has to answer: the operation
+   * is not a query, is not covered, or is refused as a whole. Never rejects. Returns a promise only if there is
+   * something to wait for.
    */
   answer(
     request: QueryRequest,
@@ -116,14 +117,14 @@ export class PlannedQueries {
   ): string | undefined | Promise<string | undefined> {
     const find = (): KnownOperation | undefined => this.#find(request)
     if (this.#options.documents.has(request.query)) return this.#answer(find(), request, origin)
-    // It may be large, and the user may have many like it: they are parsed in turns.
+    // The document may be large, and the user may send many like it, so parsing waits for its turn.
     const lane = queryLane(origin.viewer)
     const answer = () => this.#answer(turns.run(find, lane), request, origin)
     const turn = turns.enter(lane)
     return turn === undefined ? answer() : turn.then(answer)
   }
 
-  /** The operation that is asked for; `undefined` where it is not valid. */
+  /** The requested operation; `undefined` if the document is not valid. */
   #find({ query, operationName }: QueryRequest): KnownOperation | undefined {
     try {
       const served = this.#options.served()
@@ -167,12 +168,12 @@ export class PlannedQueries {
         return undefined
       })
     } catch {
-      // Such as an argument that cannot be coerced.
+      // For example, an argument cannot be coerced.
       return undefined
     }
   }
 
-  /** Answers as {@link answer} does, and tells how. Never rejects. */
+  /** Answers as {@link answer} does, with an explanation. Never rejects. */
   async explain(
     served: ServedSchema,
     { document, operationName, variableValues }: OperationRequest,
@@ -253,7 +254,7 @@ export class PlannedQueries {
         const run = new PlanRun(all)
         started?.()
         const data = variation.write(run)
-        // What lacks something is written again.
+        // A run that lacks something is repeated.
         return parts.isLacking ? undefined : answered(this.#whole(data, run), kinds, paid)
       },
     })
@@ -274,7 +275,7 @@ export class PlannedQueries {
     operationName: string | null | undefined,
   ): KnownOperation | undefined {
     const operation = getOperationAST(document, operationName)
-    // A name that no operation has is not remembered.
+    // An unknown operation name is not cached.
     if (operation === null || operation === undefined) return undefined
     let known = this.#operations.get(operation)
     if (known?.served !== served) {

@@ -16,8 +16,8 @@ type Base = ExecutorThrowingOnIncremental
 type MaybePromise<T> = T | Promise<T>
 
 /**
- * Executes a query, or one frame of a subscription; what it writes is paid for by the budget. Where that is passed, the answer
- * is one error and no data.
+ * Executes a query, or one frame of a subscription. The budget pays for what it writes. If the budget is exceeded, the
+ * answer is one error and no data.
  */
 export function executePriced(
   args: ValidatedExecutionArgs,
@@ -29,7 +29,7 @@ export function executePriced(
     : onlyFailure(result, budget)
 }
 
-/** Of an operation that was too costly, or has ended otherwise, nothing is told but that, whatever else had failed before. */
+/** If the budget has failed, the answer keeps only that error. */
 function onlyFailure(result: ExecutionResult, { failure }: WorkBudget): ExecutionResult {
   if (failure === undefined) return result
   const errors = result.errors?.filter(({ originalError }) => originalError === failure)
@@ -37,22 +37,24 @@ function onlyFailure(result: ExecutionResult, { failure }: WorkBudget): Executio
 }
 
 /**
- * graphql-js's executor, with a price on what it writes. It resolves field after field within one tick and gives no
- * resolver a way to stop the others: what a resolver throws is one null and one error, and the next row goes on. Of ten
- * thousand rows each would find the budget spent, and say so. So some of its steps are taken here:
+ * The executor of graphql-js, with a price on what it writes. graphql-js resolves field after field within one tick and
+ * gives no resolver a way to stop the others: an error becomes one null, and the next row goes on. Each of ten thousand
+ * rows would find the budget spent, and report it. So this class overrides some steps:
  *
- * - a field is paid for before it is resolved, `__typename` and introspection too, with the characters of its name in the
- *   answer, and with the literals of its arguments, which are coerced for each object anew
- * - a leaf is paid for by its characters, before the whole answer becomes one text, which may be longer than a string
- * - an error is paid for, with the lines of the document that are counted to say where it stands; of those that say the same of the
- *   same field only the first are made, since no more are told
- * - once the budget is passed, the error of a field is not collected but thrown on, from field to field up to the root
+ * - a field pays before it is resolved, `__typename` and introspection too: for the characters of its name in the
+ *   answer, and for the literals of its arguments, which are coerced anew for each object
+ * - a leaf pays for its characters, before the answer becomes one text, which could exceed the maximum length of a
+ *   string
+ * - an error pays, also for the lines of the document that are counted to locate it; of equal errors of a field only
+ *   the first are made, since the answer shows no more
+ * - once the budget is exceeded, the error of a field is not collected but thrown on, from field to field up to the
+ *   root
  *
- * The class is not documented, but exported; the tests of abuse fail where its steps are no longer taken.
+ * graphql-js exports the class without documenting it; the tests of abuse fail if its steps no longer run.
  */
 class PricedExecutor extends ExecutorThrowingOnIncremental {
   readonly #budget: WorkBudget
-  /** Of JSON values, by identity: aliases answer the same object again. */
+  /** The lengths of JSON values, by identity: aliases answer the same object again. */
   readonly #lengths = new Map<object, number>()
   readonly #errors: AlikeErrors<GraphQLError>
 
@@ -85,7 +87,7 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
     super.handleFieldError(this.#located(error, details[0]?.node, path), type, details, path)
   }
 
-  /** What has been thrown, with its place. Throws the one error of the answer where the budget is passed, by this or before. */
+  /** The thrown error with its location. Throws the one error of the answer once the budget is exceeded. */
   #located(thrown: unknown, node: FieldNode | undefined, path: Path): GraphQLError {
     const { failure } = this.#budget
     try {
@@ -113,14 +115,14 @@ class PricedExecutor extends ExecutorThrowingOnIncremental {
 
 /** `"":,` */
 const fieldPunctuation = 4
-/** Finding and measuring a value of JSON takes as long as so many characters of it, however short it is. */
+/** The time to find and measure a JSON value, even a short one, in characters. */
 const valueLength = 100
-/** Of a number or a boolean, about. */
+/** The approximate length of a number or a boolean. */
 const plainLength = 6
 
 const literals = new WeakMap<FieldNode, number>()
 
-/** How many values stand in the arguments of a field. */
+/** The number of values in the arguments of a field. */
 function literalsOf(field: FieldNode): number {
   let count = literals.get(field)
   if (count !== undefined) return count
@@ -138,7 +140,7 @@ function literalsOf(field: FieldNode): number {
 
 type Path = Parameters<Base['handleFieldError']>[3]
 
-/** Where a field stands, without the parts of connections and the places in lists: as a plan calls it. */
+/** The place of a field as plans name it, without connections, edges and list positions. */
 function placeOf(path: Path): string {
   const keys: (string | number)[] = []
   for (let step: Path | undefined = path; step !== undefined; step = step.prev) {
@@ -148,5 +150,5 @@ function placeOf(path: Path): string {
   return keys.join('.')
 }
 
-/** Names that no kind and no nested type has. */
+/** No kind and no nested type has such a name. */
 const connectionPart = /(Connection|Edge)$/

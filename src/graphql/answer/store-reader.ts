@@ -52,12 +52,12 @@ import { PolymorphicRead } from '../reads/polymorphic-read.ts'
 import { searchSource } from '../reads/search-read.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
 
-/** Hands resolvers what is read of the stores, decoded: for one run of one operation, all of it within one tick. */
+/** Reads the stores for resolvers, decoded: for one run of one operation, within one tick. */
 export class StoreReader implements StoreReads {
   readonly #run: ReadRun
   readonly #relations = new Map<RelationField, RelationRead>()
   readonly #forms = new OncePerRun<OwnedRead | PolymorphicRead | UsedByRead>()
-  /** What arguments ask for, which is the same for every row that a field is asked of. */
+  /** The requests that arguments make, shared by all rows of a field. */
   readonly #requests: ArgumentsCache<Kind, ListRequest>
 
   constructor(run: ReadRun) {
@@ -159,7 +159,7 @@ export class StoreReader implements StoreReads {
     return searchSource(this.#run, args)
   }
 
-  /** Every row of a list asks its relations with the same arguments. */
+  /** Every row of a list has the same arguments for its relations. */
   #request(kind: Kind, args: ListFieldArguments): ListRequest {
     return this.#requests.of(kind, args, () => listRequest(this.#run.served, kind, args))
   }

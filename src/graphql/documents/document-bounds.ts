@@ -19,7 +19,7 @@ import {
 import { hasOverlapsBeyond } from './overlapping-fields.ts'
 import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 
-/** What a document may be like, as an operator may configure it. */
+/** The limits of a document that an operator may configure. */
 export interface DocumentLimits extends SelectionLimits {
   /** Tokens of one document. */
   readonly maxTokens: number
@@ -27,31 +27,28 @@ export interface DocumentLimits extends SelectionLimits {
   readonly introspection: boolean
 }
 
-/** What a document, and the variables with it, may be like in any case. */
+/** Fixed limits of a document and its variables. */
 const documentLimits = {
-  /**
-   * Brackets within brackets. What reads a document calls itself for each level, here and in graphql-js, until there is no
-   * more stack.
-   */
+  /** Brackets within brackets. Readers recurse once per level, here and in graphql-js, until the stack ends. */
   depth: 64,
-  /** Of a name. graphql-js compares unknown ones with all that are known, in time that grows with their length. */
+  /** The length of a name. graphql-js compares unknown names with all known ones, which takes longer for long ones. */
   nameLength: 256,
-  /** Errors of one document that are told. */
+  /** The number of errors reported for one document. */
   errors: 10,
-  /** The same of one of so many characters: graphql-js writes out for each wrong value all that stands beside it. */
+  /** Documents longer than `long` report fewer errors: graphql-js prints each wrong value with its siblings. */
   long: 5_000,
   errorsOfLong: 3,
-  /** Pairs of fields of one name in one place, which graphql-js compares with each other in some 6 us each. */
+  /** Pairs of fields with one name in one place. graphql-js compares each pair in some 6 us. */
   overlaps: 8_000,
-  /** Values in all variables together, */
+  /** Values in all variables together. */
   variableValues: 50_000,
-  /** of which an object counts as so many more: graphql-js looks for each field that its type has. */
+  /** An object counts as this many further values: graphql-js looks for each field of its type. */
   valuesPerObject: 10,
 } as const
 
 /**
- * Parses a document within bounds, all of which are checked before anything calls itself that deep: of tokens, of depth,
- * of the length of names, of what is selected. Throws the GraphQLError of a document that is none, or that is too large.
+ * Parses a document within bounds: tokens, depth, length of names, selections. Checks each bound before any code
+ * recurses that deep. Throws a GraphQLError for a document that is invalid or too large.
  */
 export function parseDocument(text: string, limits: DocumentLimits): DocumentNode {
   const source = new Source(text)
@@ -77,11 +74,11 @@ function checkOverlaps(document: DocumentNode): void {
 
 interface OpenBracket {
   readonly bracket: string
-  /** The name before it: of the argument or the input field that its value is. */
+  /** The name of the argument or input field before the bracket. */
   readonly key: string | undefined
 }
 
-/** Validates a document, up to a bound of errors: of more nobody learns more, and each takes its time. */
+/** Validates a document, up to a limited number of errors: further ones take time and help little. */
 export function validateDocument(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -95,7 +92,7 @@ export function validateDocument(
   })
 }
 
-/** The error of a document that asks for the schema where that is not told; `undefined` for any other. */
+/** The error of a document that asks for the schema while introspection is off; otherwise `undefined`. */
 function refusedIntrospection(document: DocumentNode): GraphQLError | undefined {
   let refused: GraphQLError | undefined
   visit(document, {
@@ -119,7 +116,7 @@ function isLong({ loc }: DocumentNode): boolean {
   return loc !== undefined && loc.end > documentLimits.long
 }
 
-/** Checks the depth of brackets and the length of names by the text alone, in one pass. */
+/** Checks the depth of brackets and the length of names in the text alone, in one pass. */
 function checkText(source: Source): void {
   const open: OpenBracket[] = []
   let name: string | undefined
@@ -171,7 +168,7 @@ function tooLong(source: Source, position: number, name: string): GraphQLError {
   return new GraphQLError(message, { source, positions: [position], extensions })
 }
 
-/** What is wrong with the depth or the number of a request's variables, if anything is. Does not call itself. */
+/** The error of variables that are too deep or too many, if they are. Does not recurse. */
 export function problemOfVariables(
   variables: Readonly<Record<string, unknown>>,
 ): GraphQLError | undefined {
@@ -211,10 +208,9 @@ function variableError(name: string, problem: string): GraphQLError {
   return clientErrorOf(new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, details))
 }
 
-/** A piece of a document's text that counts for its shape: a name, a bracket or a colon. */
+/** A piece of a document's text that shapes it: a name, a bracket or a colon. */
 interface TextPiece {
   readonly text: string
-  /** Where it begins. */
   readonly position: number
 }
 
@@ -224,7 +220,7 @@ const punctuation: ReadonlySet<string> = new Set([':', '{', '}', '(', ')', '[', 
 const nameBegins = /[_A-Za-z]/
 const name = /[_0-9A-Za-z]+/y
 
-/** The names, brackets and colons of a document, in one pass. Strings, numbers and comments are passed over. */
+/** The names, brackets and colons of a document, in one pass. Skips strings, numbers and comments. */
 function* textPieces(body: string): Generator<TextPiece, void, void> {
   let at = 0
   while (at < body.length) {

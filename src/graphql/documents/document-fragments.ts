@@ -24,7 +24,7 @@ export function fragmentsOf(document: DocumentNode): ReadonlyMap<string, Fragmen
   return fragments
 }
 
-/** The type of the objects that a fragment with this type condition holds for; `undefined` where it holds for none. */
+/** The type that a fragment with this type condition selects from; `undefined` if it selects nothing. */
 export function narrowedType(
   schema: GraphQLSchema,
   type: FieldsType,
@@ -38,7 +38,7 @@ export function narrowedType(
   return isObjectType(named) ? named : type
 }
 
-/** Whether `@skip` and `@include` leave a selection in. `flag` is the value of a variable; `undefined` where it is not known. */
+/** Whether `@skip` and `@include` keep a selection. `flag` returns the value of a variable, if it is known. */
 export function isIncluded(
   { directives = [] }: SelectionNode,
   flag: (name: string) => boolean | undefined,

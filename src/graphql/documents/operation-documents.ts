@@ -5,15 +5,15 @@ import { type DocumentLimits, parseDocument, validateDocument } from './document
 /** Every default of {@link OperationDocuments}. */
 export const defaultDocumentBytes: number = 64 << 20
 
-/** About what a document takes, besides its characters; a token, with the nodes that it is part of; and an error. */
+/** Estimated memory of a document besides its characters; of a token with its nodes; and of an error. */
 const bytesPerDocument = 4_000
 const bytesPerToken = 250
 const bytesPerError = 12_000
 
 interface KeptDocument {
-  /** Or why it is none. */
+  /** The document, or its error. */
   readonly document: DocumentNode | GraphQLError
-  /** With all that has been made of it. */
+  /** Including everything made from the document. */
   readonly bytes: number
 }
 
@@ -23,14 +23,14 @@ interface Validation {
 }
 
 /**
- * Parses and validates the documents of operations, each once, whoever answers it. This is the one cache of documents: what is made of
- * one, such as its plans, is found by its nodes and counts as its bytes. MissingRead the bound those go first that were not asked for
- * the longest, and all of them when the schema changes.
+ * Parses and validates the documents of operations, each once. This is the only cache of documents: what is made from
+ * one, such as its plans, is keyed by its nodes and counts as its bytes. Over the limit, the least recently used
+ * documents go first. A new schema empties the cache.
  */
 export class OperationDocuments {
   readonly #limits: DocumentLimits
   readonly #kept: LRUCache<string, KeptDocument>
-  /** By the schema that each was validated against last. */
+  /** The result for the schema that each document was validated against last. */
   readonly #validated = new WeakMap<DocumentNode, Validation>()
   #schema: GraphQLSchema | undefined
 
@@ -39,17 +39,17 @@ export class OperationDocuments {
     this.#kept = new LRUCache({ maxSize: maxBytes, sizeCalculation: ({ bytes }) => bytes })
   }
 
-  /** What is kept takes about so many bytes. */
+  /** The estimated size of the cache. */
   get bytes(): number {
     return this.#kept.calculatedSize
   }
 
-  /** Whether a text has been parsed already. */
+  /** Whether the cache holds a text. */
   has(text: string): boolean {
     return this.#kept.has(text)
   }
 
-  /** Throws the GraphQLError of a text that is no document, or too large a one. */
+  /** Throws a GraphQLError for a text that is no document, or too large. */
   parse(text: string): DocumentNode {
     let document = this.#kept.get(text)?.document
     if (document === undefined) {
@@ -60,12 +60,12 @@ export class OperationDocuments {
     return document
   }
 
-  /** What is wrong with a document, as far as the first errors tell. */
+  /** The first errors of a document. */
   validate(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
     const known = this.#validated.get(document)
     if (known?.schema === schema) return known.errors
     if (schema !== this.#schema) {
-      // Plans read what was served when they were made.
+      // Plans belong to the schema that they were compiled for.
       this.#kept.clear()
       this.#schema = schema
       this.#keep(textOf(document), document)
@@ -76,7 +76,7 @@ export class OperationDocuments {
     return errors
   }
 
-  /** So many bytes more were made of a document, or less. They count for as long as the document is kept. */
+  /** Adds to the size of a document, or subtracts from it, while the cache holds the document. */
   grown(document: DocumentNode, bytes: number): void {
     const text = textOf(document)
     const known = this.#kept.peek(text)
@@ -94,7 +94,7 @@ export class OperationDocuments {
   }
 
   #keep(text: string, document: DocumentNode | GraphQLError): void {
-    // An error may hold on to all that was parsed.
+    // An error may keep everything that was parsed in memory.
     const most = Math.min(text.length, this.#limits.maxTokens)
     const { tokenCount = most } = document instanceof GraphQLError ? {} : document
     const bytes = bytesPerDocument + bytesPerToken * tokenCount + 2 * text.length

@@ -7,22 +7,23 @@ import {
 } from 'graphql'
 import { fragmentsOf } from './document-fragments.ts'
 
-/** To look at a selection takes so much of what it takes to compare two fields with all that they select, some 6 us. */
+/** The cost of visiting a selection, in comparisons of two fields with their selections (some 6 us each). */
 const lookCost = 0.1
-/** To compare two fields of which nothing is selected, or two fragments that have no field in common. */
+/** The cost of comparing two fields without selections, or two fragments without a common field. */
 const leafCost = 0.1
 
 /**
- * Whether validation would compare more than `most` pairs of fields, each with each that has its name in its place, fragments
- * included, to find out whether they can be merged. A selection that is looked at, a pair of plain leaves and a pair of fragments
- * in one place count a tenth. The fragments of the document must neither spread themselves nor be unknown.
+ * Whether validation would compare more than `most` pairs of fields to find out whether they can be merged. It compares
+ * all fields with the same name in the same place, fragments included. A visited selection, a pair of plain leaves and
+ * a pair of fragments in one place count a tenth. The document must not have unknown fragments or fragments that spread
+ * themselves.
  */
 export function hasOverlapsBeyond(document: DocumentNode, most: number): boolean {
   const overlaps = new Overlaps(document, most)
   for (const one of document.definitions) {
     if (one.kind === NodeKind.OPERATION_DEFINITION) overlaps.count([one.selectionSet])
   }
-  // A fragment that no operation has is refused, but only after it has been compared.
+  // Validation refuses unused fragments, but compares their fields first.
   for (const one of document.definitions) {
     if (one.kind !== NodeKind.FRAGMENT_DEFINITION || overlaps.reached.has(one.name.value)) continue
     overlaps.count([one.selectionSet])
@@ -41,7 +42,7 @@ class Overlaps {
     this.#most = most
   }
 
-  /** What is selected in one place. Goes no further once it is too much. */
+  /** Counts the selections of one place. Stops when the cost exceeds the limit. */
   count(sets: readonly SelectionSetNode[]): void {
     const fields = new Map<string, FieldNode[]>()
     const spread = new Set<string>()
@@ -86,7 +87,7 @@ function pairsOf(count: number): number {
   return (count * (count - 1)) / 2
 }
 
-/** Whether all are one field, without arguments, of which nothing is selected: then they need not be looked into. */
+/** Whether all are the same field, without arguments and selections. Such fields need no further comparison. */
 function areOneLeaf(same: readonly FieldNode[]): boolean {
   const [first] = same
   return same.every(

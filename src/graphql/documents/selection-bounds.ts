@@ -11,7 +11,7 @@ import { shortened } from '../../lib/text.ts'
 import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
 import { fragmentsOf } from './document-fragments.ts'
 
-/** What one operation may select, with its fragments wherever they are spread: a few lines of fragments make millions. */
+/** The limits of one operation's selections, counting fragments at each spread: a few lines can make millions. */
 export interface SelectionLimits {
   /** Fields within fields. What reads a document calls itself for each level, until there is no more stack. */
   readonly maxDepth: number
@@ -23,7 +23,7 @@ export interface SelectionLimits {
   readonly maxDirectives: number
 }
 
-/** How much a selection is, with its fragments. */
+/** The size of a selection, with its fragments. */
 interface Extent {
   readonly depth: number
   readonly fields: number
@@ -34,8 +34,8 @@ interface Extent {
 const nothing: Extent = { depth: 0, fields: 0, aliases: 0, directives: 0 }
 
 /**
- * Throws the GraphQLError of a document that selects too much, or that spreads a fragment that is unknown or spreads itself: what
- * reads a document later need not know of such. Each fragment is measured once, however often it is spread.
+ * Throws a GraphQLError for a document that selects too much, or that spreads an unknown fragment or one that spreads
+ * itself. Later readers of the document rely on this. Measures each fragment once, however often it is spread.
  */
 export function checkSelections(document: DocumentNode, limits: SelectionLimits): void {
   const extents = new Extents(document)
@@ -52,7 +52,7 @@ export function checkSelections(document: DocumentNode, limits: SelectionLimits)
 
 class Extents {
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  /** `undefined`: is being measured. */
+  /** `undefined` while a fragment is being measured. */
   readonly #measured = new Map<string, Extent | undefined>()
 
   constructor(document: DocumentNode) {

@@ -7,7 +7,7 @@ import {
   visit,
 } from 'graphql'
 
-/** The path of the argument that a node is, or is a part of: `first`, `where.phase.eq`. */
+/** The path of the argument that contains a node: `first`, `where.phase.eq`. */
 export function argumentAt(document: DocumentNode, wanted: ASTNode): string | undefined {
   let found: string | undefined
   visit(document, {
@@ -23,12 +23,12 @@ export function argumentAt(document: DocumentNode, wanted: ASTNode): string | un
   return found
 }
 
-/** Values of variables that are told to be wrong, at most: graphql-js writes out for each of them all that stands beside it. */
+/** The most errors reported for the values of variables: graphql-js prints each wrong value with all its siblings. */
 export const maxCoercionErrors = 5
 
 const badVariable = /^Variable "\$(\w+)" has invalid value(?: at ([.[][^:]*))?: /
 
-/** An error of a variable's value, naming the argument that the variable stands in; other errors as they are. */
+/** Adds to an error of a variable's value the argument that uses the variable. Returns other errors unchanged. */
 export function variableError(error: GraphQLError, document: DocumentNode): GraphQLError {
   const { message, nodes, source, positions, extensions } = error
   const [, name, inner = ''] = badVariable.exec(message) ?? []
@@ -42,7 +42,7 @@ export function variableError(error: GraphQLError, document: DocumentNode): Grap
   })
 }
 
-/** Where a variable is used first. */
+/** The argument that first uses a variable. */
 function argumentOfVariable(document: DocumentNode, name: string): string | undefined {
   let argument: string | undefined
   visit(document, {

@@ -1,16 +1,15 @@
 import { GraphQLError, type GraphQLErrorExtensions, type GraphQLFormattedError } from 'graphql'
 import { maxEchoLength, shortened } from '../../lib/text.ts'
 
-/** Of a message or a hint: it may quote what was sent, besides what it says itself. */
+/** Of a message or a hint, which may quote the request. */
 const maxTextLength = 500
-/** Errors of one code, message and field. A relation that is refused is refused for each row. */
+/** Errors with the same code, message and field. A refused relation fails on every row. */
 export const maxAlike = 5
 const maxErrors = 100
 
 /**
- * The errors of an answer, each of them and all together within bounds: long texts and values are cut in the middle; of
- * errors that say the same of the same field on many rows the first few are told, and one in place of the others how
- * many there are.
+ * Bounds the errors of an answer, each of them and all together. Cuts long texts and values in the middle. Of errors
+ * that repeat for a field on many rows it keeps the first few; one more error counts the others.
  */
 export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
   const { told, untold } = fewErrors(errors)
@@ -22,7 +21,7 @@ export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQL
   return [...bounded, new GraphQLError(summary(untold), { path, nodes, extensions })]
 }
 
-/** The same for errors whose texts are bounded already, and that are formatted. */
+/** The same for formatted errors with bounded texts. */
 export function boundedFormatted(
   errors: readonly GraphQLFormattedError[],
 ): readonly GraphQLFormattedError[] {
@@ -77,7 +76,7 @@ function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExte
   return same ? extensions : bounded
 }
 
-/** A value of little text as it is; of any other the text, cut. */
+/** Returns a short value unchanged, and a long one as a shortened text. */
 function boundedValue(value: unknown, maxLength: number): unknown {
   if (typeof value === 'string') return shortened(value, maxLength)
   if (typeof value !== 'object' || value === null) return value
@@ -92,7 +91,7 @@ function codeOf({ extensions }: GraphQLError | GraphQLFormattedError): string {
   return typeof code === 'string' ? code : ''
 }
 
-/** The path of an error without the places in lists. */
+/** The path of an error without list positions. */
 function fieldOf({ path }: GraphQLError | GraphQLFormattedError): string {
   return path?.filter((step) => typeof step === 'string').join('.') ?? ''
 }

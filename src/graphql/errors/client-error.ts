@@ -24,7 +24,7 @@ export type ClientErrorCode =
   | 'PERSISTED_QUERY_NOT_FOUND'
   | 'INTERNAL'
 
-/** What an error says besides its message. */
+/** The details of an error besides its message. */
 export interface ClientErrorDetails {
   readonly argument?: string | undefined
   readonly value?: unknown
@@ -35,7 +35,7 @@ export interface ClientErrorDetails {
   readonly cause?: unknown
 }
 
-/** An error that a client is meant to see: `extensions: { code, argument?, value?, hint?, cluster?, kind?, retryAfterMs? }`. */
+/** An error for the client. Its `extensions` hold the code and the {@link ClientErrorDetails}, except `cause`. */
 export class ClientError extends CodedError {
   readonly argument: string | undefined
   readonly cluster: string | undefined
@@ -52,7 +52,7 @@ export class ClientError extends CodedError {
   }
 }
 
-/** Codes by which errors of lower parts are the caller's to mend; what has no code of the contract is ours. */
+/** Errors of lower layers with these codes are for the caller. Other codes mean a fault of the gateway. */
 const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
   'UNAUTHENTICATED',
   'IDENTITY_UNAVAILABLE',
@@ -61,7 +61,7 @@ const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
   'UNSUPPORTED',
 ])
 
-/** What yoga, its plugins and graphql say where the API says it otherwise. */
+/** Codes of yoga, its plugins and graphql-js, and the API's codes for them. */
 const codes: Readonly<Record<string, ClientErrorCode>> = {
   BAD_REQUEST: 'BAD_USER_INPUT',
   GRAPHQL_PARSE_FAILED: 'BAD_USER_INPUT',
@@ -70,15 +70,15 @@ const codes: Readonly<Record<string, ClientErrorCode>> = {
   INTERNAL_SERVER_ERROR: 'INTERNAL',
 }
 
-/** How soon an index that is being made may be there. */
+/** When to retry after an index was missing. */
 const soonMs = 1_000
 
 const internalMessage = 'The gateway failed to answer this; its log says why.'
 
 /**
- * The one place where an error becomes what a client sees. What was made for it, or has a code that is the caller's to
- * mend, keeps its message; anything else is masked, with the error itself for the log. One that is as it should be is
- * handed back as it is.
+ * The one place where an error becomes what a client sees. A `ClientError`, or an error with a code for the caller,
+ * keeps its message. Any other error is masked; the log gets the error itself. Returns an error unchanged if it needs
+ * no change.
  */
 export function clientErrorOf(error: unknown): GraphQLError {
   const cause = innermost(error)
@@ -104,21 +104,21 @@ export function clientErrorOf(error: unknown): GraphQLError {
   return code === undefined ? error : placed(error, error.message, { code, ...extensions })
 }
 
-/** Whether a client may see the error, as {@link clientErrorOf} gives it, or only that there was one. */
+/** Whether {@link clientErrorOf} masked the error. */
 export function isUnexpected(error: GraphQLError): boolean {
   return error.extensions['unexpected'] === true
 }
 
-/** As much of an execution result as decides about its errors. */
+/** The part of an execution result that decides about its errors. */
 export interface AnsweredResult {
   readonly data?: unknown
   readonly errors?: readonly GraphQLError[] | undefined
 }
 
 /**
- * A result as a client sees it: its errors within bounds, each with a code. One without a code is the caller's where there is
- * no data at all (the specification's request errors: syntax, validation, variables), and the gateway's own elsewhere.
- * `unexpected` is told of what is masked, of many that say the same once.
+ * A result as a client sees it: its errors within bounds, each with a code. Without a code, an error of a result
+ * without `data` is the caller's (the specification's request errors: syntax, validation, variables); any other is the
+ * gateway's. `unexpected` receives masked errors, once per message.
  */
 export function clientResult<T extends AnsweredResult>(
   result: T,
@@ -128,7 +128,7 @@ export function clientResult<T extends AnsweredResult>(
   if (errors === undefined || errors.length === 0) return result
   const isRequestError = !('data' in result)
   const reported = new Set<string>()
-  // One that stands for many like it is made what a client sees once.
+  // Converts an error once if it stands for many like it.
   const made = new Map<GraphQLError, GraphQLError>()
   const seen = errors.map((error) => {
     const before = made.get(error)
@@ -142,7 +142,7 @@ export function clientResult<T extends AnsweredResult>(
     made.set(error, coded)
     return coded
   })
-  // Bounded as they are sent: before, they quote what they were made of.
+  // Bounds the final errors: earlier ones quote their causes.
   return { ...result, errors: boundedErrors(seen) }
 }
 
@@ -150,12 +150,12 @@ function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {
   const { extensions } = error
   if (typeof extensions['code'] === 'string') return error
   if (!isRequestError) return placed(error, error.message, { code: 'INTERNAL', ...extensions })
-  // `spec`: as the GraphQL-over-HTTP specification has it, 400 or, for clients of application/json, 200.
+  // `spec`: the status by the GraphQL-over-HTTP specification: 400, or 200 for clients of application/json.
   const http = extensions['http'] ?? { spec: true, status: 400 }
   return placed(error, error.message, { code: 'BAD_USER_INPUT', ...extensions, http })
 }
 
-/** A syntax or validation error without a code as BAD_USER_INPUT, naming the argument that it is about, where it is about one. */
+/** Gives a syntax or validation error without a code BAD_USER_INPUT, and the argument that it is about, if any. */
 export function requestError(
   error: GraphQLError,
   document?: DocumentNode,
@@ -172,7 +172,7 @@ export function requestError(
   })
 }
 
-/** What a WebSocket client sees of an error: as by HTTP, without what only HTTP needs. */
+/** The error as a WebSocket client sees it, without the extensions for HTTP. */
 export function withoutTransportDetails(error: GraphQLError): GraphQLError {
   const { http, unexpected, ...extensions } = error.extensions
   return http === undefined && unexpected === undefined
@@ -180,7 +180,7 @@ export function withoutTransportDetails(error: GraphQLError): GraphQLError {
     : placed(error, error.message, extensions)
 }
 
-/** What a read gives; `undefined` where a `ClientError` says why it gives nothing. */
+/** The result of a read; `undefined` if it throws a `ClientError`. */
 export function unlessRefused<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -190,7 +190,7 @@ export function unlessRefused<T>(read: () => T): T | undefined {
   }
 }
 
-/** What an error was before GraphQL said where it happened. */
+/** The original error, before GraphQL located it. */
 function innermost(error: unknown): unknown {
   let inner = error
   while (inner instanceof GraphQLError && inner.originalError !== undefined) {
@@ -199,7 +199,7 @@ function innermost(error: unknown): unknown {
   return inner
 }
 
-/** An error at the place of another one, and nothing else of it. */
+/** A new error with the location of another one. */
 function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions): GraphQLError {
   if (!(at instanceof GraphQLError)) return new GraphQLError(message, { extensions })
   const { nodes, source, positions, path } = at

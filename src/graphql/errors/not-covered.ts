@@ -1,4 +1,4 @@
-/** An operation, or what one meets, that plans do not cover: graphql-js answers it, over the same reads. */
+/** Plans do not cover an operation, or something that it meets. graphql-js answers it, over the same reads. */
 export class NotCoveredError extends Error {
   constructor(what: string) {
     super(`not covered by a plan: ${what}`)

@@ -3,22 +3,22 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { maxAlike } from './bounded-errors.ts'
 
 /**
- * The errors of the fields of one answer, paid for before they are made. To make one takes long: its stack is written as text, and
- * the lines of the document are counted. So of those that say the same of the same field only as many are made as an answer shows;
- * the last of them stands for the others, which are counted.
+ * The errors of the fields of one answer. Each pays before it is made, because making one takes long: its stack becomes
+ * text, and the lines of the document are counted. Of errors with the same field and message, only as many are made as
+ * an answer shows. The last of them stands for the others, which are counted.
  */
 export class AlikeErrors<T> {
   readonly #budget: WorkBudget
   readonly #fieldPrice: number
   readonly #alike = new Map<FieldNode | undefined, Map<string, { made: number; last: T }>>()
 
-  /** `fieldPrice`: what a written field costs of the budget, more than 1 where fields are written faster than errors are made. */
+  /** `fieldPrice`: the price of a written field, more than 1 if fields are written faster than errors are made. */
   constructor(budget: WorkBudget, fieldPrice = 1) {
     this.#budget = budget
     this.#fieldPrice = fieldPrice
   }
 
-  /** What stands for an error of a field: made now, or the last one alike. Throws `QueryTooCostlyError`. */
+  /** The error to report for a field: a new one, or the last one like it. Throws `QueryTooCostlyError`. */
   take(thrown: unknown, node: FieldNode | undefined, make: () => T): T {
     this.#budget.spend('fields', alikeFields * this.#fieldPrice)
     const ofField = this.#alike.get(node) ?? new Map<string, { made: number; last: T }>()
@@ -32,11 +32,11 @@ export class AlikeErrors<T> {
   }
 }
 
-/** Throwing an error and finding that it is like others takes as long as writing so many fields, */
+/** The cost of throwing an error and comparing it with others, in written fields. */
 const alikeFields = 4
-/** making it so many more, */
+/** The further cost of making it. */
 const madeFields = 25
-/** and one more for so many lines and characters before its place, which are passed by to count them. */
+/** One field more for each so many lines and characters before its place, which are counted to locate it. */
 const linesOfField = 30
 const charactersOfField = 1_000
 

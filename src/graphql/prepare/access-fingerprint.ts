@@ -3,16 +3,17 @@ import type { Scope } from '../../query/condition/scope.ts'
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { KindView } from './kind-view.ts'
 
-/** What may be seen of a kind in a cluster. */
+/** What a viewer may see of a kind in a cluster. */
 export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 'byName'> {
-  /** What may be looked up by names, where that is decided by namespaces. */
+  /** What the viewer may look up by name, if namespaces decide that. */
   readonly look?: Scope | undefined
 }
 
 /**
- * What of these kinds may be seen, as one short text: two viewers with the same one see the same objects by the same
- * operation, so what is made for one may be sent to the other. `''` where everything may be seen. The order of the kinds is
- * of no matter. `privileges`: texts of what whoever sees that may do besides. Opaque, and of one moment: a permission that changes changes it.
+ * A short text for what a viewer may see of these kinds. Viewers with the same text see the same objects by the same
+ * operation, so they can share its results. `''`: the viewer may see everything. The order of the kinds does not
+ * matter. `privileges`: texts of what else the viewer may do. The text is opaque, and changes with each change of
+ * access.
  */
 export function accessFingerprint(
   kinds: Iterable<SeenKind>,

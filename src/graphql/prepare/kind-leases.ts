@@ -9,28 +9,27 @@ import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 export interface KindLeasesOptions {
   readonly served: ServedSchema
-  /** How long a kind is waited for, once. */
+  /** How long the operation waits for a kind, once. */
   readonly syncDeadlineMs: number
-  /** What the viewer may see; absent: everything. */
+  /** Absent: the viewer may see everything. */
   readonly access?: ViewerAccess | undefined
-  /** Whether a viewer sees the errors; default: where there is `access`. */
+  /** Whether a viewer sees the errors; default: whether there is `access`. */
   readonly isViewed?: boolean
 }
 
 /**
- * What one operation holds leases of, from its preparation to its end: a query until it is answered, a subscription for
- * as long as it lives. Each kind is waited for once; after that {@link settle} tells how it is at the moment, and what of it
- * the viewer may see.
+ * The leases that one operation holds: a query until its answer, a subscription until it ends. The operation waits for
+ * each kind once. After that, {@link settle} gives the current state of the kinds, and what of them the viewer may see.
  */
 export class KindLeases implements Disposable {
   readonly #options: KindLeasesOptions
-  /** A lease of each kind that was wanted, or why there is none; by cluster. */
+  /** The lease of each kind, or why there is none; by cluster. */
   readonly #acquired = new Map<string, Map<Kind, Lease | UnreadableResourceError>>()
-  /** Why nothing is known of what the viewer may see; by cluster. */
+  /** Why the access of the viewer is not known; by cluster. */
   readonly #failures = new Map<string, unknown>()
-  /** The kinds that were known before anything was read; by cluster. */
+  /** The kinds that the operation names itself, before any read; by cluster. */
   readonly #named = new Map<string, Set<Kind>>()
-  /** Why permissions could not be asked for; by cluster. */
+  /** Why the server could not ask for permissions; by cluster. */
   readonly #refusals = new Map<string, unknown>()
   #disposed = false
 
@@ -38,14 +37,13 @@ export class KindLeases implements Disposable {
     this.#options = options
   }
 
-  /** How long a kind is waited for, once. */
   get syncDeadlineMs(): number {
     return this.#options.syncDeadlineMs
   }
 
   /**
-   * Asks what the viewer may see of kinds, acquires leases of those of which that is something, and waits for their first
-   * sync; `undefined` where there is nothing to wait for. Never rejects: what failed is told by {@link settle}.
+   * Asks for the viewer's access to kinds, acquires leases of those that the viewer may read, and waits for their first
+   * sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.
    */
   prepare(kinds: Iterable<KindNeed>): Promise<unknown> | undefined {
     const waits: Promise<unknown>[] = []
@@ -56,7 +54,7 @@ export class KindLeases implements Disposable {
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
 
-  /** The same of kinds that are known before anything is read: what a viewer may see of them may be known only later. */
+  /** Prepares the kinds that the operation names itself. Access to them may still become known later. */
   prepareNamed(kinds: readonly KindNeed[]): Promise<unknown> | undefined {
     for (const { cluster, kind } of kinds) {
       let named = this.#named.get(cluster)
@@ -67,14 +65,14 @@ export class KindLeases implements Disposable {
   }
 
   /**
-   * Whether a need is no further kind that only what has been read names: nothing but a permission can have been missing. What is
-   * nested in what was missing is missed one level a round, so these rounds are not counted with the others.
+   * Whether only a permission can be missing: the operation names the kind, or the kind is in memory. Each round finds
+   * the missing permissions of one more level of nesting, so these rounds are not counted with the others.
    */
   isExpected(need: KindNeed): boolean {
     return this.#named.get(need.cluster)?.has(need.kind) === true || this.isThere(need)
   }
 
-  /** Has indexes made that are not there, and waits until they are there, or the deadline; never rejects. */
+  /** Builds missing indexes and waits for them, at most until the sync deadline. Never rejects. */
   async makeIndexes(indexes: Iterable<IndexAt>): Promise<void> {
     const waits: Promise<unknown>[] = []
     for (const { at, index } of indexes) {
@@ -86,10 +84,7 @@ export class KindLeases implements Disposable {
     await withDeadline('indexes', Promise.all(waits), syncDeadlineMs).catch(() => {})
   }
 
-  /**
-   * Asks for the permissions that a run lacked; `undefined` where there are none to ask for. Never rejects: the next snapshot throws
-   * why they could not be asked for.
-   */
+  /** Asks for the permissions that a run lacked, if any. Never rejects: the next snapshot throws the failures. */
   ask({
     questions,
     listings,
@@ -107,18 +102,18 @@ export class KindLeases implements Disposable {
     ])
   }
 
-  /** Whether a kind is in memory with the indexes that it is to be read by, so that nothing but a permission can be missing. */
+  /** Whether a kind is in memory with the indexes that it needs. */
   isThere({ cluster, kind, indexes }: ClusterKind): boolean {
     const view = this.#options.served.clusters.get(cluster)?.synced(kind.resource)
     return view !== undefined && [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
   }
 
-  /** Another answer begins, which may need as many access reviews as any. */
+  /** Starts another answer, with a review budget of its own. */
   begin(): void {
     this.#options.access?.begin()
   }
 
-  /** What can be read now, in this tick. `direct`: what the run reads directly. */
+  /** What the operation can read in this tick. `direct`: the direct reads of the run. */
   settle({
     further = 'any',
     direct,
@@ -138,7 +133,7 @@ export class KindLeases implements Disposable {
     })
   }
 
-  /** Gives all leases back. */
+  /** Releases all leases. */
   [Symbol.dispose](): void {
     this.#disposed = true
     for (const leases of this.#acquired.values()) {
@@ -149,7 +144,7 @@ export class KindLeases implements Disposable {
     this.#acquired.clear()
   }
 
-  /** An informer starts only for somebody who may see something of its kind. */
+  /** Starts an informer only if the viewer may see something of its kind. */
   #admit(need: KindNeed): Promise<unknown> | undefined {
     const { access } = this.#options
     const admission = access?.admission(need) ?? 'admitted'
@@ -178,13 +173,13 @@ export class KindLeases implements Disposable {
     return this.#acquired.get(cluster)?.get(kind)
   }
 
-  /** `undefined`: nobody has waited for it. One that could not be had is asked for again: its failure may have passed. */
+  /** `undefined` if the operation has not waited for the kind. Acquires again after a failure: it may have passed. */
   #lease(at: ClusterKind): Lease | UnreadableResourceError | undefined {
     if (this.#disposed) return undefined
     const known = this.#known(at)
     if (known === undefined) {
       const { access, served } = this.#options
-      // What is there already may be read at once by whoever may see it; what lacks an index is waited for.
+      // A viewer may read at once a kind that is in memory. Without a viewer, a kind with lazy indexes is waited for.
       const isThere = served.clusters.get(at.cluster)?.synced(at.kind.resource) !== undefined
       const isReadAsItIs = access !== undefined || at.indexes === undefined
       return isThere && isReadAsItIs ? this.#acquire(at) : undefined

@@ -3,62 +3,61 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 
-/** One kind in one cluster: what an operation needs to be synced before it reads it. */
+/** One kind in one cluster, which an operation needs synced before it reads it. */
 export interface ClusterKind {
   /** The cluster's name. */
   readonly cluster: string
   readonly kind: Kind
-  /** Indexes that are built when they are asked for: those that it is to be read by, and those that make that faster. */
+  /** Lazy indexes to build: those that the read needs, and those that make it faster. */
   readonly indexes?: WantedIndexes | undefined
 }
 
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
 export interface KindView extends ClusterKind {
   readonly view: StoreView
-  /** Which cluster the store is of, and which of its histories: positions in it mean nothing in another one. */
+  /** Names the cluster of the store and its history. Positions of another incarnation mean nothing here. */
   readonly incarnation: string
-  /** What may be listed. */
+  /** What the viewer may list. */
   readonly scope: Scope
-  /** What may be looked up by its name besides; absent where that is nothing more. */
+  /** Further objects that the viewer may look up by name; absent: none. */
   readonly byName?: NameGate | undefined
-  /** Whether its objects were read from the API server for one operation: the store holds these alone, without indexes of the kind. */
+  /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
 }
 
-/** An object that is there and may be seen. */
+/** An existing object that the viewer may see. */
 export interface FoundObject {
   readonly part: KindView
   readonly id: ObjectId
 }
 
-/** How a kind is to be listed. */
+/** How an operation lists a kind. */
 export interface ListReading {
-  /** The namespaces that nothing else is read of, where what is asked for says so: then only those are asked about. */
+  /** The namespaces that the request is limited to. Access is reviewed for these only. */
   readonly within?: (() => readonly string[] | undefined) | undefined
-  /** Whether its changes are read, too. */
+  /** Whether the operation also follows changes. */
   readonly watch?: boolean
 }
 
 /**
- * The kinds that one execution reads, settled before it runs: made anew for each execution and each frame of a
- * subscription, so that no failure and no permission outlives its cause. Valid within one tick.
+ * The kinds that one execution reads, settled before it runs. Each execution and each frame of a subscription has new
+ * ones, so that no failure and no permission outlives its cause. Valid within one tick.
  */
 export interface KindViews {
   /**
-   * The part of a kind that is listed, counted, filtered or followed. Throws the `ClientError` of the field that wants it where
-   * it cannot be read: FORBIDDEN where the viewer may list nothing of it. What nobody has waited for yet is noted besides,
-   * for another round.
+   * The part of a kind to list, count, filter or follow. Throws the `ClientError` of the field if the kind cannot be
+   * read: FORBIDDEN if the viewer may list nothing of it. Notes a kind that is not prepared, for the next round.
    */
   part(at: ClusterKind, reading?: ListReading): KindView
   /**
-   * The part of a kind for looking up single objects, whose keys are given where they are known. `undefined` where the
-   * viewer may look at none of them: to them, they are not there. Throws as {@link part} does where it cannot be read.
+   * The part of a kind for look-ups of single objects, by their keys if they are known. `undefined` if the viewer may
+   * look up none of them: for the viewer, they do not exist. Throws as {@link part} does if the kind cannot be read.
    */
   forLookup(at: ClusterKind, keys?: readonly string[]): KindView | undefined
 }
 
-/** The same, and what happens to be in memory. */
+/** Also finds kinds that other operations keep in memory. */
 export interface CachedParts extends KindViews {
-  /** The part of a kind that happens to be cached and synced, whoever wanted it, where the viewer may list something of it. */
+  /** The part of a kind if its store is synced and the viewer may list something of it. Does not load the kind. */
   cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined
 }

@@ -1,17 +1,17 @@
 /**
- * How long it is asked again what a viewer may see. What is known of permissions may be dropped at any moment, also while others
- * are asked for, so that one answer need not be the last; but for no longer than a kind is waited for.
+ * How long an operation asks again for the viewer's access. Known permissions may be dropped at any moment, even while
+ * the server asks for others, so one round may not be enough. The wait is bounded as that for a kind.
  */
 export class PermissionWait {
   readonly #deadlineMs: number
   #endMs: number | undefined
 
-  /** `deadlineMs`: counted from the first time that it is asked again. */
+  /** `deadlineMs`: counted from the first call of {@link isOver}. */
   constructor(deadlineMs: number) {
     this.#deadlineMs = deadlineMs
   }
 
-  /** To be asked before it is asked again: whether that has gone on for too long. */
+  /** Whether the wait is over. Call it before each further round. */
   isOver(): boolean {
     const nowMs = performance.now()
     this.#endMs ??= nowMs + this.#deadlineMs

@@ -7,25 +7,24 @@ import type { DirectFetch, FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
 
-/** How often a run may find that it needs further kinds or indexes. */
+/** The number of runs that may find missing kinds or indexes. */
 export const maxRounds = 3
 
-/** What an operation is prepared for. */
 interface PreparationOptions {
   readonly served: ServedSchema
   readonly limits: OperationLimits
 }
 
-/** How an operation is run once its kinds are prepared. */
+/** How to run an operation once its kinds are prepared. */
 export interface RunOptions<T> {
   readonly direct: DirectFetch
-  /** Where each run waits for its turn. */
+  /** The lane where each run waits for its turn. */
   readonly lane: Lane
   /** Runs the operation, within one tick. */
   readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
 }
 
-/** Prepares kinds and runs as {@link runUntilPrepared} does; then gives the leases back. */
+/** Prepares kinds, runs as {@link runUntilPrepared} does, and releases the leases. */
 export function prepareAndRun<T>(
   { served, limits }: PreparationOptions,
   kinds: readonly ClusterKind[],
@@ -48,14 +47,14 @@ export function prepareAndRun<T>(
 }
 
 /**
- * Runs an operation, each time over a new snapshot. A run may lack something that only data name: kinds, indexes, permissions, or
- * direct reads. All that it lacked is prepared, and the operation runs again:
+ * Runs an operation, each time over a new snapshot. A run may lack something that only data name: kinds, indexes,
+ * permissions or direct reads. The server prepares all of it, and runs the operation again:
  *
- * - at most three times for kinds and indexes; in the last run, what is lacking is the error of its field
+ * - at most three times for kinds and indexes; in the last run, a missing one is an error of its field
  * - until the sync deadline for permissions, which may be dropped at any moment
  * - as often as {@link DirectFetch} finds something to read
  *
- * Answers a promise only where there is something to wait for.
+ * Returns a promise only if there is something to wait for.
  */
 function runUntilPrepared<T>(prepared: KindLeases, options: RunOptions<T>): T | Promise<T> {
   prepared.begin()
@@ -111,7 +110,7 @@ class Rounds<T> {
       neededIndexes.length === 0 ? undefined : this.#prepared.makeIndexes(neededIndexes),
       this.#prepared.ask(snapshot),
     ])
-    // Where there is nothing to wait for, waiting does not help.
+    // A round without a wait counts: another one like it would not help.
     if (!isPermission || wait === undefined) this.#round += 1
     if (this.#round >= maxRounds) this.#further = this.#round > maxRounds ? 'none' : 'permissions'
     return wait

@@ -3,7 +3,7 @@ import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
 
-/** Why a read that has taken too long gives nothing. */
+/** The error of a read that has taken too long. */
 export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
   const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
   const details = { cluster, kind: kind.typeName, hint: 'ask again in a moment' }
@@ -11,8 +11,8 @@ export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): Cl
 }
 
 /**
- * Why a read that has failed gives nothing. A viewer is not told what the API server says of the gateway's account, nor where it is:
- * `isViewer`.
+ * The error of a failed read. For a viewer (`isViewer`), it withholds what the API server says about the gateway's
+ * account, and the address of the API server.
  */
 export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): ClientError {
   if (cause instanceof UnreadableResourceError) return unreadableKind(at, cause, isViewer)
@@ -43,12 +43,12 @@ const statusCodes: Readonly<Record<number, ClientErrorCode>> = {
   406: 'UNSUPPORTED',
 }
 
-/** What an API server says with these is about what was asked, not about who has asked or how. */
+/** With these statuses, the API server's message is about the request, not about the gateway's account. */
 const aboutRequest: ReadonlySet<number> = new Set([400, 404, 405, 406, 410])
 
 /**
- * Why a kind cannot be read, as the error of the field that wanted it. A viewer is told nothing of what else is in memory, nor
- * what the API server says to the gateway's own account, nor where it is.
+ * The error of a field whose kind cannot be read. For a viewer, it withholds what else is in memory, what the API
+ * server says about the gateway's account, and the address of the API server.
  */
 export function unreadableKind(
   at: ClusterKind,
@@ -58,7 +58,7 @@ export function unreadableKind(
   const { code, retryAfterMs } = cause
   const { cluster, kind } = at
   const plain = isViewer ? plainReasons[code]?.(at) : undefined
-  // What has no cause is in the gateway's own words.
+  // An error without a cause has the gateway's own message.
   const isPlain = plain !== undefined && (cause.cause !== undefined || code === 'CACHE_FULL')
   const hint = isPlain && code === 'CLUSTER_UNREACHABLE' ? 'ask again in a moment' : cause.hint
   const details = { cluster, kind: kind.typeName, hint, retryAfterMs, cause }

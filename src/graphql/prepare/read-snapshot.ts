@@ -26,43 +26,43 @@ export interface IndexAt {
 
 /** The kinds that one run reads. */
 export interface ReadParts extends CachedParts {
-  /** What the viewer may see; `undefined`: everything. */
+  /** `undefined`: the viewer may see everything. */
   readonly access: ViewerAccess | undefined
-  /** Whether everything may be seen. */
+  /** Whether the viewer may see everything. */
   readonly isOpen: boolean
-  /** Whether another run follows, because something that was asked for has to be prepared first. */
+  /** Whether another run follows, because a field needs something that must be prepared first. */
   readonly isLacking: boolean
-  /** Rows of subscriptions have it: called before a field that depends on the viewer. Throws where rows are not of one viewer. */
+  /** Subscriptions set it: called before a field that depends on the viewer. Throws if viewers share the rows. */
   readonly dependsOnViewer?: () => void
-  /** Notes an index that a field lacked: it has to be made first. */
+  /** Notes an index that a field lacked, so that it is built before the next run. */
   missed(error: UnknownIndexError): void
-  /** Notes a permission that has to be known first. Throws where it could not be asked for. */
+  /** Notes a permission to ask for before the next run. Throws if the server could not ask for it. */
   asks(cluster: string, question: AccessQuestion): void
-  /** What may be listed of a kind, which need not be read; `undefined` where that is noted, to be asked for. */
+  /** What the viewer may list of a kind, without reading it. `undefined`: noted, to ask before the next run. */
   listed(at: ClusterKind): Scope | 'nothing' | undefined
 }
 
-/** What is read from the API server for one operation. */
+/** Reads from the API server for one operation. */
 export interface DirectFetch {
-  /** Whether something is noted that {@link fetch} would read. */
+  /** Whether there are noted reads for {@link fetch}. */
   readonly isLacking: boolean
-  /** Reads what was noted; `undefined` where that is nothing. Never rejects. */
+  /** Does the noted reads; `undefined` if there are none. Never rejects. */
   fetch(): Promise<unknown> | undefined
 }
 
-/** What another run may still be prepared for. What it may not be prepared for is the error of its field. */
+/** What the server may still prepare for another run. Anything else that is missing is an error of its field. */
 export type FurtherRuns = 'any' | 'permissions' | 'none'
 
-/** Where {@link ReadSnapshot} finds what has been prepared. */
+/** Where {@link ReadSnapshot} finds prepared kinds and permissions. */
 export interface KindSource {
   readonly access: ViewerAccess | undefined
-  /** Whether a viewer sees the errors, who is not told all. */
+  /** Whether a viewer sees the errors. They then withhold details. */
   readonly isViewed: boolean
   readonly further: FurtherRuns
-  /** Whether nothing but a permission can be missing. */
+  /** Whether only a permission can be missing. */
   readonly isExpected: (need: KindNeed) => boolean
   readonly direct: DirectFetch | undefined
-  /** Why the permissions of a cluster could not be asked for. */
+  /** The reason why the server could not ask for `can` permissions or for what may be listed. */
   readonly refusal: (cluster: string) => unknown
   readonly failure: (cluster: string) => unknown
   readonly lease: (at: ClusterKind) => Lease | UnreadableResourceError | undefined
@@ -72,11 +72,11 @@ export interface KindSource {
 
 type Outcome = KindView | ClientError
 
-/** What one execution reads. Each kind is settled when it is first asked for, which is in the same tick, and stays so. */
+/** What one execution reads, within one tick. The first read of a kind settles it for the whole execution. */
 export class ReadSnapshot implements ReadParts {
-  /** The permissions that a field asked for, by cluster. */
+  /** The permissions that fields asked for, by cluster. */
   readonly questions: Map<string, AccessQuestion[]> = new Map()
-  /** The kinds of which it was asked what may be listed. */
+  /** The kinds whose list permission a field asked for. */
   readonly listings: ClusterKind[] = []
   readonly #source: KindSource
   readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
@@ -101,7 +101,7 @@ export class ReadSnapshot implements ReadParts {
     return this.isLackingKinds || this.#source.direct?.isLacking === true
   }
 
-  /** Whether kinds, indexes or permissions are lacking. */
+  /** Whether kinds, indexes or permissions are missing. */
   get isLackingKinds(): boolean {
     const permissions = this.questions.size + this.listings.length
     return this.#needed.length + this.#neededIndexes.length + permissions > 0
@@ -123,29 +123,28 @@ export class ReadSnapshot implements ReadParts {
     if (known.state === 'allowed') return known.scope
     if (known.state !== 'unknown' || further === 'none') return 'nothing'
     const reason = refusal(at.cluster)
-    // Where asking takes too many reviews, what is not known to be allowed is not shown.
+    // If asking takes too many reviews, the field shows only what is known to be allowed.
     if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
     if (reason !== undefined) throw reason
     this.listings.push(at)
     return undefined
   }
 
-  /** The same as it is by now. */
+  /** A new snapshot of the same source. */
   again(): ReadSnapshot {
     return new ReadSnapshot(this.#source)
   }
 
-  /** What was asked for although nobody has waited for it: what another round is to prepare. */
+  /** The kinds to prepare for the next run. */
   get needed(): readonly KindNeed[] {
     return this.#needed
   }
 
-  /** The indexes that were missed, since they are lazy or new: what another round is to make. */
+  /** The lazy or new indexes to build for the next run. */
   get neededIndexes(): readonly IndexAt[] {
     return this.#neededIndexes
   }
 
-  /** The execution has failed for want of an index of one of the kinds that it has read. */
   missed({ resource, index }: UnknownIndexError): void {
     if (this.#source.further !== 'any') return
     for (const [cluster, views] of this.#views) {
@@ -194,12 +193,12 @@ export class ReadSnapshot implements ReadParts {
     return unlessRefused(() => this.part(at, reading))
   }
 
-  /** What to listen to for the changes of a kind. Throws as {@link part} does. */
+  /** The informer whose changes a subscriber follows. Throws as {@link part} does. */
   informer(at: ClusterKind, reading?: ListReading): SharedInformer {
     return this.#leaseOf(at, reading).informer
   }
 
-  /** What has happened to a kind lately. Throws as {@link part} does. */
+  /** The recent changes of a kind. Throws as {@link part} does. */
   history(at: ClusterKind, reading?: ListReading): ResourceHistory {
     return this.#leaseOf(at, reading).history
   }
@@ -218,12 +217,12 @@ export class ReadSnapshot implements ReadParts {
     return true
   }
 
-  /** Indexes that are built when they are asked for are waited for in another round. */
+  /** The next round waits for lazy indexes. */
   #lacksIndex(need: KindNeed): never {
     throw this.#missing(need)
   }
 
-  /** The one place where it is decided what of a kind may be listed. */
+  /** Decides what of a kind the viewer may list. No other code decides this. */
   #list(at: ClusterKind, list: NonNullable<KindNeed['list']>): Outcome {
     const access = this.#source.access?.list(at, list) ?? { state: 'allowed', scope: unrestricted }
     switch (access.state) {
@@ -244,7 +243,7 @@ export class ReadSnapshot implements ReadParts {
     }
   }
 
-  /** And what of it may be looked up by name: everything where there is no access to ask. */
+  /** The part for look-ups by name. Without `access`, it allows every object. */
   #namedPart(at: ClusterKind, keys: readonly string[], access: ViewerAccess | undefined): KindView {
     const view = this.#view(at, { ...at, keys })
     if (view instanceof ClientError) throw view
@@ -258,7 +257,7 @@ export class ReadSnapshot implements ReadParts {
     return { cluster, kind, view, scope, incarnation: this.#source.incarnation(cluster) }
   }
 
-  /** Of an object whose key is not known it can only be told where its kind is in memory, or may be. */
+  /** Whether an object of unknown key can be found: its kind is in memory, or the viewer may read the kind. */
   #isInReach(at: ClusterKind, access: ViewerAccess): boolean {
     if (this.#source.synced(at) !== undefined) return true
     const need = { ...at, keys: [] }
@@ -271,7 +270,7 @@ export class ReadSnapshot implements ReadParts {
     const known = this.#source.access?.looks(at, key)
     if (known !== undefined) return known
     const missing = this.#missing({ ...at, keys: [key] })
-    // Before the last round others may be found missing, too, so that they can be asked about together.
+    // Before the last round, further missing permissions may turn up, so that one round asks for all of them.
     if (this.#source.further !== 'any' || missing.code !== 'NOT_SYNCED') throw missing
     return false
   }
@@ -292,7 +291,7 @@ export class ReadSnapshot implements ReadParts {
     return failure === undefined ? lease.informer.store : unreadableKind(at, failure, isViewed)
   }
 
-  /** Another round is to prepare it; the error is for whoever wants it in this one. */
+  /** Notes a need for the next round. Returns the error for the field in this round. */
   #missing(need: KindNeed): ClientError {
     const failure = this.#source.failure(need.cluster)
     if (failure instanceof ClientError) return failure

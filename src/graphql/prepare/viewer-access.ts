@@ -13,29 +13,29 @@ import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** How a kind is wanted, as far as that decides what has to be asked. */
+/** How an operation reads a kind. This decides which permissions it needs. */
 export interface KindNeed extends ClusterKind {
-  /** As a list, within some namespaces or all. */
+  /** As a list, within these namespaces or all. */
   readonly list?: { readonly within?: readonly string[] | undefined; readonly watch: boolean }
-  /** As single objects, with these keys; empty: one whose key is not known. */
+  /** As single objects, by their keys. Empty: one object, its key not known yet. */
   readonly keys?: readonly string[]
 }
 
-/** Whether something of a kind may be read, as far as it is known. */
+/** Whether the viewer may read anything of a kind, as far as the server knows. */
 export type Admission = 'admitted' | 'refused' | 'unknown'
 
 const listing = ['list']
 const watching = ['list', 'watch']
 
-/** What one viewer may see, for one operation, or the frames of a subscription. */
+/** The access of one viewer, for one operation or for the frames of one subscription. */
 export class ViewerAccess {
   readonly viewer: Viewer
   readonly #served: ServedSchema
-  /** The reviews that this answer has needed, by cluster and question: what is asked twice is sent once. */
+  /** The reviews that this answer needs, by cluster and question. A repeated question counts once. */
   readonly #reviews = new Set<string>()
-  /** The clusters in which this answer has begun to ask what the viewer `can` do. */
+  /** The clusters in which this answer may ask what the viewer `can` do. */
   readonly #mayAskIn = new Set<string>()
-  /** What {@link askAll} has found out for this answer. It may be forgotten elsewhere before the answer is written. */
+  /** The results of {@link askAll} for this answer, in case the reviews expire before the answer is written. */
   readonly #asked = new Map<string, boolean>()
 
   constructor(served: ServedSchema, viewer: Viewer) {
@@ -47,24 +47,24 @@ export class ViewerAccess {
     return viewerKey(this.viewer)
   }
 
-  /** Another answer begins, which may need as many reviews as any. */
+  /** Starts another answer, with a review budget of its own. */
   begin(): void {
     this.#reviews.clear()
     this.#mayAskIn.clear()
     this.#asked.clear()
   }
 
-  /** Calls this whenever a permission of the viewer in a cluster may have changed, until what it returns is called. */
+  /** Calls `changed` when a permission of the viewer in a cluster may have changed. Returns the unsubscription. */
   onChange(cluster: string, changed: () => void): () => void {
     return this.#served.access.get(cluster)?.onChange(this.viewer, changed) ?? (() => {})
   }
 
-  /** How long an answer may be believed of which nothing is heard. */
+  /** How long an allowed review is valid without news of RBAC. */
   longestMs(cluster: string): number {
     return this.#served.access.get(cluster)?.limits.allowMs ?? 0
   }
 
-  /** What may be listed of a kind, as far as it is known. */
+  /** What the viewer may list of a kind, as far as the server knows. */
   list(at: ClusterKind, { within, watch }: NonNullable<KindNeed['list']>): ListAccess {
     const { resource } = at.kind
     return this.#of(at).list(this.viewer, {
@@ -75,22 +75,22 @@ export class ViewerAccess {
     })
   }
 
-  /** Whether everything of a kind may be looked at by its name, as far as it is known. */
+  /** Whether the viewer may look up every object of a kind by name, as far as the server knows. */
   looksEverywhere(at: ClusterKind): boolean | undefined {
     return this.#either(at, lookQuestions(at))
   }
 
-  /** Whether the object with this key may be looked at, as far as it is known. */
+  /** Whether the viewer may look up the object with this key, as far as the server knows. */
   looks(at: ClusterKind, key: string): boolean | undefined {
     return this.#either(at, lookQuestions(at, key))
   }
 
-  /** Whether everything of a kind in a namespace may be looked at by its name, as far as it is known. */
+  /** Whether the viewer may look up every object of a kind in a namespace by name, as far as the server knows. */
   looksIn(at: ClusterKind, namespace: string): boolean | undefined {
     return this.#either(at, lookQuestionsIn(at, namespace))
   }
 
-  /** Asks that, where it is not known. Rejects with `ClientError`. */
+  /** As {@link looksIn}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
   async mayLookIn(at: ClusterKind, namespace: string): Promise<boolean> {
     for (const question of lookQuestionsIn(at, namespace)) {
       if (await this.may(at.cluster, question)) return true
@@ -99,13 +99,14 @@ export class ViewerAccess {
   }
 
   /**
-   * Until when it is believed that some namespaces may be listed, or looked at by names where that is allowed; `''`: all of them.
-   * `performance.now()` where nothing is heard.
+   * The time until which the viewer's permission for all these verbs in all these namespaces is valid without news of
+   * RBAC, by `performance.now()`. `''` stands for all namespaces. `-Infinity` if one of them is not known to be
+   * allowed.
    */
   allowedUntilMs(at: ClusterKind, namespaces: Iterable<string>, verbs: readonly string[]): number {
     const access = this.#of(at)
     const { resource } = at.kind
-    // A Namespace is in itself.
+    // A Namespace lies in the namespace of its own name.
     const placed = (namespace: string) =>
       resource.namespaced ? { namespace } : { namespace, name: namespace }
     const until = (verb: string, namespace: string): number =>
@@ -116,23 +117,23 @@ export class ViewerAccess {
     return Math.min(...each)
   }
 
-  /** Until when it is believed that one of these may be done; `-Infinity` where none of them is known to be so. */
+  /** The same for any one of these questions: the latest time. `-Infinity` if none is known to be allowed. */
   mayUntilMs(cluster: string, questions: readonly AccessQuestion[]): number {
     const access = this.#in(cluster)
     return Math.max(...questions.map((one) => access.allowedUntilMs(this.viewer, one)))
   }
 
-  /** Until when it is believed that the object with this key may be looked at. */
+  /** The same for a look-up of the object with this key. */
   looksUntilMs(at: ClusterKind, key: string): number {
     return this.mayUntilMs(at.cluster, lookQuestions(at, key))
   }
 
-  /** Whether a viewer may do something, as far as it is known. */
+  /** Whether the viewer may do something, as far as the server knows. */
   known(cluster: string, question: AccessQuestion): boolean | undefined {
     return this.#in(cluster).known(this.viewer, question)
   }
 
-  /** Whether a viewer may do something, asked where it is not known. Rejects with `ClientError`. */
+  /** As {@link known}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
   async may(cluster: string, question: AccessQuestion): Promise<boolean> {
     const access = this.#in(cluster)
     const known = access.known(this.viewer, question)
@@ -144,12 +145,12 @@ export class ViewerAccess {
     }
   }
 
-  /** Whether the viewer may do something, as far as it is known, or was asked for this answer. */
+  /** As {@link known}, with the results of {@link askAll} for this answer. */
   knownOrAsked(cluster: string, question: AccessQuestion): boolean | undefined {
     return this.known(cluster, question) ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
   }
 
-  /** Why this answer may not ask what the viewer `can` do; `undefined` where it may, from then on. */
+  /** The reason why this answer may not ask what the viewer `can` do; `undefined`: it may, until it ends. */
   refusal(cluster: string): ClientError | undefined {
     const retryAfterMs = this.#mayAskIn.has(cluster) ? 0 : this.#in(cluster).pauseMs(this.viewer)
     if (retryAfterMs === 0) {
@@ -161,7 +162,7 @@ export class ViewerAccess {
     return new ClientError('TOO_MANY_OPERATIONS', message, { cluster, hint, retryAfterMs })
   }
 
-  /** Asks all that is not known of these, or nothing where that is more than an operation, or the user, may. Rejects with `ClientError`. */
+  /** Asks all unknown questions, or none if that exceeds a review limit. Rejects with `ClientError`. */
   async askAll(cluster: string, questions: readonly AccessQuestion[]): Promise<void> {
     const access = this.#in(cluster)
     const refusal = this.refusal(cluster)
@@ -169,7 +170,7 @@ export class ViewerAccess {
     const open = questions.filter((one) => access.known(this.viewer, one) === undefined)
     const reviews = open.flatMap((one) => access.unknown(this.viewer, one))
     this.#spend(cluster, reviews)
-    // One that fails does not take the answers of the others away.
+    // A failed review does not discard the results of the others.
     const ask = async (one: AccessQuestion): Promise<void> => {
       this.#asked.set(`${cluster}\n${questionKey(one)}`, await this.may(cluster, one))
     }
@@ -177,7 +178,7 @@ export class ViewerAccess {
     for (const one of asked) if (one.status === 'rejected') throw one.reason
   }
 
-  /** Whether the object with this key may be looked at, asked where it is not known. Rejects with `ClientError`. */
+  /** As {@link looks}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
   async mayLook(at: ClusterKind, key: string): Promise<boolean> {
     for (const question of lookQuestions(at, key)) {
       if (await this.may(at.cluster, question)) return true
@@ -185,12 +186,12 @@ export class ViewerAccess {
     return false
   }
 
-  /** Whether a kind may be listed in a namespace, `''` for all, asked where it is not known. Rejects with `ClientError`. */
+  /** Whether the viewer may list a kind in a namespace, `''`: all. Asks if needed. Rejects with `ClientError`. */
   mayList({ cluster, kind }: ClusterKind, namespace: string): Promise<boolean> {
     return this.may(cluster, questionOf('list', kind.resource, { namespace }))
   }
 
-  /** Whether anything that is needed may be read, as far as it is known. */
+  /** Whether the viewer may read any of what is needed, as far as the server knows. */
   admission(need: KindNeed): Admission {
     const { list, keys } = need
     if (list !== undefined) return admissions[this.list(need, list).state]
@@ -207,7 +208,7 @@ export class ViewerAccess {
     return known.includes(true) ? 'admitted' : 'refused'
   }
 
-  /** Asks what has to be known of what is needed. Rejects with `ClientError`. */
+  /** Asks the API server for the permissions that {@link admission} needs. Rejects with `ClientError`. */
   async ask(need: KindNeed): Promise<void> {
     const access = this.#of(need)
     try {
@@ -273,7 +274,7 @@ export class ViewerAccess {
 
 const anywhere = { watch: false } as const
 
-/** Everywhere; the namespaces that have objects; the others. */
+/** All namespaces; those that have objects; the others. */
 const maxStages = 4
 
 const admissions: Readonly<Record<ListAccess['state'], Admission>> = {
@@ -289,7 +290,7 @@ function admissionOf(known: boolean | undefined): Admission {
   return known ? 'admitted' : 'refused'
 }
 
-/** Who may list an object, or get it, may look at it. */
+/** A viewer may look up an object if they may list it or get it. Without a key: every object. */
 function lookQuestions(
   { kind: { resource } }: ClusterKind,
   key?: string,
@@ -302,7 +303,7 @@ function lookQuestions(
   ]
 }
 
-/** Who may list a namespace, or get whatever is in it, may look at all of it; `''`: everywhere. */
+/** A viewer may look up a whole namespace if they may list or get everything in it; `''`: all namespaces. */
 function lookQuestionsIn(
   { kind: { resource } }: ClusterKind,
   namespace: string,
@@ -310,7 +311,7 @@ function lookQuestionsIn(
   return [questionOf('list', resource, { namespace }), questionOf('get', resource, { namespace })]
 }
 
-/** The error of a field that wants what the viewer may not do; `orElse`: what helps besides the permission. */
+/** The error of a field that needs a verb which the viewer lacks. `orElse`: a way out besides the permission. */
 export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse = ''): ClientError {
   const { typeName, resource } = kind
   const hint = `ask for ${verb} on ${resource.resource}${orElse}`
@@ -318,12 +319,12 @@ export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse =
   return new ClientError('FORBIDDEN', message, { cluster, kind: typeName, hint })
 }
 
-/** The error of a field that wants to list what the viewer may not. */
+/** The error of a field that lists what the viewer may not list. */
 export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
   return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
 }
 
-/** The error of a field that would have to ask about too many namespaces. */
+/** The error of a field that needs access reviews for too many namespaces. */
 export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number): ClientError {
   const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, {

@@ -211,8 +211,8 @@ export interface SecretContents {
 }
 
 /**
- * What one run of an operation reads, within one tick. What has to be read from the API server, and is not there yet, is `null`: it is
- * fetched, and the operation runs again.
+ * The reads of one run of an operation, within one tick. `null` also stands for data that the API server must provide
+ * first: the server fetches them, and the operation runs again.
  */
 export interface StoreReads {
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null
@@ -220,27 +220,27 @@ export interface StoreReads {
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
   objectByRef(args: ObjectByRefArguments): Row | null
-  /** The object that is meant; `null` where there is none, or where its kind is not served. */
+  /** The referenced object; `null` if it does not exist or its kind is not served. */
   referenced(ref: ObjectRef): Row | null
   /** The objects that own this one, whatever their kind. */
   owners(row: Row): readonly Row[]
-  /** The objects that this one owns, of the kinds that it is known to own and those that are asked for. */
+  /** The objects that this one owns, of the kinds that the schema declares, those in `args` and those in memory. */
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource
-  /** Those that make use of the object, of all kinds that may, or of those that are asked for. */
+  /** The objects that use this one, of all kinds that can, or of those in `args`. */
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource
-  /** What `kubectl get` shows of an object whose columns the API server alone knows; `null` where it is gone. */
+  /** The columns of an object in `kubectl get`, which only the API server knows; `null` if the object is gone. */
   printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null
-  /** What a Secret holds, as whoever asks is told it; `null` where it is gone. */
+  /** The data of a Secret, read on behalf of the caller; `null` if the Secret is gone. */
   secret(row: Row): SecretContents | null
-  /** Follows a relation to objects of several kinds, of those that are cached and those that are asked for. */
+  /** Follows a relation to objects of several kinds: those in memory and those in `args`. */
   followPolymorphic(
     row: Row,
     field: PolymorphicRelationField,
     args: OwnedArguments,
   ): OwnedConnectionSource
-  /** The objects around some, and how they are related. */
+  /** The objects around some objects, and their relations. */
   graph(args: GraphArguments): GraphSource
-  /** The objects of any kind of which a value holds a text. */
+  /** The objects of any kind with a value that contains a text. */
   search(args: SearchArguments): SearchSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
@@ -248,31 +248,31 @@ export interface StoreReads {
   followOne(row: Row, relation: RelationField): Row | null
 }
 
-/** How the clusters and their caches are. */
+/** The state of the clusters and their caches. */
 export interface FleetState {
   clusters(): readonly ClusterState[]
-  /** One of the clusters; `null` where it is none of them any more. */
+  /** `null` if there is no such cluster any more. */
   cluster(name: string): ClusterState | null
 }
 
-/** What whoever asks may do. */
+/** The permissions of the viewer. */
 export interface Permissions {
-  /** Who asks; `null` where nobody is asked who they are. */
+  /** `null` if the server does not authenticate callers. */
   readonly viewer: { readonly username: string; readonly groups: readonly string[] } | null
-  /** `null` where it has to be asked for first. */
+  /** `null` if the server has to ask the API server first. */
   can(args: CanArguments): boolean | null
-  /** The same of one object. */
+  /** The same for one object. */
   canDo(row: Row, args: ObjectCanArguments): boolean | null
 }
 
 /**
- * The `contextValue` of an operation, as far as the schema's resolvers need it: all that they know of the gateway.
- * Everything is synchronous. Every method may throw; the error is that of the field which asked.
+ * The `contextValue` of an operation as resolvers see it: all that they know of the gateway. Everything is synchronous.
+ * Every method may throw; the error belongs to the field that called.
  */
 export interface ResolverContext {
   readonly read: StoreReads
   readonly fleet: FleetState
   readonly permissions: Permissions
-  /** Takes an error of a field that has a value all the same: an entry of `errors` beside it. */
+  /** Adds an error for a field that still has a value. */
   readonly report: (error: GraphQLError) => void
 }

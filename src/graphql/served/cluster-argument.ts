@@ -1,7 +1,7 @@
 import { ClientError } from '../errors/client-error.ts'
 import type { ServedSchema } from './served-schema.ts'
 
-/** The cluster that an argument names; the default one where it names none. Throws `ClientError` for one that is not there. */
+/** The cluster that an argument names, or else the default one. Throws `ClientError` for an unknown cluster. */
 export function clusterNamed({ clusters }: ServedSchema, name: string | null | undefined): string {
   if (name !== undefined && name !== null && clusters.has(name)) return name
   const [first = ''] = clusters.keys()

@@ -2,7 +2,7 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ServedSchema } from './served-schema.ts'
 
-/** The kinds of type names that were given. Throws `ClientError`. */
+/** The kinds with these type names. Throws `ClientError` for an unknown name. */
 export function namedKinds(
   { kinds }: ServedSchema,
   names: readonly string[] | null | undefined,
@@ -24,7 +24,7 @@ export function kindsServedBy({ kinds, clusters }: ServedSchema, cluster: string
   return [...kinds.values()].filter(({ resource }) => cache?.serves(resource) === true)
 }
 
-/** Those of the value of an argument that are there, to be prepared: of the others the field itself says why not. */
+/** The known kinds that an argument names, to be prepared. The field itself reports unknown names. */
 export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
   if (!Array.isArray(names)) return []
   return names.flatMap((name: unknown) => kinds.get(String(name)) ?? [])

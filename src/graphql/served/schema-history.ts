@@ -14,7 +14,7 @@ import {
   visitWithTypeInfo,
 } from 'graphql'
 
-/** So many coordinates are remembered; beyond, the oldest are forgotten. */
+/** The number of remembered coordinates. Beyond, the oldest are dropped. */
 const maxRemembered = 20_000
 
 interface PastChange {
@@ -23,13 +23,13 @@ interface PastChange {
 }
 
 /**
- * What has been in the schema since the gateway was started and is not any more, by schema coordinate (`Pod.spec`): so that
- * a document that was valid once is told why it is not now.
+ * What was removed from the schema or changed since the gateway started, by schema coordinate (`Pod.spec`). It explains
+ * why a once valid document is not valid now.
  */
 export class SchemaHistory {
   readonly #past = new Map<string, PastChange>()
 
-  /** What to say of a validation error of something that was in the schema once; `undefined` where it was not. */
+  /** The hint for a validation error about a removed or changed coordinate; otherwise `undefined`. */
   hint(schema: GraphQLSchema, document: DocumentNode, error: GraphQLError): string | undefined {
     const [node] = error.nodes ?? []
     const coordinate =
@@ -40,7 +40,7 @@ export class SchemaHistory {
     return `the schema has changed: ${coordinate} ${happened} at ${past.at.toISOString()}; read the schema again`
   }
 
-  /** One schema follows another; in steps between which others may have their turn. */
+  /** Records the changes from one schema to the next. Yields between steps, so that other work can run. */
   *followInSteps(before: GraphQLSchema, now: GraphQLSchema): Generator<void, void> {
     const at = new Date()
     for (const coordinate of this.#past.keys()) {
@@ -86,7 +86,7 @@ function fieldsOf(type: GraphQLNamedType | undefined): Readonly<Record<string, {
   return hasFields ? type.getFields() : {}
 }
 
-/** The schema coordinate of what a node of a document names. */
+/** The schema coordinate that a node of a document names. */
 function coordinateOf(
   schema: GraphQLSchema,
   document: DocumentNode,

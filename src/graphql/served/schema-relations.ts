@@ -26,26 +26,26 @@ import {
   usedByField,
 } from '../model/kind.ts'
 
-/** A relation of the schema, ready to be followed. */
+/** A resolved relation of the schema. */
 export interface SchemaRelation {
   /** `Pod.node`. */
   readonly name: string
   readonly relation: TwoWayRelation
   /** The kind that it leads to. */
   readonly to: Kind
-  /** The kinds that must be readable besides the one it starts from; {@link to} is the last. */
+  /** The kinds that must be readable besides the origin's; {@link to} is the last. */
   readonly reads: readonly Kind[]
-  /** The same kinds and the one that it starts from, by type name, with the indexes that it reads them by. */
+  /** The kinds of {@link reads} and the origin's, by type name, with the indexes that the relation reads. */
   readonly needs: ReadonlyMap<string, RelatedNeed>
 }
 
-/** A kind that a relation reads, and the indexes that it needs of it. */
+/** A kind that a relation reads, and the indexes for that. */
 export interface RelatedNeed {
   readonly kind: Kind
   readonly indexes: WantedIndexes
 }
 
-/** The kinds that have to be loaded to follow a relation. */
+/** The kinds to load before a relation can be followed. */
 export function relationNeeds(
   { byField }: Pick<SchemaRelations, 'byField'>,
   field: RelationField,
@@ -54,19 +54,19 @@ export function relationNeeds(
   return needs.filter(({ kind }) => !kind.uncached)
 }
 
-/** The relations of a schema, resolved once when it is made. */
+/** The relations of a schema, resolved once per schema. */
 export interface SchemaRelations {
-  /** Every field that is a relation, `events` of each kind included. */
+  /** Every relation field, including `events` of each kind. */
   readonly byField: ReadonlyMap<RelationField, SchemaRelation>
-  /** The compiled relations alone: what the stores need indexes for. */
+  /** The compiled relations. The stores build their indexes. */
   readonly compiled: readonly TwoWayRelation[]
-  /** What the indexes of relations are made from, by their names. */
+  /** The texts that define the indexes of relations, by index name. */
   readonly indexTexts: Readonly<Record<string, string>>
-  /** The kinds whose objects, as the SDL says, objects of this kind may own directly. */
+  /** The kinds whose objects may be owned directly by objects of this kind, according to the SDL. */
   ownedKinds(kind: Kind): readonly Kind[]
-  /** What a `where` may ask of the objects of a kind. */
+  /** The fields of a `where` for a kind. */
   whereFields(kind: Kind): WhereFields
-  /** The ways in which objects make use of those of a kind. */
+  /** The ways in which other objects use those of a kind. */
   usesOf(kind: Kind): readonly UseWay[]
 }
 
@@ -145,7 +145,7 @@ export function* resolveRelations(
   }
 }
 
-/** A filter asks a relation of all objects of a kind: what is only faster for one of them is needed for that. */
+/** A filter follows a relation for all objects of a kind, so it needs what only speeds up a single look-up. */
 function relatedBy(
   { name, relation }: SchemaRelation,
   further: readonly RelatedNeed[] = [],
@@ -188,7 +188,7 @@ function relatedBy(
   }
 }
 
-/** An index has the name of the relation that it is made from behind a colon, and of any kind the kind behind that. */
+/** The name of an index is `…:relation`, with `=kind` behind it for a reference of any kind. */
 function textsOf(
   compiled: readonly TwoWayRelation[],
   definitions: readonly (RelationDefinition | ReferenceOfAnyKind)[],
@@ -237,7 +237,7 @@ function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: str
   return kind
 }
 
-/** From each type to those that it owns in one step: every step of `@owned` and `@owner` says so of two types. */
+/** The types that each type owns in one step. Each step of `@owned` and `@owner` relates two types. */
 function ownedTypes(
   definitions: readonly RelationDefinition[],
 ): ReadonlyMap<string, ReadonlySet<string>> {
@@ -258,20 +258,20 @@ function ownedTypes(
   return owned
 }
 
-/** One of the ways in which objects of other kinds make use of a kind's: a reference of theirs. */
+/** A way in which objects of another kind use those of a kind: a reference to them. */
 export interface UseWay {
-  /** The kind of those that use. */
+  /** The kind of the objects with the reference. */
   readonly user: Kind
-  /** From the object that is used to them. */
+  /** Leads from the used object to its users. */
   readonly relation: SchemaRelation
-  /** Which of them count: those that have not ended. */
+  /** Selects users that have not ended. */
   readonly condition: Condition
   readonly places: ReferencePlaces
-  /** What has to be read, and by which indexes. */
+  /** The kinds and indexes to read. */
   readonly needs: readonly RelatedNeed[]
 }
 
-/** The way of a relation that reads a reference backwards. */
+/** The use behind a relation that reads a reference backwards. */
 function useWayOf(
   relation: SchemaRelation,
   forward: SchemaRelation['relation'] | undefined,

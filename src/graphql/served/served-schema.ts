@@ -6,21 +6,21 @@ import type { Kind } from '../model/kind.ts'
 import type { DocumentLimits } from '../documents/document-bounds.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
-/** What is served at one time: the schema, its kinds and relations, and the caches behind them. */
+/** The schema that is served at one time, its kinds and relations, and the caches behind them. */
 export interface ServedSchema {
   readonly schema: GraphQLSchema
   /** By type name. */
   readonly kinds: ReadonlyMap<string, Kind>
-  /** A kind by API group and kind, whatever the version: that of an owner reference, of an object's id. */
+  /** A kind by API group and kind, in any version, as in owner references and object ids. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
   readonly relations: SchemaRelations
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
-  /** What viewers may see of each of them. */
+  /** The access of viewers, by cluster. */
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
-/** How operations are treated; one place for every bound. */
+/** The limits of operations; the one place for every bound. */
 export interface OperationLimits extends DocumentLimits {
   /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
   readonly operationDeadlineMs: number
