@@ -277,7 +277,7 @@ function listed(
       return known.scope
     case 'forbidden':
       return forbiddenList(need, need.list.watch)
-    // Live groups do not list namespaces one by one: a followed list is in memory as a whole.
+    // A followed kind is in memory as a whole.
     case 'some':
     case 'tooMany':
       return tooManyNamespaces(need, known.most)
