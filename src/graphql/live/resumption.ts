@@ -176,7 +176,7 @@ function changesSince(
     return reading.history(at).since(resourceVersion(position))
   })
   if (changes === undefined) return undefined
-  // Rows may have shown objects of a kind that is no longer in memory. The group must write them again.
+  // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
   const mayHaveShownMore = reading.looksAround && !reading.followsAll(positions)
   const isAnyRow = hasOnlyViewer || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
