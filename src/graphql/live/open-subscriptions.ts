@@ -142,8 +142,8 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
 }
 
 /**
- * What uses an object, or is owned by it, says nothing true of a kind that it does not know, and no more does a filter
- * by it.
+ * A kind that the new schema adds to `usedBy` or `owned` of the subscription's kinds. The old plan does not read it, so
+ * these fields, and filters by them, would be incomplete.
  */
 function furtherSupport(
   { kinds, served, supporting }: OpenSubscription,
@@ -184,7 +184,7 @@ function otherIndex(before: Kind, now: Kind): string | undefined {
   })?.name
 }
 
-/** What a document reads otherwise than before; found out once for all who have sent the same. */
+/** The first difference in a document's reads, computed once per document and schema. */
 function otherReading(
   { document, served }: OpenSubscription,
   now: ServedSchema,
