@@ -8,32 +8,32 @@ import type { FollowedList } from './followed-list.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 
-/** What is to be decided anew. */
+/** The rows to decide again. */
 export interface ConcernedTaken {
-  /** The keys of rows that may have come to match, or match no more. */
+  /** The keys of rows that may have started or stopped matching. */
   readonly rows: ReadonlySet<string>
-  /** Whether that may be any row besides. */
+  /** Whether any other row may have, too. */
   readonly isAll: boolean
-  /** Where whoever has decided them is, by {@link positionName}. */
+  /** The positions after deciding them, by {@link positionName}. */
   readonly positions: Readonly<Record<string, string>>
 }
 
-/** Rows that are decided one by one; where more are concerned, all are, which costs as much as a snapshot. */
+/** The rows to decide one by one. Beyond this, the group decides all rows, which costs as much as a snapshot. */
 export const maxConcernedRows = 10_000
-/** Changes that may wait to be looked at; where more do, all rows are decided anew. */
+/** The changes that may wait. Beyond this, the group decides all rows again. */
 const maxWaitingChanges = 10_000
-/** Deciding all rows anew may take this part of the time. */
+/** The share of time for deciding all rows again. */
 const allShare = 1 / 20
 
-/** Stands in a token for a kind that the filter rests on: its position is another matter than that of the rows' own kind. */
+/** The name in a token for a kind that the filter reads. Its position is separate from the position for the rows. */
 export function positionName(type: string): string {
   return `where:${type}`
 }
 
 /**
- * Follows the objects that a filter on related objects rests on, and tells which rows that concerns. Every single change is looked
- * at, as a row may have been decided by any state in between. Where that would be too much, because of the changes that wait, the
- * rows that they concern or the work to find them, all rows are decided anew, in a twentieth of the time at the most.
+ * Follows the objects that a filter on related objects reads, and finds the rows that their changes affect. It examines
+ * every change, because any state in between may have decided a row. With too many waiting changes, too many affected
+ * rows or too much work to find them, the group decides all rows again, in at most a twentieth of the time.
  */
 export class FollowedFilter {
   readonly #list: FollowedList
@@ -56,19 +56,19 @@ export class FollowedFilter {
     return this.#leaving.signal.aborted
   }
 
-  /** Whether all that has happened has been taken. */
+  /** Whether all changes have been taken. */
   get isDrained(): boolean {
     const isEmpty = !this.#isAll && Object.keys(this.#positions).length === 0
     return isEmpty && this.#listeners.every(({ isDrained }) => isDrained)
   }
 
-  /** Whether there is something to take now. */
+  /** Whether there are rows or positions to take now. */
   get isDue(): boolean {
     if (this.#isAll) return this.#all.isDue
     return Object.keys(this.#positions).length > 0
   }
 
-  /** Where the stores stand that it follows. */
+  /** The positions of the followed stores. */
   get positions(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       filterKinds(this.#list).map(({ typeName }) => [
@@ -78,7 +78,7 @@ export class FollowedFilter {
     )
   }
 
-  /** To be called in the tick in which the rows are first decided. Throws where a kind cannot be read. */
+  /** Call in the tick that first decides the rows. Throws if a kind cannot be read. */
   listen(settled: Pick<ReadSnapshot, 'informer'>): void {
     const list = this.#list
     for (const at of [list.at, ...followedNeeds(list)]) {
@@ -98,8 +98,8 @@ export class FollowedFilter {
   }
 
   /**
-   * Resolves when something new is to be taken, or became due; false where nothing will be any more, as a kind is not followed any
-   * longer. Rejects with what makes it impossible to tell.
+   * Resolves to true when there is more to take or it became due; to false when following has ended. Rejects with the
+   * error that stopped it.
    */
   async changed(): Promise<boolean> {
     while (!this.#hasNews && !this.#isOver) {
@@ -112,7 +112,7 @@ export class FollowedFilter {
     return !this.#isOver
   }
 
-  /** What there is to decide. While all rows are, and that is not due yet, nothing, unless it `isForced`. */
+  /** Takes the rows to decide. Takes nothing while deciding all rows is not yet due, unless `isForced`. */
   take(isForced = false): ConcernedTaken {
     if (this.#isAll && !this.isDue && !isForced)
       return { rows: new Set(), isAll: false, positions: {} }
@@ -123,13 +123,13 @@ export class FollowedFilter {
     return taken
   }
 
-  /** Something else is the case: any row may match now, or match no more. */
+  /** Marks all rows: any row may have started or stopped matching. */
   concernsAll(): void {
     this.#toAll()
     this.#tell()
   }
 
-  /** All rows have been decided anew, since `startMs`, as `performance.now()` told then. */
+  /** Records that deciding all rows began at `startMs`, in `performance.now()` time, and is done. */
   decidedAll(startMs: number): void {
     this.#all.done(startMs)
   }
@@ -146,7 +146,7 @@ export class FollowedFilter {
     } catch (error) {
       this.#failure ??= error
     }
-    // Its informer has stopped.
+    // The informer has stopped.
     this.#leaving.abort()
     this.#tell()
   }
@@ -196,18 +196,18 @@ export class FollowedFilter {
   }
 }
 
-/** The kinds whose changes may let objects in or out of a list, because of its filter on related objects. */
+/** The kinds whose changes may add rows to a list or remove them, through its filter on related objects. */
 export function filterKinds({ concerned, needs }: FollowedList): readonly Kind[] {
   const types = new Set(concerned?.types)
   return needs.flatMap(({ kind }) => (types.has(kind.typeName) ? [kind] : []))
 }
 
-/** The kinds that a list's filter rests on besides its own, with the indexes that they are read by. */
+/** The kinds that a list's filter reads besides the list's own kind, with the indexes for these reads. */
 export function followedNeeds({ at, needs }: FollowedList): readonly ClusterKind[] {
   return needs.map((need) => ({ cluster: at.cluster, ...need }))
 }
 
-/** The positions that a token has because of a list's filter on related objects: their names, and the kinds that they are of. */
+/** The names and kinds of the positions in a token that a list's filter on related objects adds. */
 export function filterPositionsAt(
   list: FollowedList,
 ): readonly { readonly name: string; readonly at: ClusterKind }[] {

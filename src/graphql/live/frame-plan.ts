@@ -23,7 +23,7 @@ import type { PlanRun } from '../plan/plan-run.ts'
 import type { RowWriter } from '../plan/writers.ts'
 import { fieldSourceOf } from '../schema/field-source.ts'
 
-/** What a frame says. */
+/** The contents of a frame. */
 export interface FrameParts {
   readonly reset: boolean
   readonly synced: boolean
@@ -35,7 +35,7 @@ export interface FrameParts {
   readonly resourceVersion: string
 }
 
-/** What a frame says of one object. `object` is what {@link FramePlan.row} wrote. */
+/** The change of one object in a frame. `object` is the text from {@link FramePlan.row}. */
 export interface ChangeParts {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
   readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
@@ -46,23 +46,26 @@ export interface ChangeParts {
   readonly previous?: readonly string[] | undefined
 }
 
-/** What a frame says of one row of a page. `object` is what {@link FramePlan.row} wrote. */
+/** The step of one row of a page in a frame. `object` is the text from {@link FramePlan.row}. */
 export interface PageStepParts extends SentStep {
   readonly object: string
 }
 
 type Write<T> = (parts: T) => string
 
-/** A field `changes`: its response key, and how one change is written. */
+/** A field `changes`: its response key and the writer of one change. */
 export interface ChangesField {
   readonly key: string
   readonly write: Write<ChangeParts | PageStepParts>
 }
 
-/** Writes what stood at a path of an object as it was. */
+/** Writes the value at a path of an object's previous state. */
 export type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
-/** A subscription to a list, a page or an object, compiled: what it reads, and how its frames are written as JSON text. */
+/**
+ * A compiled subscription to a list, a page or an object: the kinds it reads, and the writers of its frames as JSON
+ * text.
+ */
 export interface FramePlan {
   readonly form: 'listFrames' | 'lookupFrames' | 'livePages'
   readonly kind: Kind
@@ -70,15 +73,15 @@ export interface FramePlan {
   readonly key: string
   readonly nodes: readonly FieldNode[]
   readonly args: FieldArguments
-  /** The kinds that rows are written from, the followed one among them, with the indexes that they are read by. */
+  /** The kinds that rows read, including the followed kind, with the indexes for these reads. */
   readonly needs: readonly RelatedNeed[]
-  /** The fields whose arguments name further ones. */
+  /** The fields whose arguments name further kinds. */
   readonly asked: PlanNeeds['asked']
-  /** Whether relations lead to objects of the followed kind, so that its rows may be written from any of those. */
+  /** Whether relations lead to objects of the followed kind, so that rows may read any of its objects. */
   readonly leadsBack: boolean
-  /** Whether a field depends on the viewer, and not only on what the viewer may list. */
+  /** Whether a field depends on the viewer's identity, beyond the viewer's list access. */
   readonly needsViewer: boolean
-  /** Writes all fields `object` of a change, one text behind the other; `undefined` where there is none. */
+  /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
   /** The fields `previous` of a change. */
   readonly previous: readonly PreviousWriter[]
@@ -88,7 +91,7 @@ export interface FramePlan {
   readonly frame: Write<FrameParts>
 }
 
-/** Stands between the texts of several fields `object`. JSON has it nowhere. */
+/** Separates the texts of several fields `object`. Never occurs in JSON. */
 const between = '\0'
 
 /** Compiles a subscription. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
@@ -127,7 +130,7 @@ export function compileFrames(
       asked,
       leadsBack: compiler.isLedTo(kind),
       get needsViewer() {
-        // Rows of further kinds are compiled when the first object of them is met.
+        // The compiler compiles rows of a further kind at its first object.
         return compiler.needsViewer
       },
       row: joined(rows),
@@ -144,7 +147,7 @@ function joined(rows: readonly RowWriter[]): RowWriter | undefined {
   return (run, part, id) => rows.map((write) => write(run, part, id)).join(between)
 }
 
-/** Compiles the fields of a frame, which may stand in it under several names. */
+/** Compiles the fields of a frame. A field may occur under several response keys. */
 class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
@@ -247,7 +250,9 @@ class FrameCompiler {
   }
 }
 
-/** The same writer for a field of a change. The paths of its errors begin with the key of `changes`, without the change's place. */
+/**
+ * Wraps the writer of a field of a change: its error paths begin with the key of `changes`, without the change's index.
+ */
 function inChanges<A, B>(
   { type }: GraphQLField<unknown, unknown>,
   [changes, key]: readonly [changes: string, key: string],
@@ -265,12 +270,12 @@ function inChanges<A, B>(
   }
 }
 
-/** What writing a `previous` is charged: walking a path may cost as much as so many fields. */
+/** The charge for writing a `previous`, in fields: walking a path may cost as much. */
 const chargedFields = 65
-/** Paths of one field for which projections are kept; they come by variables. */
+/** The number of paths per field with a kept projection. Paths may come from variables. */
 const maxPaths = 16
 
-/** Compiles a field `previous`: it writes what stood at its path, straight from what is held. */
+/** Compiles a field `previous`: writes the value at its path straight from the held object. */
 function previousWriter(
   field: GraphQLField<unknown, unknown>,
   path: readonly [changes: string, key: string],

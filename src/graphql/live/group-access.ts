@@ -14,29 +14,29 @@ import {
   type ViewerAccess,
 } from '../prepare/viewer-access.ts'
 
-/** What the members of a group may see of one kind. */
+/** The access of a group's members to one kind. */
 interface GroupKindAccess {
   readonly at: ClusterKind
-  /** What they may list of it, or why that is nothing. */
+  /** The scope that they may list, or the error that a list gets. */
   readonly list: Scope | ClientError
-  /** The namespaces that this has been decided for; `undefined`: all. */
+  /** The namespaces that `list` was reviewed for; `undefined`: all. */
   readonly within: readonly string[] | undefined
-  /** What they may look up by name, as far as whole namespaces tell. */
+  /** The scope that they may get by name, from rules for whole namespaces. */
   readonly look: Scope
 }
 
-/** Something that the rows of a group lead to, and that the group does not follow. */
+/** A read that the rows of a group need and the group does not follow. */
 export interface MissingRead {
   /**
-   * `kind`: a kind, or an index of it, that only objects name; `place`: namespaces of a kind for which access has not been reviewed;
-   * `own`: an object of the followed kind that the group does not hear of; `viewer`: a decision that depends on who the viewer is;
-   * `name`: an object that the viewer may see by its name alone, of a kind that the group does not read.
+   * `kind`: a kind, or an index of it, that only objects refer to; `place`: namespaces without a review for the kind;
+   * `own`: an object of the followed kind outside the group's listener; `viewer`: a decision that depends on the
+   * viewer's identity; `name`: an object that the viewer may see only by name, of a kind that the group does not read.
    */
   readonly form: 'kind' | 'place' | 'own' | 'viewer' | 'name'
   readonly at: ClusterKind
 }
 
-/** Rows have led to what their group does not follow. */
+/** The rows need reads that their group does not follow. */
 export class MissingKindError extends Error {
   readonly missing: readonly MissingRead[]
 
@@ -47,27 +47,27 @@ export class MissingKindError extends Error {
   }
 }
 
-/** Decides about single objects that no rule for a whole namespace allows. */
+/** Decides about single objects outside every scope that a rule for a whole namespace allows. */
 export interface NameDecisions {
   mayLook(at: ClusterKind, key: string): boolean
 }
 
 /**
- * What all members of a group may see, kind by kind: everything, some namespaces, or some names. It never changes: a viewer whose access
- * changes leaves the group.
+ * The access of all members of a group, kind by kind: everything, some namespaces, or some names. It never changes: a
+ * viewer whose access changes leaves the group.
  */
 export class GroupAccess {
-  /** What of the followed kind may be listed and watched. */
+  /** The scope of the followed kind that the members may list and watch. */
   readonly scope: Scope
-  /** A short text, the same for the same access: groups and resume tokens have it. */
+  /** A short text that is equal for equal access. Group keys and resume tokens contain it. */
   readonly fingerprint: string
-  /** Until when it may be believed if no change is heard of, as `performance.now()` tells. */
+  /** When the access expires if no change is reported, in `performance.now()` time. */
   readonly untilMs: number
   readonly #kinds: readonly GroupKindAccess[]
   readonly #byKind: ReadonlyMap<Kind, GroupKindAccess>
   readonly #named: ReadonlySet<Kind>
 
-  /** `kinds`: the followed one first; `named`: those of which single objects may be seen by their names. */
+  /** `kinds`: the followed kind first; `named`: the kinds of which members may see single objects by name. */
   constructor(
     scope: Scope,
     kinds: readonly GroupKindAccess[],
@@ -81,7 +81,7 @@ export class GroupAccess {
     this.fingerprint = accessFingerprint(seenKinds(scope, kinds))
   }
 
-  /** The kinds of which something may be seen, the followed one first. Informers of the others need not run. */
+  /** The kinds that the members may see in part or whole, the followed kind first. Other kinds need no informer. */
   get visible(): readonly ClusterKind[] {
     return this.#kinds.flatMap((one) => (this.#isVisible(one) ? [one.at] : []))
   }
@@ -90,7 +90,7 @@ export class GroupAccess {
     return 'form' in list || !isEmpty(look) || this.#named.has(at.kind)
   }
 
-  /** Whether access to a kind has been reviewed only for the namespaces that had objects of it. */
+  /** Whether access to a kind was reviewed only for the namespaces that had objects of it. */
   isPlaceBound(kind: Kind): boolean {
     const found = this.#byKind.get(kind)
     if (found === undefined || found.within !== undefined || !kind.resource.namespaced) return false
@@ -108,7 +108,10 @@ export class GroupAccess {
     return first.at
   }
 
-  /** Kinds of one moment as the members may see them. They throw `MissingKindError` for what is not followed. */
+  /**
+   * The kinds of a snapshot, limited to this access. Reading a kind that the group does not follow throws
+   * `MissingKindError`.
+   */
   over(settled: ReadSnapshot, names: NameDecisions): CachedParts {
     const part = (at: ClusterKind, reading: ListReading = {}): KindView => {
       const scope = this.#listed(at, reading)
@@ -166,7 +169,7 @@ function seenKinds(scope: Scope, kinds: readonly GroupKindAccess[]): readonly Se
   return kinds.flatMap(({ at, list, look }, number) => {
     const related = { ...at, scope: 'form' in list ? list : nothingVisible, look }
     if (number > 0) return [related]
-    // As a page of the list has it, where relations see the same of the kind.
+    // Equals the fingerprint of a page of the list if relations have the same access to the kind.
     const isSame = isSameScope(related.scope, scope) && isSameScope(look, scope)
     return isSame ? [{ ...at, scope }] : [{ ...at, scope }, related]
   })
@@ -185,22 +188,22 @@ function isEmpty(scope: Scope): boolean {
   return scope.form !== 'all' && placesOf(scope).length === 0
 }
 
-/** What a group reads, as far as that decides which access has to be reviewed. */
+/** The reads of a group that decide which access to review. */
 export interface AccessRequest {
   readonly list: FollowedList
-  /** The kinds that are read, the followed one first. */
+  /** The kinds that the group reads, the followed kind first. */
   readonly needs: readonly ClusterKind[]
-  /** Kinds whose lists have to be reviewed for all namespaces, as relations lead to them from anywhere. */
+  /** Kinds to review in all namespaces, because relations lead to them from any namespace. */
   readonly wide: ReadonlySet<Kind>
-  /** Kinds of which the viewer may see single objects by their names. */
+  /** Kinds of which the viewer may see single objects by name. */
   readonly named: ReadonlySet<Kind>
-  /** How long permissions that keep changing are waited for. */
+  /** How long to wait for permissions that keep changing. */
   readonly deadlineMs: number
 }
 
 /**
- * What a viewer may see, reviewed where it is not known; everything where there is no viewer. Rejects with the `ClientError` of the
- * followed kind.
+ * The access of a viewer, with reviews where it is unknown; full access without a viewer. Rejects with the
+ * `ClientError` of the followed kind.
  */
 export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
@@ -226,7 +229,7 @@ export async function resolveGroupAccess(
 
 type Question = () => Promise<unknown>
 
-/** What a viewer may see, or what has to be asked first. Throws the `ClientError` of the followed kind. */
+/** The access of a viewer, or the questions to ask first. Throws the `ClientError` of the followed kind. */
 function knownGroupAccess(
   access: ViewerAccess,
   { list, needs, wide, named }: AccessRequest,
@@ -241,7 +244,7 @@ function knownGroupAccess(
   const namespaces =
     list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
   const filtering = filteringKinds(list)
-  // Relations may lead to objects of the followed kind, too.
+  // Includes the followed kind: relations may lead to its objects, too.
   for (const at of needs) {
     const isWide = wide.has(at.kind) || filtering.has(at.kind)
     const within = isWide ? undefined : namespaces
@@ -257,12 +260,12 @@ function knownGroupAccess(
   return new GroupAccess(scope, kinds, { untilMs, named })
 }
 
-/** The kinds that a list is filtered by. They are followed as the list is, so they need `watch`. */
+/** The kinds that the list's filter reads. The group follows them, so they need `watch`. */
 function filteringKinds({ needs }: FollowedList): ReadonlySet<Kind> {
   return new Set(needs.map(({ kind }) => kind))
 }
 
-/** `undefined` where it has to be asked for. */
+/** The scope or error of a list; `undefined` if it adds a question to `open`. */
 function listed(
   access: ViewerAccess,
   need: KindNeed & Required<Pick<KindNeed, 'list'>>,
@@ -274,7 +277,7 @@ function listed(
       return known.scope
     case 'forbidden':
       return forbiddenList(need, need.list.watch)
-    // Of what is followed everything is in memory.
+    // A followed kind is in memory as a whole.
     case 'some':
     case 'tooMany':
       return tooManyNamespaces(need, known.most)
@@ -284,7 +287,7 @@ function listed(
   }
 }
 
-/** What may be looked at by its name: everything, whole namespaces, or Namespaces themselves. */
+/** The scope that the viewer may get by name: everything, whole namespaces, or Namespace objects. */
 function lookedUp(
   access: ViewerAccess,
   at: ClusterKind,
@@ -326,7 +329,7 @@ interface Seen {
   readonly filtering: ReadonlySet<Kind>
 }
 
-/** Until when all of it is believed where nothing is heard. */
+/** When the first permission expires if no change is reported, in `performance.now()` time. */
 function believedUntilMs(access: ViewerAccess, { root, scope, kinds, filtering }: Seen): number {
   const each = kinds.map(({ at, list, look }) => {
     const places = new Set('form' in list ? placesOf(list) : [])
@@ -351,7 +354,7 @@ function placesOf(scope: Scope): readonly string[] {
 
 const everywhere = ['']
 
-/** Permissions that rows depend on, and that only a review for this viewer and this object decides. */
+/** Permissions that rows depend on and that need a review for this viewer and this object. */
 export class ViewerDecisions implements NameDecisions {
   readonly access: ViewerAccess
   readonly #looks = new Map<string, () => Promise<unknown>>()
@@ -363,7 +366,7 @@ export class ViewerDecisions implements NameDecisions {
     this.access = access
   }
 
-  /** Whether something has to be asked before rows can be written. */
+  /** Whether the rows need reviews first. */
   get isLacking(): boolean {
     return this.#looks.size + this.#questions.size + this.#others.length > 0
   }
@@ -377,7 +380,7 @@ export class ViewerDecisions implements NameDecisions {
     return false
   }
 
-  /** Notes a question about the viewer. Throws where it could not be asked. */
+  /** Notes an access question about the viewer. Throws if the last reviews failed. */
   asks(cluster: string, question: AccessQuestion): void {
     this.#refuse()
     const known = this.#questions.get(cluster)
@@ -385,13 +388,13 @@ export class ViewerDecisions implements NameDecisions {
     else known.push(question)
   }
 
-  /** Notes something else to ask. Throws where it could not be asked. */
+  /** Notes another review. Throws if the last reviews failed. */
   awaits(ask: () => Promise<unknown>): void {
     this.#refuse()
     this.#others.push(ask)
   }
 
-  /** Asks all that has been noted. Never rejects: what could not be asked fails the fields that need it. */
+  /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
   async ask(): Promise<void> {
     this.access.begin()
     const asking = [

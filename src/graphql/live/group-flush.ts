@@ -24,33 +24,35 @@ import { PendingChanges } from './pending-changes.ts'
 /** A group, as far as its changes are gathered and written. */
 export interface FlushedGroup {
   readonly plan: Pick<FramePlan, 'kind' | 'previous'>
-  /** So many rows are written in one turn. */
+  /** The number of rows to write in one turn. */
   readonly maxFrameObjects: number
   readonly content: GroupContent
   readonly reading: GroupReading
   readonly filter: GroupFilter
   readonly writer: FrameWriter
   readonly ring: FrameRing
-  /** Aborted when the group is over: nothing is written any more. */
+  /** Aborted when the group is over, which stops all writing. */
   readonly leaving: AbortSignal
   /** Waits for the group's turn. */
   enter(): Promise<void> | undefined
-  /** There are new frames in the ring. */
+  /** Called when there are new frames in the ring. */
   announce(): void
-  /** Some rows have been written, and what is held may be more or less than before. */
+  /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
-  /** What was not due at once could not be written later. */
+  /** Called when a postponed flush fails. */
   failed(error: unknown): void
 }
 
-/** Gathers what has happened to the rows of a group, and writes it into the ring: one flush at a time, each in turns of some rows. */
+/**
+ * Gathers the changes of a group's rows and writes them into the ring: one flush at a time, each in turns of some rows.
+ */
 export class GroupFlush {
   readonly #group: FlushedGroup
   readonly #pending: PendingChanges
-  /** For writing all rows anew, as one of the many objects that they are written from has changed. */
+  /** Limits the time for rewriting all rows, after a change of an object that any row may read. */
   readonly #wide = new TimeShare(1 / 20)
   #positions: Positions = {}
-  /** The version of the followed kind that some rows have been written at, where others are written at that of the positions. */
+  /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
   #latest: ResourceVersion = latestResourceVersion
   #flushing: Promise<void> | undefined
 
@@ -59,22 +61,22 @@ export class GroupFlush {
     this.#pending = new PendingChanges(group.plan.previous.length > 0)
   }
 
-  /** Where members are that have read all that has been written. */
+  /** The positions of a member that has read every frame. */
   get positions(): Positions {
     return this.#positions
   }
 
-  /** Whether some rows have been written as they came to be behind the positions. */
+  /** Whether some rows were written in a state newer than the positions. */
   get isAhead(): boolean {
     return this.#isAheadOf(this.#versionAt(this.#positions))
   }
 
-  /** Whether all that was taken has been written. */
+  /** Whether all gathered changes have been written. */
   get isDrained(): boolean {
     return this.#flushing === undefined && this.#pending.isEmpty
   }
 
-  /** All that has happened until now has been written. */
+  /** Moves the positions to the present. The caller knows that no change waits. */
   reachPresent(): void {
     const { reading, filter } = this.#group
     this.#positions = reading.positions(filter)
@@ -82,8 +84,8 @@ export class GroupFlush {
   }
 
   /**
-   * Writes what is there. `listen` is called in the tick in which the rows are chosen: what is not among them is heard. Rejects with
-   * what makes that impossible.
+   * Writes the matching rows. Calls `listen` in the tick that selects the rows, so that the listeners report every
+   * later change. Rejects with the error that prevents this.
    */
   async begin(listen: (settled: ReadSnapshot) => void): Promise<void> {
     const { content, reading } = this.#group
@@ -106,25 +108,25 @@ export class GroupFlush {
     await this.#inChunks(keys, this.#positions, () => this.#group.written())
   }
 
-  /** Takes note of what has happened to objects of a kind. */
+  /** Gathers changes of objects of a kind. */
   take(type: string, { changes, position }: ListenerBatch): void {
     const { plan, content } = this.#group
     if (type === plan.kind.typeName) this.#pending.add(changes)
     this.#pending.addRelated(type, position, changes, content.dependencies)
   }
 
-  /** Takes note of what is no change of an object, and may concern any row. */
+  /** Marks all rows as possibly changed, for a reason other than an object's change. */
   takeAll(): void {
     this.#pending.addAll()
   }
 
-  /** Writes all rows anew. Rejects as {@link flush} does. */
+  /** Rewrites all rows. Rejects as {@link flush} does. */
   async rewrite(): Promise<void> {
     this.#pending.addRows(this.#group.content.keys())
     await this.flush()
   }
 
-  /** Writes what there is to send now. Rejects with what makes that impossible. */
+  /** Writes the gathered changes that are due. Rejects with the error that prevents this. */
   async flush(): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
@@ -186,13 +188,13 @@ export class GroupFlush {
 
   #isAheadOf(version: ResourceVersion): boolean {
     if (this.#latest === version) return false
-    // Where there is no order it may be.
+    // Without an order, assumes that it is.
     return !isBefore(this.#latest, version)
   }
 
   /**
-   * Writes what is to be sent of keys, a bounded number of them at a time, so that others get their turn in between. Those that have
-   * not changed since are then as they were at the positions `after`.
+   * Writes the changes for keys, a bounded number at a time, so that other work gets its turn in between. Rows that
+   * have not changed since show the positions `after`.
    */
   async #inChunks(
     keys: readonly string[],
@@ -217,7 +219,7 @@ export class GroupFlush {
     }
   }
 
-  /** Calls `write` in the group's turn; again where it turns out that something has to be prepared first. */
+  /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
   async #inTurn(write: (settled: ReadSnapshot, run: GroupRun) => void): Promise<void> {
     const { reading, leaving } = this.#group
     const decisions = reading.decisions()
@@ -240,10 +242,10 @@ export class GroupFlush {
   }
 }
 
-/** What is lacking may lead to what is nested in it, one level a round. */
+/** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
-/** Rows that lead to what the group does not follow are that problem, whatever else has failed. */
+/** Calls `write`. If it fails, a missing or lacking read takes precedence over its error. */
 function whole<T>({ check }: GroupRun, write: () => T): T {
   try {
     return write()

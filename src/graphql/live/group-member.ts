@@ -8,13 +8,15 @@ export type StreamEnd =
   | { readonly form: 'complete' }
   | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
-/** What is still to be read of a ring, as fewer frames. */
+/** Merges the unread frames of a ring into fewer frames. */
 export interface MergedReading {
-  /** From a place in the ring, where a reader is at these positions, to its end; `undefined` where there is no room for them. */
+  /**
+   * The frames from a place in the ring, for a reader at these positions, to the end; `undefined` if there is no room.
+   */
   from(place: number, positions: Positions): Resumption | undefined
 }
 
-/** What a member reads from. */
+/** The parts of a group that a member reads. */
 export interface MemberGroup {
   readonly ring: FrameRing
   readonly merged: MergedReading
@@ -23,45 +25,47 @@ export interface MemberGroup {
   leave(member: GroupMember): void
 }
 
-/** Whether anything may be sent to a member now; its viewer's permissions decide. */
+/** Whether a member may receive frames now; the viewer's permissions decide. */
 export interface MemberGate {
   readonly isOpen: boolean
 }
 
 const alwaysOpen: MemberGate = { isOpen: true }
 
-/** What has become of readers that did not keep up. */
+/** Counts of frames taken, and of readers that fell behind. */
 export interface MemberCounts {
-  /** Several frames that became one. */
+  /** Merges of several frames into one. */
   merged: number
-  /** Readers that began anew, as the frames that they had not read were gone. */
+  /** Readers that started again with a snapshot. */
   resets: number
-  /** Frames that have been given to readers. */
+  /** Frames that readers have taken. */
   frames: number
 }
 
 /**
- * A member that is more frames behind is sent them as one. The one is written once for all members at the same place, and each frame is
- * one more message to each of them: under load, sending them all would add to the load.
+ * A member that is more frames behind receives them merged. The merged frame is written once for all members at the
+ * same place. Each separate frame costs each member one more message, which adds to the load that made them fall
+ * behind.
  */
 const maxFramesBehind = 2
 
 /**
- * One subscriber of a group: a place in its ring, and nothing else as long as it keeps up. Its transport takes a frame when it has
- * room. A member that is some frames behind is sent them as one; one whose place has gone begins anew with a snapshot.
+ * One subscriber of a group: only a place in the group's ring while it keeps up. The transport takes a frame when it
+ * has room. A member that is some frames behind receives them merged. If the ring has dropped its place, it starts
+ * again with a snapshot.
  */
 export class GroupMember {
   #group: MemberGroup
   #gate: MemberGate
   #snapshot: GroupSnapshot | undefined
-  /** How many frames of the snapshot have been taken. */
+  /** The number of snapshot frames taken. */
   #taken = 0
   /** The number of the next frame. */
   #next: number
   #positions: Positions
-  /** What is to be taken before the ring is. */
+  /** The frames to take before those of the ring. */
   #ahead: Resumption | undefined
-  /** How many of these frames have been taken. */
+  /** The number of frames taken from {@link #ahead}. */
   #takenAhead = 0
   #end: StreamEnd | undefined
   #isClosed = false
@@ -69,7 +73,7 @@ export class GroupMember {
   #left: () => void = () => {}
   #rows = 0
 
-  /** Begins with a snapshot, or with these frames, which lead to what the ring goes on from. */
+  /** Starts with a snapshot, or with frames that lead to a place in the ring. */
   constructor(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate = alwaysOpen) {
     this.#group = group
     this.#gate = gate
@@ -80,49 +84,49 @@ export class GroupMember {
     else this.#ahead = from
   }
 
-  /** How it has ended, once there is nothing more to take. */
+  /** How the subscription has ended. After `complete`, frames may remain to take. */
   get end(): StreamEnd | undefined {
     return this.#end
   }
 
-  /** Whether nothing is to be taken any more, as it has left, or has failed. */
+  /** Whether the member takes no more frames because it has left or failed. */
   get isClosed(): boolean {
     return this.#isClosed || (this.#end !== undefined && this.#end.form !== 'complete')
   }
 
-  /** Frames that it is still to be given, besides those of snapshots and of the ring. */
+  /** The frames still to take besides those of the snapshot and the ring. */
   get ahead(): Resumption | undefined {
     return this.#ahead
   }
 
-  /** How many changes of objects it has been given. */
+  /** The number of object changes sent. */
   get rows(): number {
     return this.#rows
   }
 
-  /** Calls this once, when it is closed. */
+  /** Sets a callback for when the member closes. */
   onLeft(left: () => void): void {
     this.#left = left
   }
 
-  /** Calls this whenever there may be something to take, or it has ended. */
+  /** Sets a callback for when there may be a frame to take, and for the end. */
   onReady(ready: () => void): void {
     this.#ready = ready
   }
 
-  /** The group's: there may be something to take. */
+  /** Called by the group when there may be a frame to take. */
   announce(): void {
     this.#ready()
   }
 
-  /** The group's. */
+  /** Called by the group to end the subscription. */
   finish(end: StreamEnd): void {
     this.#end ??= end
     if (this.isClosed) this.#drop()
     this.#ready()
   }
 
-  /** The payload of the next frame, UTF-8; `undefined` where there is none yet, or where it has ended. */
+  /** The payload of the next frame, UTF-8; `undefined` if there is none yet or the subscription has ended. */
   take(): Buffer | undefined {
     if (this.isClosed || !this.#gate.isOpen) return undefined
     const frame = this.#nextAhead() ?? this.#nextOfSnapshot() ?? this.#nextOfRing()
@@ -161,18 +165,18 @@ export class GroupMember {
     return frame.payload
   }
 
-  /** The number of the first frame of the ring that it may still take. */
+  /** The number of the first ring frame that the member may still take. */
   get place(): number {
     return this.#next
   }
 
-  /** Whether it has not read all that its group has sent. */
+  /** Whether the group has frames that the member has not taken. */
   get isBehind(): boolean {
     if (this.#snapshot !== undefined || this.#ahead !== undefined) return true
     return this.#next < this.#group.ring.next
   }
 
-  /** Leaves its group and begins anew in another one. */
+  /** Leaves the group and starts again in another group. */
   move(group: MemberGroup, gate: MemberGate = alwaysOpen): void {
     this.#group.leave(this)
     this.#group = group
@@ -180,7 +184,7 @@ export class GroupMember {
     this.#begin(group.snapshot())
   }
 
-  /** Leaves the group: nothing is to be taken any more. */
+  /** Leaves the group. The member takes no more frames. */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -201,7 +205,7 @@ export class GroupMember {
     this.#takenAhead = 0
   }
 
-  /** Begins anew with a snapshot: what it has not read is not to be sent. */
+  /** Starts again with a snapshot and skips the unread frames. */
   beginAnew(): void {
     this.#group.counts.resets += 1
     this.#begin(this.#group.snapshot())
@@ -237,13 +241,13 @@ export class GroupMember {
   }
 }
 
-/** A subscriber, as its transport knows it. */
+/** The part of a subscriber that the transport uses. */
 export type MemberStream = Pick<
   GroupMember,
   'take' | 'end' | 'isClosed' | 'rows' | 'onReady' | 'onLeft' | 'close'
 >
 
-/** A subscription that has failed before it began. */
+/** A subscription that failed before its first frame. */
 export function failedStream(errors: readonly unknown[]): MemberStream {
   return {
     end: { form: 'failed', errors },
@@ -256,12 +260,12 @@ export function failedStream(errors: readonly unknown[]): MemberStream {
   }
 }
 
-/** Frames that lead from where a subscriber stood to a place in the ring. */
+/** Frames that lead from a subscriber's positions to a place in the ring. */
 export interface Resumption {
   readonly frames: readonly Buffer[]
-  /** What the frames take. */
+  /** The bytes of the frames. */
   readonly bytes: number
-  /** How many changes they tell of. */
+  /** The number of changes in the frames. */
   readonly rows: number
   readonly next: number
   readonly positions: Positions

@@ -30,45 +30,47 @@ import {
 } from './group-access.ts'
 
 export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
-  /** Whether rows may be written from objects of the followed kind that the list does not have. */
+  /** Whether rows may read objects of the followed kind outside the list. */
   readonly leadsBack: boolean
   readonly list: FollowedList
-  /** What all members see. */
+  /** The access of all members. */
   readonly groupAccess: GroupAccess
-  /** Whether members have viewers; else everything may be seen. */
+  /** Whether members have viewers; members without viewers may see everything. */
   readonly isViewed: boolean
-  /** The viewer of all members, where rows depend on who that is. */
+  /** The viewer of all members, if rows depend on the viewer's identity. */
   readonly onlyViewer: ViewerAccess | undefined
-  /** Decides about names where rows do not depend on who the viewer is. */
+  /** Decides about names if rows do not depend on the viewer's identity. */
   readonly names: NameDecisions
-  /** Leases of the kinds that are read. The group gives them back at its end. */
+  /** Leases of the kinds that the group reads. The group returns them at its end. */
   readonly prepared: KindLeases
-  /** Whether frames say how their rows were read. */
+  /** Whether frames explain how their rows were read. */
   readonly explains: boolean
-  /** Told of errors that clients see masked. */
+  /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
 }
 
-/** What the rows of a group are written with, within one tick. */
+/** The inputs for writing the rows of a group, within one tick. */
 export interface GroupRun extends PlanRunOptions {
   readonly unexpected: (error: GraphQLError) => void
-  /** To be called when all has been read. Throws `MissingKindError`, and {@link LackingError} where {@link more} is to be called. */
+  /**
+   * Call after the last read. Throws `MissingKindError`, or {@link LackingError} if the caller must call {@link more}.
+   */
   readonly check: () => void
-  /** Prepares what was lacking. Never rejects. */
+  /** Prepares the lacking indexes and permissions. Never rejects. */
   readonly more: () => Promise<void>
 }
 
-/** Something has to be prepared before rows can be written: a permission, or an index. */
+/** Writing the rows needs a permission or an index first. */
 export class LackingError extends Error {}
 
-/** What a group reads: the kinds of which its members may see something, as they see them. */
+/** The reads of a group: the kinds that its members may see in part or whole, limited to their access. */
 export class GroupReading {
-  /** The kinds, the followed one first. */
+  /** The kinds, the followed kind first. */
   readonly needs: readonly ClusterKind[]
   readonly #options: GroupReadingOptions
-  /** What is heard of the followed kind; `undefined`: everything. */
+  /** The objects of the followed kind that the listener reports; `undefined`: all. */
   readonly #route: ListenerRoute | undefined
-  /** Indexes that have been found among those of {@link needs}. */
+  /** Indexes that {@link needs} is known to contain. */
   readonly #indexed = new WeakSet<NonNullable<ClusterKind['indexes']>>()
   #looksAround = false
   #report = new ReadReport()
@@ -79,12 +81,12 @@ export class GroupReading {
     this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
   }
 
-  /** Whether what has been written depends on which kinds are in memory. */
+  /** Whether the written rows depend on which kinds are in memory. */
   get looksAround(): boolean {
     return this.#looksAround
   }
 
-  /** Whether the group follows all kinds that a subscriber at these positions was sent. */
+  /** Whether the group follows all kinds that these positions name. */
   followsAll(positions: Positions): boolean {
     const { list } = this.#options
     const own = this.needs.map(({ kind }) => kind.typeName)
@@ -92,7 +94,10 @@ export class GroupReading {
     return Object.keys(positions).every((name) => names.has(name))
   }
 
-  /** The kinds as they are now. Rejects where the followed one cannot be read; errors of others are those of the fields that read them. */
+  /**
+   * A current snapshot. Rejects if the followed kind cannot be read. Errors of other kinds fail the fields that read
+   * them.
+   */
   async settled(): Promise<ReadSnapshot> {
     const { prepared, list } = this.#options
     for (let round = 1; ; round += 1) {
@@ -108,7 +113,7 @@ export class GroupReading {
     }
   }
 
-  /** The kinds as they are in this tick. */
+  /** The snapshot of this tick. */
   now(): ReadSnapshot {
     return this.#options.prepared.settle()
   }
@@ -131,7 +136,7 @@ export class GroupReading {
     })
   }
 
-  /** How far the stores are that can be read. */
+  /** The positions of the readable stores. */
   positions(filter: { readonly positions: Positions }): Positions {
     const settled = this.now()
     const own = this.readable(settled).map((at) => {
@@ -140,7 +145,7 @@ export class GroupReading {
     return { ...Object.fromEntries(own), ...filter.positions }
   }
 
-  /** What has happened to a kind. */
+  /** The recent changes of a kind. */
   history(at: ClusterKind): ResourceHistory {
     return this.now().history(at)
   }
@@ -154,7 +159,7 @@ export class GroupReading {
     return changed === undefined || keys.some((key) => changed.has(key))
   }
 
-  /** Resolves when as much is known of what was before positions as can be known. Never rejects. */
+  /** Resolves when the histories reach back to the positions, or as far as they can. Never rejects. */
   async reach(settled: ReadSnapshot, positions: Positions): Promise<void> {
     const own = this.readable(settled).map((at) => ({ name: at.kind.typeName, at }))
     const all = [...own, ...filterPositionsAt(this.#options.list)]
@@ -168,8 +173,9 @@ export class GroupReading {
   }
 
   /**
-   * A listener to a kind for all members: the latest change of each object waits, in one tick with what is read of its store now.
-   * What is sent is what the store holds then, which may be ahead of what was taken from the listener.
+   * A listener to a kind for all members, from the state of its store in this tick on. It keeps the latest change of
+   * each object. Frames show the store's state when they are written, which may be ahead of the changes taken from the
+   * listener.
    */
   listen(settled: ReadSnapshot, at: ClusterKind): Listener {
     const route = at.kind === this.#options.list.at.kind ? this.#route : undefined
@@ -182,7 +188,7 @@ export class GroupReading {
     })
   }
 
-  /** What rows are written with. In the `last` round nothing that is lacking is waited for any more. */
+  /** The inputs for writing rows. In the last round, `check` ignores lacking indexes and permissions. */
   run(
     settled: ReadSnapshot,
     decisions: ViewerDecisions | undefined = this.decisions(),
@@ -220,13 +226,13 @@ export class GroupReading {
     }
   }
 
-  /** What rows depend on besides what the viewer may list; `undefined` where they do not depend on the viewer. */
+  /** The permissions that rows need besides lists; `undefined` if rows do not depend on the viewer's identity. */
   decisions(): ViewerDecisions | undefined {
     const { onlyViewer } = this.#options
     return onlyViewer && new ViewerDecisions(onlyViewer)
   }
 
-  /** How rows have been read since this was asked last, as JSON; `undefined` where frames do not say it. */
+  /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
   explanation(): string | undefined {
     const { explains, served, onlyViewer: access } = this.#options
     if (!explains) return undefined
@@ -235,7 +241,7 @@ export class GroupReading {
     return JSON.stringify(explain({ served, report, access, kinds: this.needs }))
   }
 
-  /** What a plan reads. What the group does not follow goes into `missing`, until all has been read. */
+  /** The kinds for a plan to read. Collects in `missing` the reads that the group does not follow. */
   #parts(
     settled: ReadSnapshot,
     decisions: ViewerDecisions | undefined,
@@ -275,7 +281,7 @@ export class GroupReading {
         try {
           return noting(() => views.cachedPart(at, reading))
         } catch (error) {
-          // There may be others that are missing.
+          // Goes on, to collect other missing reads.
           if (error instanceof MissingKindError) return undefined
           throw error
         }
@@ -311,7 +317,7 @@ export class GroupReading {
   }
 }
 
-/** What has to be heard of to follow a condition, where names and namespaces alone tell: they never change. */
+/** The listener route of a condition that is bound to names or namespaces, which never change. */
 function listenerRoute(condition: Condition): ListenerRoute | undefined {
   const keys = keysOf(condition)
   if (keys !== undefined) return { keys }

@@ -1,12 +1,12 @@
 import { ClientError } from '../errors/client-error.ts'
 
-/** A group, as far as its memory is counted. */
+/** The memory of a group. */
 export interface ByteHolder {
-  /** The memory that it holds now, at the most: rows, and frames on their way. */
+  /** An upper bound of the memory that the group holds now: rows, and unread frames. */
   readonly heldBytes: number
-  /** The names of the users who share it; none without authentication. */
+  /** The names of the users that share the group; none without authentication. */
   readonly users: ReadonlySet<string>
-  /** The share of one user: a part of what all share, and the frames for this user alone. */
+  /** The share of one user: a part of the shared memory, and the frames for this user alone. */
   heldBytesFor(user: string): number
 }
 
@@ -30,7 +30,7 @@ export interface HeldBytesLimits {
   readonly maxHeldBytesPerUser: number
 }
 
-/** Counts the memory of all groups, in all and for each user. Bounded: what would exceed the bound is refused. */
+/** Counts the memory of all groups, in total and per user, and refuses more than the limits. */
 export class HeldBytes {
   readonly #limits: HeldBytesLimits
   readonly #ofGroup = new Map<ByteHolder, number>()
@@ -40,15 +40,15 @@ export class HeldBytes {
     this.#limits = limits
   }
 
-  /** Of all groups. */
+  /** The memory of all groups. */
   get bytes(): number {
     this.#countAll()
     return this.#bytes
   }
 
   /**
-   * Counts a group again, with `more` bytes that it is about to hold, for one user or for all who share it. Returns why there is no
-   * room, if there is none.
+   * Counts a group again, with `more` bytes that it is about to hold, for one user or for all its users. Returns the
+   * error if there is no room.
    */
   hold(group: ByteHolder, more = 0, ofUser?: string): NoRoomError | undefined {
     this.#count(group)
@@ -59,7 +59,7 @@ export class HeldBytes {
 
   #problemFor(user: string | undefined, more: number): NoRoomError | undefined {
     const { maxHeldBytes, maxHeldBytesPerUser } = this.#limits
-    // Other groups may hold less than when they were counted.
+    // Other groups may hold less than at their last count.
     if (this.#bytes + more > Math.min(maxHeldBytes, maxHeldBytesPerUser)) this.#countAll()
     if (this.#bytes + more > maxHeldBytes) return new NoRoomError(maxHeldBytes, false)
     if (user === undefined || this.#bytes + more <= maxHeldBytesPerUser) return undefined
@@ -67,7 +67,7 @@ export class HeldBytes {
     return new NoRoomError(maxHeldBytesPerUser, true)
   }
 
-  /** A group is over. */
+  /** Removes a group that is over. */
   release(group: ByteHolder): void {
     this.#bytes -= this.#ofGroup.get(group) ?? 0
     this.#ofGroup.delete(group)

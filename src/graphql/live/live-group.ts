@@ -36,47 +36,50 @@ import {
   WithheldNames,
 } from './viewer-membership.ts'
 
-/** Members of a group that leave it together: those of one viewer, or those without one. */
+/** Members that leave a group together: the members of one viewer, or the members without a viewer. */
 export interface LeavingMembers {
   readonly access: ViewerAccess | undefined
   readonly members: ReadonlySet<GroupMember>
 }
 
-/** What keeps the groups. */
+/** The owner of the groups. */
 export interface GroupHost {
   readonly counts: MemberCounts
-  /** A group may hold more or less than before, or is about to hold more: why there is no room for it, where there is none. */
+  /** Counts the memory of a group again, with bytes that it is about to hold. Returns the error if there is no room. */
   hold(group: LiveGroup, moreBytes?: number): NoRoomError | undefined
-  /** What a viewer may see now of what a group reads. Rejects with the `ClientError` that ends the subscriptions. */
+  /**
+   * The viewer's current access to the kinds that a group reads. Rejects with the `ClientError` that ends the
+   * subscriptions.
+   */
   resolve(group: LiveGroup, access: ViewerAccess): Promise<GroupAccess>
-  /** Rows lead to what a group does not follow: other groups of the same will follow it. */
+  /** Records reads that the rows need and the group does not follow. Later groups of the same operation follow them. */
   learn(group: LiveGroup, missing: readonly MissingRead[]): void
-  /** A viewer may see objects of these kinds by their names. */
+  /** Records that a viewer may see objects of these kinds by name. */
   nameKinds(group: LiveGroup, access: ViewerAccess, kinds: Iterable<Kind>): void
-  /** Finds another group for members, or none where they have left. Rejects where there is none for them. */
+  /** Moves members that are still there to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
-  /** A group takes no members any more. */
+  /** The group takes no more members. */
   forget(group: LiveGroup): void
-  /** A group is over. Called once. */
+  /** The group has ended. Called once. */
   ended(group: LiveGroup): void
 }
 
 export interface LiveGroupOptions extends Omit<GroupReadingOptions, 'names' | 'leadsBack'> {
   readonly plan: FramePlan
   readonly host: GroupHost
-  /** Whether rows have led to objects of the followed kind that the list does not have. */
+  /** Whether rows have led to objects of the followed kind outside the list. */
   readonly leadsBack: boolean
-  /** The kinds that only objects have named. */
+  /** The kinds that objects refer to and the operation does not name. */
   readonly further: ReadonlySet<Kind>
-  /** The user who began it; absent where there are no viewers. */
+  /** The user that started the group; absent without viewers. */
   readonly user: string | undefined
   readonly coalesceMs: number
   readonly ring: FrameRingLimits
 }
 
 /**
- * All subscribers who ask the same and may see the same. They share one listener for each kind that is read, one set of rows, and
- * one text of each object and of each frame. A subscriber is a place in the ring of the last frames.
+ * All subscribers with the same operation and the same access. They share one listener per kind, one set of rows, and
+ * one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
 export class LiveGroup
   implements MemberGroup, ByteHolder, FlushedGroup, ListeningGroup, MembershipGroup, ResumedGroup
@@ -109,7 +112,7 @@ export class LiveGroup
   readonly #leaving = new AbortController()
   #expected = 0
   #end: StreamEnd | undefined
-  /** Nothing is written any more: its members are finding another group. */
+  /** The group writes no more frames: its members are moving to another group. */
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
@@ -145,7 +148,7 @@ export class LiveGroup
     this.merged = new MergedFrames(this)
   }
 
-  /** Reads what is there, and follows it from then on. Rejects with what makes that impossible. */
+  /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
   async start(): Promise<void> {
     if (this.#end !== undefined) return
     this.#listeners.begin()
@@ -159,7 +162,7 @@ export class LiveGroup
     this.#listeners.follow()
   }
 
-  /** The membership of a viewer. One without members ends by {@link dropMembership}. */
+  /** The membership of a viewer. {@link dropMembership} ends a membership without members. */
   membershipOf(access: ViewerAccess): ViewerMembership {
     return this.#memberships.of(access)
   }
@@ -168,9 +171,9 @@ export class LiveGroup
     this.#memberships.drop(membership)
   }
 
-  /** Where the members are when they have read all. */
+  /** The positions of a member that has read every frame. */
   get positions(): Positions {
-    // Where nothing waits, everything up to the present has been sent.
+    // If no change waits, the group has sent everything up to the present.
     const stages = [this.flush, this.#listeners, this.filter]
     if (!this.#isLeft && stages.every(({ isDrained }) => isDrained)) this.flush.reachPresent()
     return this.flush.positions
@@ -180,28 +183,28 @@ export class LiveGroup
     return this.flush.isAhead
   }
 
-  /** How many subscribers there are. */
+  /** The number of subscribers. */
   get members(): number {
     return this.#members.size
   }
 
-  /** Whether it takes no members any more. */
+  /** Whether the group takes no more members. */
   get isOver(): boolean {
     return this.#end !== undefined || this.#isLeft
   }
 
-  /** Whether its members have been told that it is over. */
+  /** Whether the group has ended its members' subscriptions. */
   get hasEnded(): boolean {
     return this.#end !== undefined
   }
 
-  /** Why there was no room for it, if that is how it ended. */
+  /** The error, if the group ended for lack of room. */
   get problem(): NoRoomError | undefined {
     if (this.#end?.form !== 'failed') return undefined
     return this.#end.errors.find((error) => error instanceof NoRoomError)
   }
 
-  /** One more subscriber, from the beginning or from where it stood. */
+  /** Adds a subscriber, which starts from a snapshot or resumes. If the group has ended, ends the subscriber, too. */
   join(member: GroupMember, membership: ViewerMembership | undefined): void {
     if (this.#end === undefined) {
       this.#members.add(member)
@@ -209,7 +212,7 @@ export class LiveGroup
     } else member.finish(this.#end)
   }
 
-  /** Takes members of another group, which begin anew here. */
+  /** Takes members of another group. They start again with a snapshot. */
   takeOver(members: ReadonlySet<GroupMember>, membership: ViewerMembership | undefined): void {
     for (const member of members) {
       if (member.isClosed) continue
@@ -221,8 +224,8 @@ export class LiveGroup
   }
 
   /**
-   * The frames that lead a subscriber from where it stood to where the members are; `undefined` where that is not known. Rejects where
-   * the followed kind cannot be read.
+   * The frames that lead a subscriber from `from` to the members' positions; `undefined` if they are unknown. Rejects
+   * if the followed kind cannot be read.
    */
   resume(from: ResumePosition): Promise<Resumption | undefined> {
     return resumed(this, from)
@@ -237,7 +240,7 @@ export class LiveGroup
     if (this.#members.delete(member)) this.#endIfEmpty()
   }
 
-  /** A subscriber is about to join: the group does not end for want of members until the function that this returns is called. */
+  /** Keeps the group alive for a subscriber that is about to join, until the caller calls the returned function. */
   expect(): () => void {
     this.#expected += 1
     return () => {
@@ -250,7 +253,7 @@ export class LiveGroup
     if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
   }
 
-  /** All that there is, at a place in the ring that is not far behind. */
+  /** All rows, with a place in the ring that is not far behind. */
   snapshot(): GroupSnapshot {
     const { writer, positions, ring, content, isAhead } = this
     const written = (): NoRoomError | undefined => this.#problemOfHolding()
@@ -276,7 +279,7 @@ export class LiveGroup
   /** Drops frames that all members have read. */
   #forgetRead(): void {
     const { ring } = this
-    // A subscriber that is about to join may have been given a place already.
+    // A subscriber that is about to join may already have a place.
     if (this.#expected > 0) return
     let place = this.#snapshots.place ?? ring.next
     for (const member of this.#members) {
@@ -291,7 +294,7 @@ export class LiveGroup
   }
 
   stopped(kind: Kind): void {
-    // The informer of a kind that only objects have named ends nothing that was asked for.
+    // The operation does not name a further kind, so the subscription outlives that kind's informer.
     if (this.#options.further.has(kind)) this.#leave()
     else this.end({ form: 'complete' })
   }
@@ -300,7 +303,7 @@ export class LiveGroup
     const { list, reading } = this
     try {
       const settled = reading.now()
-      // Where one of them cannot be read any more, this says so.
+      // Throws if one of them has become unreadable.
       for (const at of followedNeeds(list)) settled.part(at)
       this.end({ form: 'complete' })
     } catch (error) {
@@ -321,14 +324,14 @@ export class LiveGroup
   }
 
   async rewrite(): Promise<void> {
-    // Frames that have not been read may have what is not to be seen any more.
+    // Unread frames may contain data that the viewer may no longer see.
     const behind = [...this.#members].filter(({ isBehind }) => isBehind)
     await this.flush.rewrite()
     this.#snapshots.forget()
     for (const member of behind) if (!member.isClosed) member.beginAnew()
   }
 
-  /** The memory that it holds: rows, and frames that have not been read. */
+  /** The memory of the rows and of unread frames. */
   get heldBytes(): number {
     return this.#sharedBytes + bytesAhead(this.#members, this.merged.kept)
   }
@@ -336,7 +339,7 @@ export class LiveGroup
   get users(): ReadonlySet<string> {
     const { user } = this.#options
     const { users } = this.#memberships
-    // There are no members before the rows are written.
+    // The group has no members before it has written the rows.
     return users.size > 0 || user === undefined ? users : new Set([user])
   }
 
@@ -348,12 +351,15 @@ export class LiveGroup
     return this.content.bytes + this.ring.bytes + this.#snapshots.bytes
   }
 
-  /** Whether there is room for so many bytes of frames. */
+  /** Whether there is room for `bytes` more bytes of frames. */
   hasRoomFor(bytes: number): boolean {
     return this.#problemOfHolding(bytes) === undefined
   }
 
-  /** More may be held than there is room for. What is kept for slow readers goes first: they begin anew. */
+  /**
+   * Over the limit, drops the frames kept for slow readers, which then start again. If that is not enough, ends the
+   * group.
+   */
   #hold(): void {
     if (this.#problemOfHolding() === undefined) return
     this.ring.forgetBefore(this.ring.next)
@@ -362,7 +368,7 @@ export class LiveGroup
     if (error !== undefined) this.end({ form: 'failed', errors: [error] })
   }
 
-  /** A group that is over is not counted: what is left of it is read soon, or its readers are cut off. */
+  /** Skips a group that is over: its readers soon read the rest, or the server cuts them off. */
   #problemOfHolding(more?: number): NoRoomError | undefined {
     return this.isOver ? undefined : this.#host.hold(this, more)
   }
@@ -409,7 +415,7 @@ export class LiveGroup
   }
 }
 
-/** What the frames take that members are still to be given, each counted once. */
+/** The bytes of the frames that members have yet to take, each counted once. */
 function bytesAhead(members: Iterable<GroupMember>, others: Iterable<Resumption> = []): number {
   const all = new Set(others)
   for (const { ahead } of members) if (ahead !== undefined) all.add(ahead)

@@ -35,14 +35,14 @@ export interface LiveGroupsOptions {
   readonly limits: OperationLimits
   readonly live: LiveLimits
   readonly fragments: FragmentCache
-  /** Where those that are open are known. */
+  /** The registry of open subscriptions. */
   readonly subscriptions: OpenSubscriptions
   readonly counts: LiveCounts
-  /** Told of errors that clients see masked. */
+  /** Receives errors that clients see masked. */
   readonly unexpected: GroupReadingOptions['unexpected']
 }
 
-/** A group, and what it was made from. */
+/** A group and the inputs it was made from. */
 interface KnownGroup {
   readonly key: string
   readonly group: LiveGroup
@@ -50,23 +50,23 @@ interface KnownGroup {
   readonly wanted: WantedGroup
   readonly request: AccessRequest
   readonly discovered: DiscoveredKinds
-  /** It is not among the open subscriptions any more. */
+  /** Removes the group from the open subscriptions. */
   readonly closed: () => void
 }
 
-/** What one attempt to find a group is to do with it. `undefined`: it is to be tried again. */
+/** Uses the group that an attempt has found. Returns `undefined` to ask for another attempt. */
 type Place<T> = (
   group: LiveGroup,
   membership: ViewerMembership | undefined,
   resumption: Resumption | undefined,
 ) => T | undefined
 
-/** So often a group is looked for: each may turn out to lack a kind that only its rows name. */
+/** Attempts to find a group: each group may turn out to lack a kind that only its rows refer to. */
 const maxAttempts = 60
-/** Groups that are started at the same time; others wait, so that a change of permissions does not start hundreds at once. */
+/** Groups that start at the same time. Others wait, so that a change of permissions does not start hundreds at once. */
 const maxStarting = 8
 
-/** The groups of subscribers: one for each plan, its variables, what may be seen, and how often frames come. */
+/** The groups of subscribers: one for each plan, variables, access and frame interval. */
 export class LiveGroups implements GroupHost {
   readonly counts: LiveCounts
   readonly #options: LiveGroupsOptions
@@ -75,9 +75,9 @@ export class LiveGroups implements GroupHost {
   readonly #held: HeldBytes
   readonly #starts = new Slots(maxStarting)
   readonly #planNumbers = new WeakMap<FramePlan, number>()
-  /** Of those who ask the same, as long as there is a group of them. */
+  /** The discovered kinds of an operation, kept while it has a group. */
   readonly #discovered = new LRUCache<string, DiscoveredKinds>({ max: 1_000 })
-  /** The kinds of which viewers may see single objects by their names; by what is asked, and the viewer. */
+  /** The kinds of which viewers may see single objects by name, by operation and viewer. */
   readonly #named = new LRUCache<string, Set<Kind>>({ max: 10_000 })
   #plans = 0
 
@@ -87,7 +87,7 @@ export class LiveGroups implements GroupHost {
     this.#held = new HeldBytes(options.live)
   }
 
-  /** One more member. Rejects with the error that the subscriber is sent. */
+  /** Adds a member. Rejects with the error for the subscriber. */
   async join(joining: Joining): Promise<GroupMember> {
     const { served, plan, variables, viewer } = joining
     const { limits, counts } = this.#options
@@ -99,7 +99,7 @@ export class LiveGroups implements GroupHost {
     const access = viewer && new ViewerAccess(served, viewer)
     const wanted = { ...joining, list, coalesceMs }
     const place: Place<GroupMember> = (group, membership, resumption) => {
-      // A snapshot is shared, and these frames are not.
+      // Members share a snapshot, but not these frames.
       const problem = resumption && this.#held.hold(group, resumption.bytes, viewer?.username)
       const begun = problem === undefined ? resumption : undefined
       if (begun !== undefined) counts.resumed += 1
@@ -111,7 +111,7 @@ export class LiveGroups implements GroupHost {
     return this.#placed(wanted, access, place, from)
   }
 
-  /** How they are now. */
+  /** The current state. */
   state(): LiveState {
     const groups = [...this.#byKey.values()]
     return {
@@ -181,7 +181,7 @@ export class LiveGroups implements GroupHost {
     return known
   }
 
-  /** Finds the group that is wanted, and does something with it in a tick in which it may be joined. */
+  /** Finds the wanted group and calls `place` in a tick in which the group takes members. */
   async #placed<T>(
     wanted: WantedGroup,
     access: ViewerAccess | undefined,
@@ -189,7 +189,7 @@ export class LiveGroups implements GroupHost {
     resumeFrom?: ResumePosition,
     leaving?: LiveGroup,
   ): Promise<T> {
-    // What one attempt has discovered is there for the next one, though the group between them ends.
+    // Keeps the discovered kinds for the next attempt, even if the group ends in between.
     const discovered = this.#discoveredOf(wanted)
     discovered.users += 1
     try {
@@ -218,7 +218,7 @@ export class LiveGroups implements GroupHost {
   ): Promise<T | undefined> {
     const { group, started } = await this.#groupFor(wanted, access)
     if (group === leaving) {
-      // The viewer sees again what the group does: it says so itself.
+      // The viewer's access equals the group's again. The membership reopens after its own check.
       if (access !== undefined) group.membershipOf(access).recheck()
       return place(group, undefined, undefined)
     }
@@ -240,7 +240,7 @@ export class LiveGroups implements GroupHost {
     }
   }
 
-  /** The group of those who ask the same and see the same, begun where there is none. Rejects where nothing may be seen. */
+  /** The group with this operation and this access, started if there is none. Rejects if the viewer may see nothing. */
   async #groupFor(wanted: WantedGroup, access: ViewerAccess | undefined): Promise<KnownGroup> {
     const { served, plan, explains } = wanted
     const { syncDeadlineMs, operationDeadlineMs: deadlineMs } = this.#options.limits
@@ -257,7 +257,7 @@ export class LiveGroups implements GroupHost {
       access?.begin()
       let groupAccess = await resolveGroupAccess(access, request)
       await prepared.prepare(groupAccess.visible)
-      // The namespaces that have objects are known now, so that no others are asked about.
+      // The namespaces that have objects are known now, so the review is limited to them.
       if (access !== undefined) {
         groupAccess = await resolveGroupAccess(access, request)
         await prepared.prepare(groupAccess.visible)
@@ -330,7 +330,7 @@ export class LiveGroups implements GroupHost {
     const known = { ...from, group, started: started.promise, closed: subscriptions.add(open) }
     this.#byKey.set(from.key, known)
     this.#known.set(group, known)
-    // Those who wait for it are told; it is the error of nobody else.
+    // Waiting callers get the error. This avoids an unhandled rejection without them.
     started.promise.catch(() => {})
     started.resolve(this.#starts.run(() => group.start()))
     return known
@@ -364,7 +364,7 @@ function namedKey(asked: string, identity: string): string {
   return `${asked} ${identity}`
 }
 
-/** Lets so much work be under way at a time; the rest waits in order. */
+/** Limits concurrent work; the rest waits in order. */
 class Slots {
   #free: number
   readonly #waiting: (() => void)[] = []

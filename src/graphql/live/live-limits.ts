@@ -25,20 +25,20 @@ export const defaultLiveLimits: LiveLimits = {
 export interface LiveState extends Readonly<LiveCounts> {
   readonly groups: number
   readonly members: number
-  /** The memory of all groups: rows, and frames on their way. */
+  /** The memory of all groups: rows, snapshots and unread frames. */
   readonly heldBytes: number
 }
 
 /** Counts since the process began. */
 export interface LiveCounts {
-  /** Times that several frames became one, for a reader that was behind. */
+  /** Merges of several frames into one, for a reader that was behind. */
   merged: number
   /** Frames that readers have taken. */
   frames: number
-  /** Times that a reader was too far behind, and began anew. */
+  /** Readers that were too far behind and started again. */
   resets: number
-  /** Subscriptions that went on where they stood. */
+  /** Subscriptions that resumed from their token. */
   resumed: number
-  /** Subscriptions with a token that began anew. */
+  /** Subscriptions that had a token and started again. */
   notResumed: number
 }

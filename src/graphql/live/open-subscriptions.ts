@@ -12,38 +12,37 @@ import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-/** A subscription, as far as a change of the schema matters to it. */
+/** The parts of a subscription that a change of the schema may affect. */
 export interface OpenSubscription {
-  /** What was served when it was opened, and is what it reads. */
+  /** The schema at the start of the subscription, which it keeps reading. */
   readonly served: ServedSchema
   readonly document: DocumentNode
-  /** The kinds that its text names. */
+  /** The kinds that the document names. */
   readonly kinds: readonly ClusterKind[]
-  /** See `supportingKinds`, of itself. */
+  /** The `supportingKinds` of the subscription. */
   readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
-  /** Ends it; the error is the last that its subscriber is told. */
+  /** Ends the subscription with this error as the last message. */
   readonly end: (error: ClientError) => void
 }
 
 /**
- * The subscriptions that are open. They go on when the schema changes, unless what they read is another thing now: a kind
- * that is served no more, a field that is gone or of another type, a cluster that has been taken away, a kind that has come and that
- * what they say of `usedBy` or `owned`, or a filter by `usedBy`, rests on, too.
+ * The open subscriptions. A change of the schema ends those that it affects: it removes a kind or a cluster, removes a
+ * field or changes its type, or adds a kind that their `usedBy`, `owned` or filter by `usedBy` depends on.
  */
 export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
   readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()
   #now: ServedSchema | undefined
 
-  /** Takes one in until the function that it returns is called. */
+  /** Adds a subscription. The returned function removes it. */
   add(subscription: OpenSubscription): () => void {
     this.#open.add(subscription)
     return () => this.#forget(subscription)
   }
 
   /**
-   * What a subscription reads, for those whose objects may name any kind, as the owners of objects: when one of those that are not
-   * served comes to be, the subscription ends, as what it told of those objects was not all.
+   * The schema for a subscription to read. It records unserved kinds that objects refer to, for example as owners. When
+   * the server starts to serve one of them, the subscription ends, because its rows were incomplete.
    */
   reading(subscription: OpenSubscription): ServedSchema {
     const { served } = subscription
@@ -57,7 +56,7 @@ export class OpenSubscriptions {
     }
   }
 
-  /** Something else is served from now on: ends those that cannot go on. */
+  /** Applies a new schema: ends the subscriptions that it affects. */
   follow(now: ServedSchema): void {
     this.#now = now
     const readings = new Map<DocumentNode, Map<GraphQLSchema, string | undefined>>()
@@ -86,7 +85,7 @@ export class OpenSubscriptions {
   #missed(subscription: OpenSubscription, named: NamedKind): void {
     if (!this.#open.has(subscription)) return
     const problem = this.#now && nowServed(named, this.#now)
-    // Not in the midst of what reads it.
+    // Lets the current read finish first.
     if (problem !== undefined) queueMicrotask(() => this.#end(subscription, problem))
     let unserved = this.#unserved.get(subscription)
     if (unserved === undefined) this.#unserved.set(subscription, (unserved = new Map()))
@@ -102,13 +101,13 @@ export class OpenSubscriptions {
   }
 }
 
-/** A kind as owner references and other references name it. */
+/** A kind as object references name it. */
 interface NamedKind {
   readonly group: string
   readonly kind: string
 }
 
-/** So many kinds that are not served are remembered of each subscription; of what else its objects name nothing is heard. */
+/** The number of unserved kinds to record per subscription. Later changes of further kinds do not end it. */
 const maxUnserved = 1_000
 
 function nowServed({ group, kind }: NamedKind, now: ServedSchema): Problem | undefined {
@@ -142,7 +141,10 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
   return undefined
 }
 
-/** What uses an object, or is owned by it, says nothing true of a kind that it does not know, and no more does a filter by it. */
+/**
+ * A kind that the new schema adds to `usedBy` or `owned` of the subscription's kinds. The old plan does not read it, so
+ * these fields, and filters by them, would be incomplete.
+ */
 function furtherSupport(
   { kinds, served, supporting }: OpenSubscription,
   now: ServedSchema,
@@ -182,7 +184,7 @@ function otherIndex(before: Kind, now: Kind): string | undefined {
   })?.name
 }
 
-/** What a document reads otherwise than before; found out once for all who have sent the same. */
+/** The first difference in a document's reads, computed once per document and schema. */
 function otherReading(
   { document, served }: OpenSubscription,
   now: ServedSchema,

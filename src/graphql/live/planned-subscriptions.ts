@@ -30,39 +30,39 @@ import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
-  /** What is served at the moment. */
+  /** The schema currently served. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  /** Told of each subscription that has begun or was refused, and of its end. */
+  /** Receives a report for each started or refused subscription, and for its end. */
   readonly observer?: OperationObserver | undefined
 }
 
-/** Where a subscription came from, and since when it is answered, as `performance.now()` told. */
+/** The viewer of a subscription, and its start in `performance.now()` time. */
 export interface SubscriptionOrigin {
-  /** Who asks; absent where everything may be seen. */
+  /** Absent without access control: the subscriber may see everything. */
   readonly viewer?: Viewer | undefined
   readonly beganMs?: number | undefined
 }
 
-/** A document that has been parsed and validated, and what comes with it. */
+/** A parsed and validated document, with the other parts of the request. */
 export interface SubscriptionRequest {
   readonly document: DocumentNode
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
-  /** Whether frames say how their rows were read. */
+  /** Whether frames explain how their rows were read. */
   readonly explains?: boolean
 }
 
-/** An operation that has been asked. */
+/** A compiled operation. */
 interface KnownSubscription {
   readonly served: ServedSchema
   readonly plan: Plan<FramePlan>
-  /** Variables that stand nowhere but in `resumeFrom` and `coalesceMs`: what is asked for does not depend on them. */
+  /** Variables that occur only in `resumeFrom` and `coalesceMs`. The rows do not depend on them. */
   readonly otherVariables: ReadonlySet<string>
 }
 
-/** Answers subscriptions by their plans: those who ask the same are members of one group. */
+/** Answers subscriptions by their plans. Subscribers with the same operation share a group. */
 export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
   readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
@@ -74,7 +74,7 @@ export class PlannedSubscriptions {
   }
 
   /**
-   * The frames of one more subscriber, or the errors that it is sent in their place. Never rejects. They must be closed at the end.
+   * The frames of a new subscriber, or its errors. Never rejects. The caller must close the stream.
    */
   async subscribe(
     { query, ...request }: QueryRequest,
@@ -92,7 +92,7 @@ export class PlannedSubscriptions {
     return this.subscribeTo({ ...request, document }, origin)
   }
 
-  /** The same for a document that has been parsed and validated. */
+  /** Like {@link subscribe}, for a parsed and validated document. */
   async subscribeTo(
     request: SubscriptionRequest,
     { viewer, beganMs = performance.now() }: SubscriptionOrigin,
@@ -136,12 +136,12 @@ export class PlannedSubscriptions {
     return stream
   }
 
-  /** How they are now. */
+  /** The current state. */
   state(): LiveState {
     return this.#groups.state()
   }
 
-  /** The member that the subscriber becomes, or why it becomes none. Never rejects. */
+  /** The new member, or the errors that prevent it. Never rejects. */
   async #begun(
     served: ServedSchema,
     request: SubscriptionRequest,
@@ -216,7 +216,7 @@ function followable(error: unknown): unknown {
   })
 }
 
-/** The codes of the errors that a subscription has ended with. */
+/** The codes of the errors that ended a subscription. */
 function codesOf({ end }: MemberStream): readonly string[] {
   if (end?.form !== 'failed') return []
   const { errors } = clientResult({
@@ -226,13 +226,13 @@ function codesOf({ end }: MemberStream): readonly string[] {
   return [...new Set(errors.map(({ extensions }) => String(extensions['code'])))]
 }
 
-/** What a request asks for by its variables, as a hash: two with the same are answered the same. */
+/** A hash of the variables that decide the rows. Requests of one plan with the same hash get the same answer. */
 function askedBy(
   inputs: Readonly<Record<string, unknown>>,
   { coerced }: VariableValues,
   without: ReadonlySet<string>,
 ): string {
-  // Those that are not given have their defaults, which are the document's; null is another thing.
+  // Omitted variables take the document's defaults. Null counts as given.
   const isGiven = (name: string): boolean => Object.hasOwn(inputs, name) && !without.has(name)
   const names = Object.keys(coerced).filter(isGiven)
   const text = JSON.stringify(names.toSorted().map((name) => [name, inputs[name]]))
@@ -251,6 +251,6 @@ function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {
       if (isOther && value.kind === NodeKind.VARIABLE) inOthers.add(value.name.value)
     },
   })
-  // Its definition is a use, too.
+  // The definition of a variable counts as a use, too.
   return new Set([...inOthers].filter((name) => uses.get(name) === 2))
 }

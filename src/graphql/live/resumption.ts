@@ -18,7 +18,7 @@ import type { GroupReading } from './group-reading.ts'
 import { GroupRows } from './group-rows.ts'
 import { additionOf, type LiveChangeText, removalNow, type SentChange } from './live-change.ts'
 
-/** A group, as far as a subscriber can go on in it. */
+/** The parts of a group that a resuming subscriber needs. */
 export interface ResumedGroup {
   readonly list: FollowedList
   readonly reading: GroupReading
@@ -26,28 +26,28 @@ export interface ResumedGroup {
   readonly ring: FrameRing
   readonly writer: FrameWriter
   readonly coalesceMs: number
-  /** Where members are that have read all. */
+  /** The positions of a member that has read every frame. */
   readonly positions: Positions
-  /** Whether rows were sent as they came to be behind the positions. */
+  /** Whether some rows were sent in a state newer than the positions. */
   readonly isAhead: boolean
-  /** Whether rows depend on permissions that a token does not have. */
+  /** Whether rows depend on permissions that tokens do not record. */
   readonly hasOnlyViewer: boolean
   /** Aborted when the group is over. */
   readonly leaving: AbortSignal
-  /** What tokens of the group have. */
+  /** The contents of the group's tokens. */
   readonly token: Pick<ResumePosition, 'cluster' | 'incarnation' | 'list' | 'access'>
 }
 
-/** A position is waited for that another replica has been to: so long, besides the time for which changes are gathered. */
+/** The wait for a position that another replica has reached, on top of the coalescing time. */
 const reachMs = 2_000
-/** A snapshot has no more changes than there are objects; a resumption may have so many more. */
+/** A resumption may have this many more changes than a snapshot. */
 const changesBeyondSnapshot = 100
-/** Where all rows may have been written otherwise, and there are more than these, the subscriber begins anew: that is shared. */
+/** If all rows may have changed and there are more than these, the subscriber starts again with the shared snapshot. */
 const maxRowsAnew = 500
 
 /**
- * The frames that lead a subscriber from where it stood to where the members of a group are; `undefined` where that is not known, or
- * longer than a snapshot. Rejects where the followed kind cannot be read.
+ * The frames that lead a subscriber from `from` to the positions of the group's members; `undefined` if they are
+ * unknown, or longer than a snapshot. Rejects if the followed kind cannot be read.
  */
 export async function resumed(
   group: ResumedGroup,
@@ -60,7 +60,7 @@ export async function resumed(
   const settled = await reading.settled()
   await reading.reach(settled, from.positions)
   if (!(await hasReached(group, from.positions))) return undefined
-  // From here on in one tick.
+  // The rest runs in one tick.
   const { positions, isAhead } = group
   const missed =
     content instanceof GroupRows ? missedOf(group, content, from) : missedOfPage(group, from)
@@ -71,7 +71,7 @@ export async function resumed(
   return resumptionBy(frames, { rows: missed.length, next: ring.next, positions })
 }
 
-/** Waits for a while until the members have been sent all that leads to a position. */
+/** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */
 async function hasReached(group: ResumedGroup, wanted: Positions): Promise<boolean> {
   const { coalesceMs, leaving } = group
   const deadlineMs = performance.now() + 2 * coalesceMs + reachMs
@@ -83,18 +83,18 @@ async function hasReached(group: ResumedGroup, wanted: Positions): Promise<boole
   return !leaving.aborted
 }
 
-/** Whether a subscriber at these positions has been sent all that leads to the wanted ones, as far as they can be compared. */
+/** Whether `positions` have reached the wanted positions, as far as the two compare. */
 function isReached(wanted: Positions, positions: Positions): boolean {
   return Object.entries(positions).every(([type, position]) => {
     const version = wanted[type]
     if (version === undefined || version === position) return true
     const order = compareResourceVersions(resourceVersion(version), resourceVersion(position))
-    // Where there is no order, the history tells whether it has been passed.
+    // Without an order, the history decides later.
     return order === undefined || order <= 0
   })
 }
 
-/** Nothing, where nothing has changed that the page shows; else it is sent anew. */
+/** No changes if the page is the same; `undefined` if the server must send the page again. */
 function missedOfPage(
   group: ResumedGroup,
   from: ResumePosition,
@@ -107,8 +107,8 @@ function missedOfPage(
 }
 
 /**
- * What a subscriber is sent that held a list at a position. What it held is worked out from the changes since. If it had been sent some of
- * them, a change may be sent again, and the removal of an object that it does not hold.
+ * The changes for a subscriber that held a list at a position. The changes since then tell which objects it held. If it
+ * has already received some of them, it may receive a change again, and the removal of an object that it does not hold.
  */
 function missedOf(
   group: ResumedGroup,
@@ -146,7 +146,7 @@ function missedOf(
   return missed.length > rows.size + changesBeyondSnapshot ? undefined : missed
 }
 
-/** What to send of a row that may have come to match, or match no more: it is not known which. */
+/** The change for a row that may or may not have matched before: its current state, or its removal. */
 function asItIsNow(key: string, part: KindView, rows: GroupRows): readonly LiveChangeText[] {
   const now = rows.sentOf(key)
   if (now !== undefined) return [additionOf(now)]
@@ -155,16 +155,16 @@ function asItIsNow(key: string, part: KindView, rows: GroupRows): readonly LiveC
   return [removalNow(part, { key, uid: part.view.uidOf(id) })]
 }
 
-/** What has happened to the followed kind, and to those that its rows are written from besides, in the order of the needs. */
+/** The changes of the followed kind and of the other kinds that its rows read, in the order of the needs. */
 interface ChangesSince {
   readonly changes: readonly Change[]
-  /** `undefined` where that is not known: the kind was not read then, or it is too long ago. */
+  /** `undefined` if unknown: the kind was not read then, or the position is too old. */
   readonly related: readonly (readonly Change[] | undefined)[]
-  /** Whether any row may have been written otherwise since. */
+  /** Whether any row may have a different text since. */
   readonly isAnyRow: boolean
 }
 
-/** What has happened to the kinds that are read since a position; `undefined` where that is not known of the followed one. */
+/** The changes of the kinds that the group reads since a position; `undefined` if unknown for the followed kind. */
 function changesSince(
   { reading, hasOnlyViewer }: ResumedGroup,
   { positions }: ResumePosition,
@@ -176,13 +176,13 @@ function changesSince(
     return reading.history(at).since(resourceVersion(position))
   })
   if (changes === undefined) return undefined
-  // What was sent of a kind that was in memory then is to be taken back.
+  // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
   const mayHaveShownMore = reading.looksAround && !reading.followsAll(positions)
   const isAnyRow = hasOnlyViewer || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
 }
 
-/** The rows that were written from objects which have changed: all of them where that is not known. */
+/** The rows that read changed objects; all rows if this is unknown. */
 function rowsWrittenFrom(
   { changes, related, isAnyRow }: ChangesSince,
   { reading, content }: ResumedGroup,
@@ -201,8 +201,8 @@ function rowsWrittenFrom(
 }
 
 /**
- * The rows that may match since a position, or match no more, as objects have changed that the filter rests on; `undefined` where
- * that is not known, or may be any.
+ * The rows that may have started or stopped matching since a position, because objects that the filter reads have
+ * changed; `undefined` if the rows are unknown or too many.
  */
 function affectedSince(
   { list, reading }: ResumedGroup,
@@ -238,27 +238,30 @@ function affectedSince(
   return rows
 }
 
-/** The UID of the object that was there before these changes of one key, if it may have matched. */
+/** The UID of the object before these changes of one key, if it may have matched. */
 function heldBefore(changes: readonly Change[], matched: ObjectTest): string | undefined {
   const [first] = changes
   if (first === undefined || first.type === 'ADDED') return undefined
   return matchedBefore(first, matched) ? first.uid : undefined
 }
 
-/** The UIDs of all objects that may have matched before these changes or since: a subscriber that is ahead may hold any of them. */
+/**
+ * The UIDs of all objects that may have matched before or after any of these changes. A subscriber that is ahead may
+ * hold each.
+ */
 function matchedSince(changes: readonly Change[], matched: ObjectTest): readonly string[] {
   const mayMatch = changes.filter((change) => mayHaveMatched(change, matched))
   return [...new Set(mayMatch.map(({ uid }) => uid))]
 }
 
-/** Whether one of the states that a change is about may have matched. */
+/** Whether the state before or after a change may have matched. */
 function mayHaveMatched(change: Change, matched: ObjectTest): boolean {
   return (
     matched(change.object) !== false || (change.type !== 'ADDED' && matchedBefore(change, matched))
   )
 }
 
-/** Whether the state before a change may have matched; where it is not known, it may. */
+/** Whether the state before a change may have matched. An unknown state may. */
 function matchedBefore(change: Change, matched: ObjectTest): boolean {
   const before = change.type === 'DELETED' ? change.object : change.previous
   return before === undefined || matched(before) !== false

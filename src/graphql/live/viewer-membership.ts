@@ -9,27 +9,29 @@ import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { type GroupAccess, MissingKindError, type NameDecisions } from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
 
-/** What memberships need of their group. */
+/** The parts of a group that memberships need. */
 export interface MembershipGroup {
   readonly cluster: string
   readonly groupAccess: GroupAccess
-  /** Whether rows depend on who the viewer is; then all members have the same. */
+  /** Whether rows depend on the viewer's identity; then all members have the same viewer. */
   readonly hasOnlyViewer: boolean
-  /** What a viewer may see now. Rejects with the `ClientError` that ends the subscriptions. */
+  /** The viewer's current access. Rejects with the `ClientError` that ends the subscriptions. */
   resolve(access: ViewerAccess): Promise<GroupAccess>
-  /** Writes all rows anew, where they depend on who the viewer is. Rejects where that is not possible. */
+  /** Rewrites all rows after a change of the viewer's permissions. Rejects if that fails. */
   rewrite(): Promise<void>
-  /** A viewer may see objects of these kinds by their names. */
+  /** Records that a viewer may see objects of these kinds by name. */
   nameKinds(access: ViewerAccess, kinds: Iterable<Kind>): void
-  /** Finds another group for the members of a viewer. Rejects where there is none. */
+  /** Moves the members of a viewer to another group. Rejects if no group can take them. */
   regroup(membership: ViewerMembership): Promise<void>
 }
 
-/** A viewer's access is reviewed again after so long at least, if no change is heard of. */
+/** The minimum time until the next review of a viewer's access, if no change is reported. */
 const minHoldsMs = 1_000
-/** So many names are asked about again as soon as a permission may have changed; more only when the answers are too old. */
+/**
+ * Up to this many names get a new review when a permission may have changed; more names wait until the answers expire.
+ */
 const fewNames = 50
-/** Names that a group may withhold; each takes two access reviews for each viewer. */
+/** The names that a group may withhold. Each costs two access reviews per viewer. */
 const maxWithheld = 500
 
 interface WithheldName {
@@ -37,17 +39,17 @@ interface WithheldName {
   readonly key: string
 }
 
-/** The names of objects that the texts of a group withhold: no rule for a whole namespace allows them. A rule may name one. */
+/** The names of objects that a group's rows withhold because only a rule for the single name could allow them. */
 export class WithheldNames implements NameDecisions {
   readonly all: Map<string, WithheldName> = new Map<string, WithheldName>()
   readonly #more: () => void
 
-  /** `more` is called when there is a further one. */
+  /** Calls `more` for each new name. */
   constructor(more: () => void) {
     this.#more = more
   }
 
-  /** Throws `MissingKindError` where there are too many. */
+  /** Throws `MissingKindError` beyond {@link maxWithheld} names. */
   mayLook(at: ClusterKind, key: string): false {
     const name = `${at.kind.typeName} ${key}`
     if (this.all.has(name)) return false
@@ -59,8 +61,8 @@ export class WithheldNames implements NameDecisions {
 }
 
 /**
- * The members of a group that have the same viewer. When that viewer's permissions may have changed, they are sent nothing until it is
- * known what the viewer may see. If that is something else than the group sees, they leave the group.
+ * The members of a group that have the same viewer. When the viewer's permissions may have changed, they receive no
+ * frames until a review is done. If the viewer's access then differs from the group's, they leave the group.
  */
 export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
@@ -76,7 +78,7 @@ export class ViewerMembership implements MemberGate {
   #hasChanged = false
   #checking: Promise<void> | undefined
   #timer: NodeJS.Timeout | undefined
-  /** Withheld names that the viewer may not see, as far as that was asked lately. */
+  /** Withheld names that recent reviews have denied to the viewer. */
   readonly #refused = new Set<string>()
 
   constructor(access: ViewerAccess, group: MembershipGroup, withheld: WithheldNames) {
@@ -90,12 +92,12 @@ export class ViewerMembership implements MemberGate {
     })
   }
 
-  /** Whether the viewer sees what the group does, as far as is known. */
+  /** Whether the latest review found the viewer's access equal to the group's, and has not expired. */
   get isOpen(): boolean {
     return this.#isSettled && performance.now() < this.#untilMs
   }
 
-  /** Sends nothing until it is known again what the viewer may see. */
+  /** Holds frames back until a new review of the viewer's access is done. */
   recheck(): void {
     this.#isSettled = false
     this.#isStale = true
@@ -106,14 +108,14 @@ export class ViewerMembership implements MemberGate {
     })
   }
 
-  /** Resolves when it is known whether it is open, or after so long. Never rejects. */
+  /** Resolves after the review under way, or after the deadline. Never rejects. */
   async ready(deadlineMs: number): Promise<void> {
     if (!this.isOpen && this.#checking === undefined) this.recheck()
     const checked = this.#checking ?? Promise.resolve()
     await withDeadline('what a viewer may see', checked, deadlineMs).catch(() => {})
   }
 
-  /** The group withholds a further name. */
+  /** Reviews names that the group has newly withheld. */
   askMore(): void {
     if (!this.isOpen) return
     void this.#seesWithheld().then(
@@ -124,12 +126,15 @@ export class ViewerMembership implements MemberGate {
     )
   }
 
-  /** The group is over: members may take the rest until the viewer's permissions may have changed, which closes it for good. */
+  /**
+   * The group is over. Members may take the remaining frames until a possible change of permissions, which closes the
+   * gate for good.
+   */
   retire(): void {
     this.#leaving.abort()
   }
 
-  /** It has no members any more. */
+  /** Ends the membership: it has no more members. */
   close(): void {
     this.#leaving.abort()
     this.#isSettled = false
@@ -182,7 +187,7 @@ export class ViewerMembership implements MemberGate {
     for (const member of this.members) member.announce()
   }
 
-  /** Reviews access again when the answers are too old. */
+  /** Schedules a new review for when the answers expire. */
   #expire(): void {
     const restMs = this.#untilMs - performance.now()
     clearTimeout(this.#timer)
@@ -195,7 +200,7 @@ export class ViewerMembership implements MemberGate {
     this.#timer.unref()
   }
 
-  /** Whether the viewer may see an object that the group withholds; the viewer then needs rows of their own. */
+  /** Whether the viewer may see an object that the group withholds. Such a viewer needs separate rows. */
   async #seesWithheld(): Promise<boolean> {
     const { all } = this.#withheld
     while (this.#refused.size < all.size) {
@@ -217,19 +222,19 @@ export class ViewerMembership implements MemberGate {
   }
 }
 
-/** A cluster that cannot be asked for a while is asked again, while nothing is sent; that it may not be asked lasts. */
+/** Whether to retry a failed review: an unreachable cluster may come back, other errors last. */
 function isPassing(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
 }
 
-/** The members of a group by viewer: a viewer's access is reviewed once for all of them. */
+/** The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. */
 export class GroupMemberships {
   readonly #group: MembershipGroup
   readonly #withheld: WithheldNames
   readonly #memberships = new Map<string, ViewerMembership>()
   readonly #users = new Set<string>()
   readonly #membershipOf = new WeakMap<GroupMember, ViewerMembership>()
-  /** The namespaces of objects that have been heard of, by kind. */
+  /** The namespaces of added objects, by kind. */
   readonly #places = new Map<Kind, Set<string>>()
 
   constructor(group: MembershipGroup, withheld: WithheldNames) {
@@ -237,7 +242,7 @@ export class GroupMemberships {
     this.#withheld = withheld
   }
 
-  /** The membership of a viewer, made where there is none. */
+  /** The membership of a viewer, created if there is none. */
   of(access: ViewerAccess): ViewerMembership {
     let membership = this.#memberships.get(access.identity)
     if (membership === undefined) {
@@ -252,7 +257,7 @@ export class GroupMemberships {
     return this.#memberships.values()
   }
 
-  /** The names of the users who have members. */
+  /** The names of the users that have memberships. */
   get users(): ReadonlySet<string> {
     return this.#users
   }
@@ -264,13 +269,13 @@ export class GroupMemberships {
     }
   }
 
-  /** A member is one of a viewer's. */
+  /** Adds a member to a viewer's membership. */
   join(member: GroupMember, membership: ViewerMembership): void {
     membership.members.add(member)
     this.#membershipOf.set(member, membership)
   }
 
-  /** A member leaves. A membership ends with its last member. */
+  /** Removes a member. A membership ends with its last member. */
   leave(member: GroupMember): void {
     const membership = this.#membershipOf.get(member)
     if (membership?.members.delete(member) === true) this.drop(membership)
@@ -288,12 +293,12 @@ export class GroupMemberships {
     this.#users.delete(viewer.username)
   }
 
-  /** The group withholds a further name. */
+  /** Reviews names that the group has newly withheld. */
   askMore(): void {
     for (const membership of this.#memberships.values()) membership.askMore()
   }
 
-  /** Objects have come to namespaces that had none: access to them has not been reviewed yet. */
+  /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
   heard(kind: Kind, changes: readonly Change[]): void {
     if (this.#memberships.size === 0 || !this.#group.groupAccess.isPlaceBound(kind)) return
     let places = this.#places.get(kind)
