@@ -23,7 +23,7 @@ export {
   type OperationObserver,
   type OperationReport,
 } from './graphql/answer/operation-observer.ts'
-export { type ServerObserver, type ServerRefusal } from './server/server-observer.ts'
+export { type ServerObserver, type ServerRefusal } from './server/operation-options.ts'
 export { type GatewayLog } from './gateway/observers.ts'
 export { NoClusterError } from './gateway/fleet.ts'
 export { type CacheLimits } from './cache/cache-bounds.ts'

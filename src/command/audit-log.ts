@@ -6,7 +6,7 @@ import type {
   RefusedDocument,
 } from '../graphql/answer/operation-observer.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
-import type { ServerObserver, ServerRefusal } from '../server/server-observer.ts'
+import type { ServerObserver, ServerRefusal } from '../server/operation-options.ts'
 
 /** The maximum size of waiting lines. Further lines are dropped, and the gateway logs the loss. */
 const maxWaitingBytes = 16_777_216

@@ -1,5 +1,5 @@
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
-import type { ServerObserver } from '../server/server-observer.ts'
+import type { ServerObserver } from '../server/operation-options.ts'
 
 /** The log of the gateway. */
 export interface GatewayLog {

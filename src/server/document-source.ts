@@ -1,7 +1,7 @@
 import type { Viewer } from '../access/viewer.ts'
 import { clientErrorOf } from '../graphql/errors/client-error.ts'
 import { refusedDocument } from '../graphql/answer/operation-observer.ts'
-import type { ServerObserver } from './server-observer.ts'
+import type { ServerObserver } from './operation-options.ts'
 
 /** An operation of a request, with its document or an id of one. */
 export interface DocumentRequest {

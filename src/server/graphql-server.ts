@@ -27,11 +27,12 @@ import {
   graphqlPath,
   type OperationPipelineOptions,
   type ServerLog,
+  type ServerObserver,
 } from './operation-options.ts'
 import { createOperationPipeline, type OperationPipeline } from './operation-pipeline.ts'
 import { ListenError } from './server-errors.ts'
-import type { ServerObserver } from './server-observer.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
+import type { ServerParts } from './server-parts.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
@@ -124,48 +125,33 @@ class RunningServer implements GraphQLServer {
     const contextOf = contextWithViewer(options.context, requireViewer)
     const { plugins } = options
     this.#pipeline = createOperationPipeline({ plugins, documents, contextOf, observer, log })
-    const planned = plannedAlone(options)
-    const origins = new OriginCheck({
-      hosts: new HostList(server.host, server.allowedHosts),
-      allowedOrigins: server.allowedOrigins,
-    })
-    const quotas = new UserQuotas(server)
-    const unsent = new UnsentBytes(server, observer)
-    const http = (this.#http = new HttpTransport({
+    const parts: ServerParts = {
+      limits: server,
       pipeline: this.#pipeline,
-      origins,
-      maxBodyBytes: server.maxBodyBytes,
-      compressFromBytes: server.compressFromBytes,
       documents,
-      reauthenticateMs: server.reauthenticateMs,
-      metrics: server.metricsOnApiPort ? options.metrics : undefined,
-      observer,
-      graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
+      origins: new OriginCheck(
+        new HostList(server.host, server.allowedHosts),
+        server.allowedOrigins,
+      ),
       authenticator,
-      quotas,
-      unsent,
+      quotas: new UserQuotas(server),
+      unsent: new UnsentBytes(server, observer),
       contextOf,
-      planned,
-      keepAliveMs: server.pingIntervalMs,
+      planned: plannedAlone(options),
+      observer,
+      log,
+    }
+    const http = (this.#http = new HttpTransport({
+      ...parts,
+      metrics: server.metricsOnApiPort ? options.metrics : undefined,
+      graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
       probes: {
         readiness: options.readiness,
         isStopping: () => this.#stopped !== undefined,
         tellsReasons: !this.#asksWho,
       },
-      log,
     }))
-    this.#webSockets = new WebSocketTransport({
-      pipeline: this.#pipeline,
-      documents,
-      origins,
-      limits: server,
-      authenticator,
-      quotas,
-      unsent,
-      planned,
-      observer,
-      log,
-    })
+    this.#webSockets = new WebSocketTransport(parts)
     const httpOptions = {
       maxHeaderSize: 16_384,
       headersTimeout: Math.min(10_000, server.requestDeadlineMs),

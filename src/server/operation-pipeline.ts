@@ -28,8 +28,8 @@ import {
   type OperationContext,
   type OperationOrigin,
   type OperationPipelineOptions,
+  type ServerObserver,
 } from './operation-options.ts'
-import type { ServerObserver } from './server-observer.ts'
 
 /** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
 export interface TransportContext {

@@ -1,6 +1,7 @@
 import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../graphql/errors/client-error.ts'
 import { interruptible } from '../lib/generators.ts'
+import type { Output } from './unsent-bytes.ts'
 
 /** The end of a subscription's frames. */
 export type StreamEnd =
@@ -60,4 +61,65 @@ export function streamedResults(
     if (end.form === 'failed') yield { errors: end.errors.map(clientErrorOf) }
   }
   return interruptible(results(), () => stream.close())
+}
+
+/** The number of waiting bytes beyond which a connection takes no more frames. */
+const maxWaitingBytes = 262_144
+
+/**
+ * Sends the frames of planned subscriptions over one connection. Takes a frame only when the connection has room, so it
+ * holds nothing for a slow reader.
+ */
+export class FrameSink {
+  readonly #output: Output
+  /** Streams that wait for room. */
+  #waiting = new Set<() => void>()
+
+  constructor(output: Output) {
+    this.#output = output
+  }
+
+  /** Call when the connection is closed. */
+  close(): void {
+    this.#output.close()
+    this.#waiting.clear()
+  }
+
+  /**
+   * Sends all frames of a stream. `write` writes one frame as a message of its operation; subscribers share the
+   * payload, so it must not change. Resolves when the stream has ended.
+   */
+  send(stream: PlannedStream, write: (payload: Buffer) => void): Promise<StreamEnd> {
+    return new Promise((resolve) => {
+      const pump = (): void => {
+        while (stream.isHeld === true || this.#hasRoom(pump)) {
+          const payload = stream.take()
+          if (payload !== undefined) {
+            write(payload)
+            continue
+          }
+          if (stream.end !== undefined) resolve(stream.end)
+          return
+        }
+        // A closed stream does not wait for room.
+        if (stream.isClosed && stream.end !== undefined) resolve(stream.end)
+      }
+      stream.onReady(pump)
+      pump()
+    })
+  }
+
+  /** Call when waiting bytes have been sent, at the latest when all have. */
+  drained(): void {
+    if (this.#output.measure() > maxWaitingBytes / 2 || this.#waiting.size === 0) return
+    const waiting = this.#waiting
+    this.#waiting = new Set()
+    for (const pump of waiting) pump()
+  }
+
+  #hasRoom(pump: () => void): boolean {
+    if (this.#output.measure() <= maxWaitingBytes) return true
+    this.#waiting.add(pump)
+    return false
+  }
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Viewer } from '../access/viewer.ts'
-import type { ServerObserver } from './server-observer.ts'
+import type { ServerObserver } from './operation-options.ts'
 
 /** Bounds of the bytes that wait for slow readers, on all transports. */
 export interface UnsentLimits {

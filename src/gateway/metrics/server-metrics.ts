@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
-import type { ServerObserver, ServerRefusal } from '../../server/server-observer.ts'
+import type { ServerObserver, ServerRefusal } from '../../server/operation-options.ts'
 
 /** The metrics of authentication, refusals and connections. */
 export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserver, 'verified'> {

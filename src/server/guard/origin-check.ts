@@ -2,17 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { HostList } from './host-list.ts'
 import type { Refusal } from './refusal.ts'
 
-export interface OriginCheckOptions {
-  readonly hosts: HostList
-  readonly allowedOrigins: readonly string[]
-}
-
 /** Checks host and origin of a request by its headers, for both transports. */
 export class OriginCheck {
   readonly #hosts: HostList
   readonly #allowedOrigins: ReadonlySet<string>
 
-  constructor({ hosts, allowedOrigins }: OriginCheckOptions) {
+  constructor(hosts: HostList, allowedOrigins: readonly string[]) {
     this.#hosts = hosts
     this.#allowedOrigins = new Set(allowedOrigins)
   }

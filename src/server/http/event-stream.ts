@@ -1,23 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  type ExecutionArgs,
-  type ExecutionResult,
-  getOperationAST,
-  type GraphQLError,
-} from 'graphql'
-import type { CallerToken } from '../../access/authentication/authenticator.ts'
-import type { Viewer } from '../../access/viewer.ts'
+import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../../graphql/errors/client-error.ts'
 import { interruptible } from '../../lib/generators.ts'
-import { type DocumentSource, observedDocument } from '../document-source.ts'
-import { FrameSink } from '../frame-sink.ts'
-import { asksForExplanation } from '../guard/operation-request.ts'
-import { type MadeContext, type OperationPipeline, sentResult } from '../operation-pipeline.ts'
-import { type PlannedStream, type StreamEnd, streamedResults } from '../planned-stream.ts'
-import type { ServerObserver } from '../server-observer.ts'
-import type { UnsentBytes } from '../unsent-bytes.ts'
+import { sentResult } from '../operation-pipeline.ts'
+import { FrameSink, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
+import type { ServerParts } from '../server-parts.ts'
+import {
+  answerOperation,
+  type Answers,
+  prepareOperation,
+  type StreamedRequest,
+} from '../streamed-operation.ts'
 import { countUnsent } from './http-answer.ts'
-import type { HashedOperation, PlannedQueries } from './query-fast-path.ts'
 
 /**
  * Whether a request prefers server-sent events: whether they are its first accepted type that the server supports.
@@ -32,21 +26,6 @@ const eventType = /^\s*text\/event-stream\s*(;|$)/i
 const answerTypes =
   /^\s*(text\/event-stream|application\/(graphql-response\+)?json|application\/\*|\*\/\*)\s*(;|$)/i
 
-export interface EventStreamOptions {
-  readonly pipeline: OperationPipeline
-  readonly documents: DocumentSource
-  readonly planned: PlannedQueries | undefined
-  readonly viewer: Viewer | undefined
-  readonly callerToken: CallerToken | undefined
-  readonly made: MadeContext
-  /** The interval of comments that keep proxies from closing the connection. */
-  readonly keepAliveMs: number
-  readonly unsent: UnsentBytes
-  readonly observer: ServerObserver | undefined
-}
-
-type Results = AsyncGenerator<ExecutionResult, void, void>
-
 /** The text around each result. */
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
@@ -57,18 +36,18 @@ const behind = Buffer.from('\n\n')
  * is closed.
  */
 export async function answerEvents(
-  request: IncomingMessage,
   response: ServerResponse,
-  operation: HashedOperation,
-  options: EventStreamOptions,
+  asked: StreamedRequest,
+  parts: ServerParts,
 ): Promise<void> {
+  const { unsent, limits } = parts
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache, no-transform',
     'x-accel-buffering': 'no',
   })
   response.flushHeaders()
-  const output = countUnsent(request, response, options)
+  const output = countUnsent(asked.request, response, { unsent, viewer: asked.viewer })
   const sink = new FrameSink(output)
   const sendFrames = (stream: PlannedStream): Promise<StreamEnd> =>
     sink.send(stream, (payload) => {
@@ -83,8 +62,9 @@ export async function answerEvents(
     response.write(text, sent)
     output.measure()
   }
-  const keepAlive = setInterval(() => write(':\n\n'), options.keepAliveMs)
-  const results = resultsOf(request, operation, sendFrames, options)
+  // Comments keep proxies from closing the connection.
+  const keepAlive = setInterval(() => write(':\n\n'), limits.pingIntervalMs)
+  const results = resultsOf(asked, sendFrames, parts)
   response.once('close', () => {
     clearInterval(keepAlive)
     sink.close()
@@ -101,20 +81,23 @@ export async function answerEvents(
 }
 
 function resultsOf(
-  request: IncomingMessage,
-  operation: HashedOperation,
+  asked: StreamedRequest,
   sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
-  { pipeline, documents, planned, viewer, callerToken, made, observer }: EventStreamOptions,
-): Results {
-  let running: Results | undefined
+  parts: ServerParts,
+): Answers {
+  let running: Answers | undefined
   let isLeft = false
-  async function* results(): Results {
-    let answered: Results | ExecutionResult
+  const answer = async (): Promise<Answers | ExecutionResult> => {
     try {
-      answered = await answer()
+      const prepared = await prepareOperation(parts, asked)
+      if (!('document' in prepared)) return { errors: prepared }
+      return await answerOperation(parts, prepared, sendFrames)
     } catch (error) {
-      answered = { errors: [clientErrorOf(error)] }
+      return { errors: [clientErrorOf(error)] }
     }
+  }
+  async function* results(): Answers {
+    const answered = await answer()
     if (!(Symbol.asyncIterator in answered)) {
       yield answered
       return
@@ -122,39 +105,6 @@ function resultsOf(
     running = answered
     if (isLeft) await running.return()
     else yield* running
-  }
-  const answer = async (): Promise<Results | ExecutionResult> => {
-    const { operationName, variables } = operation
-    const asking = { learns: request.method === 'POST', viewer, observer }
-    const query = observedDocument(documents, operation, asking) ?? ''
-    const enveloped = pipeline.getEnveloped({
-      req: request,
-      transport: 'http',
-      viewer,
-      callerToken,
-      made,
-      params: operation,
-    })
-    const document = enveloped.parse(query)
-    const errors = enveloped.validate(enveloped.schema, document) as readonly GraphQLError[]
-    if (errors.length > 0) return { errors }
-    const args: ExecutionArgs = {
-      schema: enveloped.schema,
-      document,
-      operationName,
-      variableValues: variables ?? undefined,
-      contextValue: await enveloped.contextFactory(),
-    }
-    if (getOperationAST(document, operationName)?.operation !== 'subscription') {
-      return (await enveloped.execute(args)) as ExecutionResult
-    }
-    if (planned?.subscribe === undefined || asksForExplanation(request)) {
-      return (await enveloped.subscribe(args)) as Results | ExecutionResult
-    }
-    const { headers } = request
-    const origin = { transport: 'http', headers, connectionParams: undefined, viewer } as const
-    const stream = await planned.subscribe({ query, operationName, variables }, origin)
-    return streamedResults(stream, sendFrames)
   }
   return interruptible(results(), () => {
     isLeft = true

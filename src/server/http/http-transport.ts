@@ -1,60 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
   type Authenticated,
-  type Authenticator,
   type CallerToken,
   IdentityUnavailableError,
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import type { DocumentSource } from '../document-source.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
-import type { OriginCheck } from '../guard/origin-check.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
-import type { UserQuotas } from '../guard/user-quotas.ts'
-import { graphqlPath, type MakeContext, type ServerLog } from '../operation-options.ts'
-import type { MadeContext, OperationPipeline } from '../operation-pipeline.ts'
-import type { ServerObserver } from '../server-observer.ts'
-import type { UnsentBytes } from '../unsent-bytes.ts'
+import { graphqlPath } from '../operation-options.ts'
+import type { MadeContext } from '../operation-pipeline.ts'
+import type { ServerParts } from '../server-parts.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
 import { sendAnswer } from './http-answer.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
-import {
-  answerPlanned,
-  isHashNamed,
-  operationAsked,
-  type PlannedQueries,
-} from './query-fast-path.ts'
+import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
 
-export interface HttpTransportOptions {
-  readonly pipeline: OperationPipeline
-  readonly origins: OriginCheck
-  readonly maxBodyBytes: number
-  readonly compressFromBytes: number
-  /** The documents, shared with the pipeline. */
-  readonly documents: DocumentSource
+export interface HttpTransportOptions extends ServerParts {
   /** The first operation of GraphiQL; `undefined` for no GraphiQL. */
   readonly graphiqlQuery: string | undefined
   readonly probes: ProbesOptions
-  /** Authenticates callers; `undefined` for no authentication. */
-  readonly authenticator: Authenticator | undefined
-  readonly quotas: UserQuotas
-  readonly unsent: UnsentBytes
-  /** Makes the context of an operation, with its viewer. */
-  readonly contextOf: MakeContext
-  /** How often the reader of an event stream is authenticated again. */
-  readonly reauthenticateMs: number
   /** `undefined` for none on this port. */
   readonly metrics: MetricsSource | undefined
-  readonly observer: ServerObserver | undefined
-  /** Answers operations that have a plan. The pipeline answers the others. */
-  readonly planned: PlannedQueries | undefined
-  /** The interval of comments on event streams. */
-  readonly keepAliveMs: number
-  readonly log: ServerLog
 }
 
 /** The caller of an operation: the viewer, if authenticated, the token, and the context. */
@@ -141,7 +111,7 @@ export class HttpTransport {
       response.end()
       return
     }
-    const refusal = operationRefusal(request, this.#options.maxBodyBytes)
+    const refusal = operationRefusal(request, this.#options.limits.maxBodyBytes)
     if (refusal !== undefined) {
       refuseRequest(response, refusal)
       return
@@ -174,7 +144,7 @@ export class HttpTransport {
       return
     }
     if (authenticator !== undefined && known !== undefined && !response.closed) {
-      const { reauthenticateMs } = this.#options
+      const { reauthenticateMs } = this.#options.limits
       const lost = (): void => void response.destroy()
       const following = { authenticator, credentials, known, reauthenticateMs, lost }
       const identity = new FollowedIdentity(following)
@@ -228,7 +198,9 @@ export class HttpTransport {
     }
     this.#streams.add(response)
     response.once('close', () => this.#streams.delete(response))
-    await answerEvents(request, response, operation, { ...this.#options, ...caller })
+    const learns = request.method === 'POST'
+    const asked = { transport: 'http', request, operation, learns, ...caller } as const
+    await answerEvents(response, asked, this.#options)
   }
 
   /** Ends all event streams and starts no more, without `complete`, so that their readers reconnect elsewhere. */
@@ -242,8 +214,8 @@ export class HttpTransport {
     response: ServerResponse,
     { viewer, callerToken, made }: OperationCaller,
   ): Promise<void> {
-    const { pipeline, planned, documents, compressFromBytes, unsent } = this.#options
-    const sending = { compressFromBytes, unsent, viewer }
+    const { pipeline, planned, documents, limits, unsent } = this.#options
+    const sending = { compressFromBytes: limits.compressFromBytes, unsent, viewer }
     const beganMs = performance.now()
     if (planned !== undefined && 'context' in made) {
       const edge = { planned, documents, callerToken, ...sending }

@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises'
 import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
-import type { ServerLog } from '../operation-options.ts'
-import { FrameSink } from '../frame-sink.ts'
-import type { Output, UnsentBytes } from '../unsent-bytes.ts'
+import { FrameSink } from '../planned-stream.ts'
+import type { ServerParts } from '../server-parts.ts'
+import type { Output } from '../unsent-bytes.ts'
 import { NextMessages } from './next-messages.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
 
@@ -15,10 +15,7 @@ export interface GraphQLSocketOptions {
   readonly connection: Socket
   readonly openedBy: OpenedBy
   readonly operations: Server<OpenWebSocket>
-  readonly maxOperationsPerSocket: number
-  readonly unsent: UnsentBytes
-  readonly pingIntervalMs: number
-  readonly log: ServerLog
+  readonly parts: ServerParts
 }
 
 /** The close code for slow readers (RFC 6455: policy violation). */
@@ -36,9 +33,10 @@ const messages = new NextMessages()
  * its own operations first.
  */
 export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
-  const { socket, connection, openedBy, operations, unsent, log } = options
+  const { socket, connection, openedBy, operations, parts } = options
+  const { unsent, limits, log } = parts
   // A completed operation may still be preparing, so messages may outnumber operations for a short time.
-  const maxPending = 2 * options.maxOperationsPerSocket + 10
+  const maxPending = 2 * limits.maxOperationsPerSocket + 10
   const output = unsent.open({
     transport: 'websocket',
     connection,
@@ -104,7 +102,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     { ...openedBy, sendFrames, begun, busyWith: (work) => void busyWith(work) },
   )
 
-  const stopPings = keepPinging(socket, options.pingIntervalMs)
+  const stopPings = keepPinging(socket, limits.pingIntervalMs)
   // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
   // code and not logged, so that clients cannot fill the log.
   socket.on('error', (error: NodeJS.ErrnoException) => {

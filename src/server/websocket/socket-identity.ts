@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import type { WebSocket } from 'ws'
 import {
-  type Authenticator,
   type CallerToken,
   type Credentials,
   UnauthenticatedError,
@@ -9,7 +9,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
-import type { UserQuotas } from '../guard/user-quotas.ts'
+import type { ServerParts } from '../server-parts.ts'
 
 /**
  * Close codes of graphql-transport-ws. Clients reconnect after 4403 and 1013, with new credentials if they have any.
@@ -20,35 +20,25 @@ const tryAgainLaterCode = 1013
 /** The close code for too many WebSockets, after HTTP's 429. */
 const tooManySocketsCode = 4429
 
-export interface SocketIdentityOptions {
-  /** The upgraded request. */
-  readonly request: IncomingMessage
-  /** `undefined` for no authentication. */
-  readonly authenticator: Authenticator | undefined
-  readonly quotas: UserQuotas
-  /** How often the caller is authenticated again. */
-  readonly reauthenticateMs: number
-  readonly close: (code: number, reason: string) => void
-  /** Receives the code of the error that closed the WebSocket. */
-  readonly refused: (code: string, viewer: Viewer | undefined) => void
-  /** Receives unexpected errors. */
-  readonly failed: (error: unknown) => void
-}
-
 /**
  * The caller of a WebSocket. When the token expires, is revoked, or belongs to another user, the WebSocket is closed,
  * and its client may reconnect with another token.
  */
 export class SocketIdentity implements Disposable {
-  readonly #options: SocketIdentityOptions
+  readonly #parts: ServerParts
+  readonly #request: IncomingMessage
+  readonly #socket: Pick<WebSocket, 'close'>
   #credentials: Credentials | undefined
   #viewer: Viewer | undefined
   #followed: FollowedIdentity | undefined
   #giveBack: () => void = () => {}
   #ended = false
 
-  constructor(options: SocketIdentityOptions) {
-    this.#options = options
+  /** `request` is the one that opened the WebSocket. */
+  constructor(parts: ServerParts, request: IncomingMessage, socket: Pick<WebSocket, 'close'>) {
+    this.#parts = parts
+    this.#request = request
+    this.#socket = socket
   }
 
   /** The viewer, after {@link begin}. */
@@ -59,7 +49,7 @@ export class SocketIdentity implements Disposable {
   /** The caller's token, if any. */
   get callerToken(): CallerToken | undefined {
     if (this.#viewer === undefined || this.#credentials === undefined) return undefined
-    return this.#options.authenticator?.tokenOf?.(this.#credentials)
+    return this.#parts.authenticator?.tokenOf?.(this.#credentials)
   }
 
   /**
@@ -67,18 +57,19 @@ export class SocketIdentity implements Disposable {
    * headers. Resolves with whether that succeeded; if not, the WebSocket is closed.
    */
   async begin(payload: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
-    const { authenticator, request, quotas, reauthenticateMs } = this.#options
+    const { authenticator, quotas, limits } = this.#parts
     if (authenticator === undefined) return true
     const given = payload?.['authorization'] ?? payload?.['Authorization']
     // A value that is not a text counts as malformed credentials.
     const text = given === undefined ? undefined : typeof given === 'string' ? given : '?'
-    const credentials = (this.#credentials = credentialsOf(request, text))
+    const credentials = (this.#credentials = credentialsOf(this.#request, text))
     try {
       const known = await authenticator.authenticate(credentials)
       // The WebSocket may have closed meanwhile.
       if (this.#ended) return false
       this.#viewer = known.viewer
       this.#giveBack = quotas.take('WebSockets', known.viewer)
+      const { reauthenticateMs } = limits
       const lost = (error: unknown): void => this.#close(error)
       const following = { authenticator, credentials, known, reauthenticateMs, lost }
       this.#followed = new FollowedIdentity(following)
@@ -105,13 +96,16 @@ export class SocketIdentity implements Disposable {
   }
 
   #close(error: unknown): void {
-    const { close, refused, failed } = this.#options
+    const { observer, log } = this.#parts
     if (this.#ended) return
     this[Symbol.dispose]()
     const [code, reason] = closingOf(error)
-    if (error instanceof CodedError) refused(error.code, this.viewer)
-    else failed(error)
-    close(code, reason)
+    if (error instanceof CodedError) {
+      const address = this.#request.socket.remoteAddress
+      const { viewer } = this
+      observer?.refused({ transport: 'websocket', code: error.code, viewer, address })
+    } else log.error('the caller could not be authenticated', { error })
+    this.#socket.close(code, reason)
   }
 }
 

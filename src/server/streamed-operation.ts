@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  type GraphQLError,
+  OperationTypeNode,
+} from 'graphql'
+import type { CallerToken } from '../access/authentication/authenticator.ts'
+import type { Viewer } from '../access/viewer.ts'
+import type { OperationOptions } from '../graphql/answer/execution.ts'
+import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
+import { observedDocument } from './document-source.ts'
+import type { HashedOperation } from './http/query-fast-path.ts'
+import { begunAt, type MadeContext, type OperationPipeline } from './operation-pipeline.ts'
+import { oneFrame, type PlannedStream, type StreamEnd, streamedResults } from './planned-stream.ts'
+import type { ServerParts } from './server-parts.ts'
+
+/** The results of one operation, in their order. */
+export type Answers = AsyncGenerator<ExecutionResult, void, void>
+
+/** An operation of a WebSocket, or of a request for an event stream. */
+export interface StreamedRequest {
+  readonly transport: 'http' | 'websocket'
+  /** The request, or the one that opened the WebSocket. */
+  readonly request: IncomingMessage
+  readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
+  readonly operation: HashedOperation
+  /** Whether the server may remember a document that comes with its hash. */
+  readonly learns: boolean
+  readonly viewer: Viewer | undefined
+  readonly callerToken: CallerToken | undefined
+  /** The context, if it has been made already. */
+  readonly made?: MadeContext
+}
+
+/** A valid operation, with all that its answer takes. */
+export interface StreamedOperation extends ExecutionArgs {
+  readonly asked: StreamedRequest
+  readonly enveloped: ReturnType<OperationPipeline['getEnveloped']>
+  /** The document, as sent or as named by its hash. */
+  readonly query: string
+  readonly viewer: Viewer | undefined
+  readonly isSubscription: boolean
+}
+
+/** Makes the context of an operation, parses it and validates it. Returns the errors of an invalid one. */
+export async function prepareOperation(
+  { pipeline, documents, observer }: ServerParts,
+  asked: StreamedRequest,
+): Promise<StreamedOperation | readonly GraphQLError[]> {
+  const { request, operation, learns } = asked
+  const enveloped = pipeline.getEnveloped({ ...asked, req: request, params: operation })
+  const contextValue = (await enveloped.contextFactory()) as OperationOptions
+  const { viewer } = contextValue
+  const query = observedDocument(documents, operation, { learns, viewer, observer }) ?? ''
+  // Takes turns, so that many operations at once do not block the other users.
+  const lane = viewer === undefined ? request.socket : queryLane(viewer)
+  await turns.enter(lane)
+  const { document, errors } = turns.run(() => {
+    const parsed = enveloped.parse(query)
+    const found = enveloped.validate(enveloped.schema, parsed) as readonly GraphQLError[]
+    return { document: parsed, errors: found }
+  }, lane)
+  if (errors.length > 0) return errors
+  const { operationName, variables } = operation
+  return {
+    schema: enveloped.schema,
+    document,
+    operationName,
+    variableValues: variables ?? undefined,
+    contextValue,
+    asked,
+    enveloped,
+    query,
+    viewer,
+    isSubscription:
+      getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION,
+  }
+}
+
+/**
+ * Answers an operation by its plan, whose frames go to `sendFrames`, or by the pipeline. The results that it returns
+ * are still to be sent.
+ */
+export async function answerOperation(
+  { planned }: ServerParts,
+  operation: StreamedOperation,
+  sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
+): Promise<Answers | ExecutionResult> {
+  const beganMs = performance.now()
+  const stream = await streamOf(planned, operation)
+  if (stream !== undefined) return streamedResults(stream, sendFrames)
+  const { subscribe, execute } = operation.enveloped
+  const begun = begunAt(operation, beganMs)
+  const answer = operation.isSubscription ? subscribe(begun) : execute(begun)
+  return (await answer) as Answers | ExecutionResult
+}
+
+/** The frames of the operation's plan; `undefined` if the pipeline has to answer. */
+async function streamOf(
+  planned: ServerParts['planned'],
+  { asked, contextValue, query, operationName, viewer, isSubscription }: StreamedOperation,
+): Promise<PlannedStream | undefined> {
+  if (planned === undefined || (contextValue as OperationOptions).explain === true) return undefined
+  const { transport, request, connectionParams, callerToken, operation } = asked
+  const planAsked = { query, operationName, variables: operation.variables ?? {} }
+  const origin = { transport, headers: request.headers, connectionParams, viewer }
+  if (isSubscription) return await planned.subscribe?.(planAsked, origin)
+  const text = await planned.answer(planAsked, { ...origin, callerToken })
+  return text === undefined ? undefined : oneFrame(text)
+}
