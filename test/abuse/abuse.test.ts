@@ -1,5 +1,4 @@
 import { getIntrospectionQuery } from 'graphql'
-import { population } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import {
@@ -15,6 +14,7 @@ import {
   costlySubscriptions,
   largeMistakes,
 } from './costly-operations.ts'
+import { company } from '../support/company.ts'
 
 const maxErrorsLength = 10_000
 
@@ -60,11 +60,7 @@ describe('what costs too much is refused, by HTTP and by WebSocket, while others
   beforeAll(async () => {
     const now = new Date('2026-01-15T12:00:00Z')
     cluster = await startSimulatedCluster({
-      populate(storage) {
-        for (const { resource, object } of population({ seed: 'abuse', pods: 1_500, now })) {
-          storage.create(resource, object)
-        }
-      },
+      populate: company({ seed: 'abuse', pods: 1_500, now }),
     })
     gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster.selection }] })
     const { pods } = await gateway.data(

@@ -4,12 +4,13 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { population, startSimulator } from 'informerql/simulator'
+import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CountedServer, startCountedServer } from '../access/counted-server.ts'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
 import { rawRequest } from '../server/raw-request.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { company } from '../support/company.ts'
 
 const users = ['gateway', 'mallory', 'zoe', 'ann', 'ben']
 const tokenOf = (user: string): string => `token-of-${user}`
@@ -194,12 +195,7 @@ it('a page of 500 rows may ask whether each may be updated, patched and deleted,
       token: tokenOf(user),
       groups: user === 'gateway' ? ['system:masters'] : [],
     })),
-    populate(storage) {
-      const now = new Date('2026-01-15T12:00:00Z')
-      for (const { resource, object } of population({ seed: 'page', pods: 500, now })) {
-        storage.create(resource, object)
-      }
-    },
+    populate: company({ seed: 'page', pods: 500, now: new Date('2026-01-15T12:00:00Z') }),
   })
   const create = async (path: string, body: object): Promise<void> => {
     const authorization = `Bearer ${tokenOf('gateway')}`

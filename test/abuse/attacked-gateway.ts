@@ -2,9 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GatewayOptions, OperationOrigin, ServerOptions } from 'informerql'
-import { population, startSimulator } from 'informerql/simulator'
+import { startSimulator } from 'informerql/simulator'
 import { type CountedServer, startCountedServer } from '../access/counted-server.ts'
 import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { company } from '../support/company.ts'
 
 /** A gateway that knows who asks, somebody who attacks it, and somebody who only wants a pod. */
 export interface AttackedGateway extends AsyncDisposable {
@@ -34,11 +35,7 @@ export const startAttackedGateway = async (
   const now = new Date('2026-01-15T12:00:00Z')
   const simulator = await startSimulator({
     users: Object.entries(tokens).map(([user, token]) => ({ user, token })),
-    populate(storage) {
-      for (const { resource, object } of population({ seed: 'abuse', pods: 60, now })) {
-        storage.create(resource, object)
-      }
-    },
+    populate: company({ seed: 'abuse', pods: 60, now }),
   })
   const cluster = await startCountedServer(simulator.url)
   const folder = await mkdtemp(join(tmpdir(), 'informerql-attacks-'))

@@ -381,5 +381,4 @@ describe('an operation that has to wait for too long', () => {
     }
     expect(await events).toContain('"DEADLINE_EXCEEDED"')
   })
-
 })

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
-import { population } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { company } from '../support/company.ts'
 
 /** Each is within its budget, and takes some milliseconds. */
 const heavy = `{ pods(first: 150) { nodes { owners { kind owners { kind } } } } }`
@@ -17,11 +17,7 @@ describe('heavy operations that arrive at once take turns with everybody else', 
   beforeAll(async () => {
     const now = new Date('2026-01-15T12:00:00Z')
     cluster = await startSimulatedCluster({
-      populate(storage) {
-        for (const { resource, object } of population({ seed: 'burst', pods: 200, now })) {
-          storage.create(resource, object)
-        }
-      },
+      populate: company({ seed: 'burst', pods: 200, now }),
     })
     gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster.selection }] })
     await gateway.data(heavy)

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { GatewayMetrics } from 'informerql'
-import { population } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type AttackedGateway, startAttackedGateway } from './attacked-gateway.ts'
+import { company } from '../support/company.ts'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -70,11 +70,7 @@ describe('documents that nobody has asked before', () => {
   beforeAll(async () => {
     const now = new Date('2026-01-15T12:00:00Z')
     cluster = await startSimulatedCluster({
-      populate(storage) {
-        for (const { resource, object } of population({ seed: 'documents', pods: 60, now })) {
-          storage.create(resource, object)
-        }
-      },
+      populate: company({ seed: 'documents', pods: 60, now }),
     })
     const clusters = [{ name: 'one', ...cluster.selection }]
     gateway = await serveGateway({ clusters, metrics, documentBytes: bound, fragmentBytes: bound })

@@ -1,5 +1,5 @@
 import { OperationTypeNode } from 'graphql'
-import { startSimulator, type Simulator, population } from 'informerql/simulator'
+import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noon } from '../population/collected.ts'
 import { type Example, examples, isOperation } from '../schema/documented-examples.ts'
@@ -9,6 +9,7 @@ import {
   serveGateway,
   type Variables,
 } from '../support/gateway.ts'
+import { company } from '../support/company.ts'
 
 const isSubscription = ({ document }: Example): boolean =>
   document.definitions.some(
@@ -21,12 +22,7 @@ describe('what the guides show as GraphQL, asked of the cluster that is simulate
   /** What readers are to put in the place of variables. */
   let values: Variables
   beforeAll(async () => {
-    simulator = await startSimulator({
-      populate: (storage) => {
-        for (const { resource, object } of population({ now: noon }))
-          storage.create(resource, object)
-      },
-    })
+    simulator = await startSimulator({ populate: company({ now: noon }) })
     gateway = await serveGateway({ clusters: [{ name: 'demo', server: simulator.url }] })
     const { pods } = await gateway.data('{ pods(first: 1) { nodes { id } } }')
     values = { id: pods.nodes[0].id, text: 'cart' }

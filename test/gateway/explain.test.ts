@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway, type Variables } from '../support/gateway.ts'
-import { population } from 'informerql/simulator'
 import { type Fields, startSimulatedCluster, type TestCluster } from './test-cluster.ts'
+import { company } from '../support/company.ts'
 
 describe('an answer that is to be explained', () => {
   let cluster: TestCluster
@@ -9,11 +9,7 @@ describe('an answer that is to be explained', () => {
   beforeAll(async () => {
     cluster = await startSimulatedCluster({
       bookmarkIntervalMs: 0,
-      populate(storage) {
-        for (const { resource, object } of population({ pods: 2_000, seed: 'explain' })) {
-          storage.create(resource, object)
-        }
-      },
+      populate: company({ pods: 2_000, seed: 'explain' }),
     })
     gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster.selection }] })
   })

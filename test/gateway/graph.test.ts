@@ -1,14 +1,8 @@
-import {
-  population,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from 'informerql/simulator'
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type Fields, startSimulatedCluster } from './test-cluster.ts'
-
-type Storage = Parameters<NonNullable<SimulatorOptions['populate']>>[0]
+import { company } from '../support/company.ts'
 
 let cluster: Simulator
 let gateway: ServedGateway
@@ -31,11 +25,7 @@ const create = async (path: string, object: object): Promise<Fields> => {
 
 beforeAll(async () => {
   cluster = await startSimulator({
-    populate(storage) {
-      for (const { resource, object } of population({ pods: 150, seed: 'graph' })) {
-        storage.create(resource, object)
-      }
-    },
+    populate: company({ pods: 150, seed: 'graph' }),
   })
   gateway = await serveGateway({ clusters: [{ name: 'test', server: cluster.url }] })
 })
@@ -293,11 +283,7 @@ describe('a graph of relations that are not named', () => {
 describe('a graph of which a kind cannot be read', () => {
   it('tells that beside what it finds', async () => {
     const reader = { token: 'reader-token', user: 'reader' }
-    const populate = (storage: Storage): void => {
-      for (const { resource, object } of population({ pods: 20, seed: 'graph' })) {
-        storage.create(resource, object)
-      }
-    }
+    const populate = company({ pods: 20, seed: 'graph' })
     await using test = await startSimulatedCluster({ populate }, [reader])
     await using other = await serveGateway({
       clusters: [{ name: 'test', ...(await test.selectionFor(reader)) }],

@@ -1,23 +1,13 @@
-import {
-  population,
-  type Simulator,
-  type SimulatorOptions,
-  startSimulator,
-} from 'informerql/simulator'
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { type Fields, startSimulatedCluster } from './test-cluster.ts'
-
-type Storage = Parameters<NonNullable<SimulatorOptions['populate']>>[0]
+import { company } from '../support/company.ts'
 
 let cluster: Simulator
 let gateway: ServedGateway
 
-const populate = (storage: Storage): void => {
-  for (const { resource, object } of population({ pods: 200, seed: 'search' })) {
-    storage.create(resource, object)
-  }
-}
+const populate = company({ pods: 200, seed: 'search' })
 
 beforeAll(async () => {
   cluster = await startSimulator({ populate })

@@ -1,10 +1,11 @@
 import { isStringOneByteRepresentation } from 'node:v8'
 import { createGateway, defaultServerOptions, type Gateway, startGraphQLServer } from 'informerql'
-import { population, type Simulator, startSimulator } from 'informerql/simulator'
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { type AskParsed, loadAll, namedObjects } from './known-objects.ts'
 import { neverTooCostly, RandomOperations } from './random-operation.ts'
+import { company } from '../support/company.ts'
 
 type Ask = (query: string, variables?: Readonly<Record<string, unknown>>) => Promise<string>
 
@@ -24,11 +25,7 @@ beforeAll(async () => {
   // Nothing changes in it, so that two answers can be compared.
   cluster = await startSimulator({
     bookmarkIntervalMs: 0,
-    populate(storage) {
-      for (const { resource, object } of population({ pods: 150, seed: 'plans' })) {
-        storage.create(resource, object)
-      }
-    },
+    populate: company({ pods: 150, seed: 'plans' }),
   })
   gateway = await createGateway({
     clusters: [{ name: 'test', server: cluster.url }],

@@ -1,8 +1,8 @@
-import { population } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import type { Fields } from './random-cluster.ts'
+import { company } from '../support/company.ts'
 
 const core = (resource: string) => ({ group: '', version: 'v1', resource })
 const batch = (resource: string) => ({ group: 'batch', version: 'v1', resource })
@@ -55,9 +55,7 @@ describe('usedBy', () => {
       {
         bookmarkIntervalMs: 0,
         populate(storage) {
-          for (const { resource, object } of population({ pods: 20, seed: 'uses' })) {
-            storage.create(resource, object)
-          }
+          company({ pods: 20, seed: 'uses' })(storage)
           const put = (resource: Parameters<typeof storage.create>[0], object: Fields): void => {
             const metadata = { namespace: 'default', ...object.metadata }
             storage.create(resource, { apiVersion: 'v1', kind: '', ...object, metadata })

@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto'
 import { auditServer } from 'graphql-http'
 import { createGateway, defaultServerOptions, type Gateway, startGraphQLServer } from 'informerql'
 import type { GraphQLServer } from 'informerql'
-import { population, type Simulator, startSimulator } from 'informerql/simulator'
+import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { company } from '../support/company.ts'
 
 const log = { info() {}, warn() {}, error() {} }
 const ways = ['plan', 'pipeline'] as const
@@ -17,11 +18,7 @@ let answeredByPlan = 0
 beforeAll(async () => {
   cluster = await startSimulator({
     bookmarkIntervalMs: 0,
-    populate(storage) {
-      for (const { resource, object } of population({ pods: 300, seed: 'both' })) {
-        storage.create(resource, object)
-      }
-    },
+    populate: company({ pods: 300, seed: 'both' }),
   })
   gateway = await createGateway({ clusters: [{ name: 'test', server: cluster.url }], log })
   const planned: Gateway['planned'] = Object.create(gateway.planned, {
