@@ -2,30 +2,29 @@
 import './lib/node-version.ts'
 export {
   createSharedInformer,
+  InformerRunningError,
   type InformerState,
+  InformerStoppedError,
   type MetadataInformerOptions,
   type SharedInformer,
-} from './informer/shared-informer.ts'
-export {
-  InformerRunningError,
-  InformerStoppedError,
   sharedInformerDefaults,
   type SharedInformerOptions,
-} from './informer/shared-informer-options.ts'
-export type { CacheOptions } from './informer/controller.ts'
-export type { InformerStore } from './informer/informer-store.ts'
+} from './informer/shared-informer.ts'
 export {
-  CacheSyncError,
-  createSharedInformerFactory,
-  type SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from './informer/informers.ts'
-export { InformerConflictError, type InformerOptions } from './informer/shared-options.ts'
-export {
+  type CacheOptions,
   SourceMismatchError,
   type SourceOfResources,
   type SourceOptions,
-} from './informer/source.ts'
+} from './informer/controller.ts'
+export type { InformerStore } from './informer/store/indexed-store.ts'
+export {
+  CacheSyncError,
+  createSharedInformerFactory,
+  InformerConflictError,
+  type InformerOptions,
+  type SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from './informer/informers.ts'
 export {
   createDynamicInformerFactory,
   type DynamicInformerFactory,
@@ -71,11 +70,11 @@ export {
   listenerDefaults,
   type ListenerOptions,
   ListenerOverflowError,
+  type ListenerRoute,
   type OverflowPolicy,
 } from './informer/delivery/listener.ts'
-export type { ListenerRoute } from './informer/delivery/route.ts'
 export { type Lister, ObjectNotFoundError } from './informer/store/lister.ts'
-export { TransformError, type Transform } from './informer/object-intake.ts'
+export { TransformError, type Transform } from './informer/reflector/object-intake.ts'
 export {
   DuplicateIndexError,
   IncomparableResourceVersionError,

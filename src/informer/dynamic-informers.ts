@@ -10,15 +10,15 @@ import {
   InvalidOptionError,
   type OptionChecks,
 } from '../lib/options.ts'
+import type { SourceOfResources } from './controller.ts'
 import {
   createSharedInformerFactory,
   factoryChecks,
+  type InformerOptions,
   type SharedInformerFactory,
   type SharedInformerFactoryOptions,
 } from './informers.ts'
 import type { SharedInformer } from './shared-informer.ts'
-import type { InformerOptions } from './shared-options.ts'
-import type { SourceOfResources } from './source.ts'
 
 /** A resource by name, without its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
 export type GroupVersionResource = Pick<ApiResource, 'group' | 'version' | 'resource'>

@@ -6,7 +6,7 @@ import { FailureReport } from './informer-observer.ts'
 import type { Delta } from './reflector/delta-queue.ts'
 import { aFunction, anything, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
-import type { Transform } from './object-intake.ts'
+import type { Transform } from './reflector/object-intake.ts'
 import { StoreContents } from './store/store-contents.ts'
 
 /** The last known state of an object whose deletion was concluded from a list (a tombstone). */

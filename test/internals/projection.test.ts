@@ -9,7 +9,6 @@ import {
   type SelectedField,
   type SelectedValue,
 } from '../../src/informer/codec/projection.ts'
-import { freezingCodec } from '../../src/informer/codec/freezing-codec.ts'
 import {
   writeBoolean,
   writeFloat,
@@ -18,7 +17,11 @@ import {
   writeJson,
   writeString,
 } from '../../src/informer/codec/leaf-writer.ts'
-import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
+import {
+  createObjectCodec,
+  freezingCodec,
+  type ObjectCodec,
+} from '../../src/informer/codec/object-codec.ts'
 
 const leaf = (write: LeafWriter): SelectedValue => ({ form: 'leaf', write })
 const json = leaf(writeJson)

@@ -1,7 +1,7 @@
 import { ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { MalformedFrameError } from '../../kubernetes/watch-event.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { MalformedObjectError, WrongKindError } from '../codec/object-codec-error.ts'
+import { MalformedObjectError, WrongKindError } from '../codec/object-codec.ts'
 
 /** The server ended a watch within a second without an event. Something is wrong, so the next attempt backs off. */
 export class VeryShortWatchError extends CodedError {

@@ -7,7 +7,22 @@ import {
   type OptionChecks,
   optionsOf,
 } from '../../lib/options.ts'
-import type { Selection } from './lister-watcher.ts'
+import type { InformerObserver, ReportFailure } from '../informer-observer.ts'
+import type { StoreContents } from '../store/store-contents.ts'
+import type { ListerWatcher, Selection } from './lister-watcher.ts'
+import type { ObjectIntake } from './object-intake.ts'
+
+/** What a reflector works with. */
+export interface ReflectorParts {
+  /** For messages: `pods`, `deployments.apps`. */
+  readonly resourceName: string
+  readonly source: ListerWatcher
+  readonly intake: ObjectIntake
+  /** An empty generation of the store, for a list to fill. */
+  readonly stage: () => StoreContents
+  readonly observer: InformerObserver
+  readonly failed: ReportFailure
+}
 
 /** How a reflector lists and watches. Times are in milliseconds. */
 export interface ReflectorOptions extends Selection {

@@ -2,8 +2,9 @@ import { Backoff, sleep } from '../../lib/backoff.ts'
 import { latestResourceVersion } from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
-import { ListClock, type ListDelta } from './delta-queue.ts'
-import { InitialList, receiveInitialEvents } from './initial-list.ts'
+import type { InformerFailure } from '../informer-observer.ts'
+import { DeltaQueue, ListClock } from './delta-queue.ts'
+import { InitialList, type ReceivedList, receiveInitialEvents } from './initial-list.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
 import { Position } from './position.ts'
 import {
@@ -15,16 +16,35 @@ import {
   RereadError,
   VeryShortWatchError,
 } from './reflector-errors.ts'
-import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
-import { ReflectorStatus } from './reflector-status.ts'
-import type { ReflectorParts } from './reflector-target.ts'
+import {
+  reflectorDefaults,
+  type ReflectorOptions,
+  type ReflectorParts,
+} from './reflector-options.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
+
+/**
+ * The state of a reflector:
+ * - `idle`: not started;
+ * - `listing`: a list is in progress;
+ * - `watching`: the list is complete, and nothing has failed since, whether or not a watch is open at this moment;
+ * - `reconnecting`: a watch has failed and is being reopened;
+ * - `waiting`: a request has failed and is repeated after a pause;
+ * - `stopped`.
+ */
+export type ReflectorState =
+  | 'idle'
+  | 'listing'
+  | 'watching'
+  | 'reconnecting'
+  | 'waiting'
+  | 'stopped'
 
 /** The reflector's next step. A streaming list that broke is tried once more. */
 type Step = 'stream' | 'stream again' | 'list' | 'watch'
 
 /**
- * Keeps a target in step with a resource: lists it, watches it from there, and recovers when either fails (client-go's
+ * Turns a resource into deltas: lists it, watches it from there, and recovers when either fails (client-go's
  * `Reflector`; docs/informer.md has its rules).
  *
  * It works in steps. A watch follows each step that succeeds. A step that throws leads to `#recover`, the only place
@@ -36,8 +56,11 @@ export class Reflector {
   readonly #selection: Selection
   readonly #list: InitialList
   readonly #backoff: Backoff
-  readonly #status: ReflectorStatus
   readonly #rereading = new Rereading()
+  #queue = new DeltaQueue(0)
+  #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
+  #lastError: Error | undefined
+  #lastContactMs: number | undefined
   #position = Position.beginning
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
@@ -51,31 +74,38 @@ export class Reflector {
     this.#options = { ...reflectorDefaults, ...options }
     this.#mayStream = this.#options.initialList === 'watchlist'
     this.#selection = selectionOf(options)
-    this.#status = new ReflectorStatus(parts.observer)
     this.#backoff = new Backoff(this.#options.backoff)
-    this.#list = new InitialList({
-      source: parts.source,
-      target: parts.target,
-      selection: this.#selection,
-      pageSize: options.pageSize,
-      defaultPageSize: reflectorDefaults.pageSize,
+    this.#list = new InitialList(parts, {
+      ...options,
       retry: async (error, signal) => {
-        this.#status.failed('list', error)
+        this.#failed('list', error)
         await this.#pause(error, signal)
-        this.#status.begins('listing')
+        this.#doing = 'listing'
       },
     })
   }
 
-  get status(): Pick<ReflectorStatus, 'state' | 'lastError' | 'lastContactMs'> {
-    return this.#status
+  get state(): ReflectorState {
+    const hasFailed = this.#doing === 'watching' && this.#lastError !== undefined
+    return hasFailed ? 'reconnecting' : this.#doing
+  }
+
+  /** The last failure; `undefined` since the last success. */
+  get lastError(): Error | undefined {
+    return this.#lastError
+  }
+
+  /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
+  get lastContactMs(): number | undefined {
+    return this.#lastContactMs
   }
 
   /**
-   * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the target
-   * or the observer throws. After it has ended it may be called again, and starts with a list.
+   * Lists and watches until the signal aborts, and waits while the queue is full. Reports and retries failures of the
+   * source; rejects only if the observer throws. After it has ended it may be called again, and starts with a list.
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(queue: DeltaQueue, signal: AbortSignal): Promise<void> {
+    this.#queue = queue
     let step: Step = this.#listing()
     try {
       while (!signal.aborted) {
@@ -87,7 +117,7 @@ export class Reflector {
       }
     } finally {
       await this.#close()
-      this.#status.begins('stopped')
+      this.#doing = 'stopped'
     }
   }
 
@@ -128,7 +158,7 @@ export class Reflector {
     const isShort = stream?.isShort(this.#options.shortWatchMs) === true
     await this.#close()
     if (step === 'watch' && this.#rereading.isDue) return this.#listing()
-    this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
+    this.#failed(step === 'watch' ? 'watch' : 'list', error)
     if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
       // The server is back. A list catches up with what it has forgotten.
       this.#wasUnreached = false
@@ -159,28 +189,28 @@ export class Reflector {
       this.#position = this.#position.doubted()
       if (!isShort) return 'watch'
       // Prevents a tight loop if every connection breaks at once.
-      this.#status.failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
+      this.#failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
     }
     await this.#pause(error, signal)
     return this.#listing()
   }
 
   async #receiveList(signal: AbortSignal): Promise<void> {
-    this.#status.begins('listing')
+    this.#doing = 'listing'
     this.#parts.observer.listing?.()
     const clock = new ListClock()
     const isReread = this.#rereading.listBegins()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
       this.#position = this.#position.lost()
-      this.#status.failed('list', error)
+      this.#failed('list', error)
     })
     signal.throwIfAborted()
-    this.#replace({ ...list, clock, isReread })
+    this.#replace(list, clock, isReread)
   }
 
   /** Leaves the stream open for the watch that follows. */
   async #streamList(signal: AbortSignal): Promise<void> {
-    this.#status.begins('listing')
+    this.#doing = 'listing'
     this.#parts.observer.listing?.()
     const clock = new ListClock()
     const isReread = this.#rereading.listBegins()
@@ -193,24 +223,19 @@ export class Reflector {
       signal,
     )
     this.#stream = await clock.untilFirstByte(opening)
-    const list = await receiveInitialEvents(this.#stream, {
-      resourceName: this.#parts.resourceName,
-      target: this.#parts.target,
-      clock,
-      silenceMs: this.#options.watchListSilenceMs,
-      deadlineMs: this.#options.watchListDeadlineMs,
-    })
-    this.#replace({ ...list, clock, isReread })
+    const list = await receiveInitialEvents(this.#stream, clock, this.#parts, this.#options)
+    this.#replace(list, clock, isReread)
   }
 
-  #replace({ contents, resourceVersion, clock, isReread }: Omit<ListDelta, 'type'>): void {
+  #replace(list: ReceivedList, clock: ListClock, isReread: boolean): void {
+    const { contents, resourceVersion } = list
     clock.received()
     this.#wasUnreached = false
     this.#rereading.listed()
     this.#position = this.#position.listed(resourceVersion)
-    this.#status.observed()
-    this.#status.begins('watching')
-    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
+    this.#observed()
+    this.#doing = 'watching'
+    this.#queue.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
 
@@ -231,7 +256,7 @@ export class Reflector {
   async #openFromLast(signal: AbortSignal): Promise<WatchStream> {
     if (this.#position.probeDue === 'first') await this.#probe(signal)
     const stream = await this.#open({ resourceVersion: this.#position.last }, signal)
-    this.#status.succeeded()
+    this.#lastError = undefined
     return stream
   }
 
@@ -260,8 +285,8 @@ export class Reflector {
   }
 
   async #consume(stream: WatchStream, signal: AbortSignal): Promise<void> {
-    this.#status.begins('watching')
-    const { target } = this.#parts
+    this.#doing = 'watching'
+    const queue = this.#queue
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
     const over = new AbortController()
     if (this.#position.probeDue !== undefined) {
@@ -272,10 +297,10 @@ export class Reflector {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
-        this.#status.observed()
+        this.#observed()
         for (const frame of frames) {
           this.#handle(frame)
-          if (target.isFull()) await target.room(signal)
+          if (queue.isFull) await queue.room(signal)
         }
         this.#wasUnreached = false
       }
@@ -290,34 +315,45 @@ export class Reflector {
   }
 
   #handle(frame: Uint8Array): void {
-    const { target, resourceName } = this.#parts
+    const { intake, resourceName } = this.#parts
     const { type, object } = readWatchFrame(frame)
     switch (type) {
       case 'ERROR':
         throw readErrorEvent(resourceName, object)
       case 'BOOKMARK': {
-        const bookmark = target.takeBookmark(object)
+        const bookmark = intake.takeBookmark(object)
         if (bookmark === undefined) return
         const { resourceVersion } = bookmark
         this.#position = this.#position.moved(resourceVersion)
-        target.push({ type, resourceVersion })
+        this.#queue.push({ type, resourceVersion })
         return
       }
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED': {
-        const intake = target.take(object)
-        if (intake === undefined) return
-        const { key, entry, resourceVersion: at } = intake
+        const taken = intake.take(object)
+        if (taken === undefined) return
+        const { key, entry, resourceVersion: at } = taken
         if (at !== latestResourceVersion) this.#position = this.#position.moved(at)
         const resourceVersion = this.#position.last
-        target.push(
+        this.#queue.push(
           entry === undefined
             ? { type: 'REFUSED', key, resourceVersion }
             : { type, entry, resourceVersion },
         )
       }
     }
+  }
+
+  /** A list, events or a bookmark arrived. */
+  #observed(): void {
+    this.#lastError = undefined
+    this.#lastContactMs = performance.now()
+  }
+
+  #failed(failure: InformerFailure, error: unknown): void {
+    this.#lastError = error instanceof Error ? error : new Error(String(error))
+    this.#parts.failed(failure, this.#lastError)
   }
 
   async #close(): Promise<void> {
@@ -328,7 +364,7 @@ export class Reflector {
 
   /** Waits for the server's `Retry-After`, else the back-off. Ends early when an unreachable server is back. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
-    this.#status.begins('waiting')
+    this.#doing = 'waiting'
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
     if (askedMs > 0) return await sleep(Math.min(askedMs, this.#options.maxRetryAfterMs), signal)

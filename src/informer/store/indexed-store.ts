@@ -1,5 +1,5 @@
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { checkedWait, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type ObjectId,
   type StoreView,
 } from './store-view.ts'
-import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
+import { StoreContents, type StoreEntry } from './store-contents.ts'
 import {
   DuplicateIndexError,
   IncomparableResourceVersionError,
@@ -35,13 +35,24 @@ export interface IndexedStoreOptions {
   readonly resourceVersionsComparable?: IsOrdered
 }
 
+/** A read-only view of an informer's store. */
+export interface InformerStore<T extends KubernetesObject = KubernetesObject> extends StoreView<T> {
+  /**
+   * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
+   * with `IncomparableResourceVersionError` if versions have no order, or with `InformerStoppedError`.
+   */
+  waitForResourceVersion(wanted: ResourceVersion, options?: WaitOptions): Promise<void>
+}
+
 /**
  * The objects of one resource with indexes (client-go's `ThreadSafeStore` and `Indexer`). Only the shared informer
- * writes to it; all others have a {@link StoreView}.
+ * writes to it; all others have an {@link InformerStore}.
  */
-export class IndexedStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
+export class IndexedStore<
+  T extends KubernetesObject = KubernetesObject,
+> implements InformerStore<T> {
   readonly resource: ApiResource
-  readonly #codec: ObjectCodec
+  readonly codec: ObjectCodec
   readonly #onIndexFailure: (error: IndexFunctionError) => void
   readonly #waiters: ResourceVersionWaiters
   #indexers: Indexers
@@ -50,7 +61,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
 
   constructor(options: IndexedStoreOptions) {
     this.resource = options.resource
-    this.#codec = options.codec
+    this.codec = options.codec
     this.#onIndexFailure = options.onIndexFailure ?? (() => {})
     this.#waiters = new ResourceVersionWaiters(
       groupResourceOf(options.resource),
@@ -66,7 +77,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   get heldBytes(): number {
-    return this.#contents.bytes + this.#codec.sharedBytes
+    return this.#contents.bytes + this.codec.sharedBytes
   }
 
   get resourceVersion(): ResourceVersion {
@@ -96,11 +107,11 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   projection(selection: ObjectSelection): Projection {
-    return this.#codec.projection(selection)
+    return this.codec.projection(selection)
   }
 
   object(id: ObjectId): T {
-    return this.#codec.decode(this.held(id)) as T
+    return this.codec.decode(this.held(id)) as T
   }
 
   ids(): IterableIterator<ObjectId> {
@@ -192,27 +203,13 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     }
   }
 
-  /**
-   * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
-   * with `IncomparableResourceVersionError` if versions have no order, or with the error passed to {@link endWaits}.
-   */
-  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions): Promise<void> {
+  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
     return this.#waiters.wait(this.#resourceVersion, wanted, options)
   }
 
   /** For the writer: rejects all waits for resource versions, since nothing more will be written. */
   endWaits(error: Error): void {
     this.#waiters.end(error)
-  }
-
-  /** For the writer: the object under a key. */
-  stored(key: string): StoredObject | undefined {
-    return this.#contents.stored(key)
-  }
-
-  /** For the writer: the keys of all objects. */
-  keys(): IterableIterator<string> {
-    return this.#contents.ids.keys()
   }
 
   /** For the writer: adds or replaces an object. */
@@ -258,7 +255,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     return before
   }
 
-  readonly #decode = (held: HeldObject): KubernetesObject => this.#codec.decode(held)
+  readonly #decode = (held: HeldObject): KubernetesObject => this.codec.decode(held)
 
   #declare(indexers: Indexers): void {
     for (const name of Object.keys(indexers)) {
@@ -280,7 +277,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       resourceName: groupResourceOf(this.resource),
       indexers: this.#indexers,
       onIndexFailure: this.#onIndexFailure,
-      bytesOf: (held) => this.#codec.bytesOf(held),
+      bytesOf: (held) => this.codec.bytesOf(held),
     })
   }
 }
@@ -312,8 +309,9 @@ class ResourceVersionWaiters {
   async wait(
     current: ResourceVersion,
     wanted: ResourceVersion,
-    { deadlineMs, signal }: WaitOptions,
+    options: WaitOptions,
   ): Promise<void> {
+    const { deadlineMs, signal } = checkedWait(options)
     if (current === wanted) return
     if (compareResourceVersions(wanted, wanted) === undefined) throw this.#incomparable(wanted)
     const { promise, resolve, reject } = Promise.withResolvers<void>()

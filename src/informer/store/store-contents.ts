@@ -1,7 +1,6 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { DerivedIndex, ObjectIndex } from './object-index.ts'
+import { DerivedIndex, LabelIndex, ObjectIndex } from './object-index.ts'
 import { KeyOrder } from './sorted-list.ts'
-import { LabelIndex } from './label-index.ts'
 import type { HeldObject } from '../codec/object-codec.ts'
 import type { Indexers, IndexFunction, IndexView, ObjectId } from './store-view.ts'
 import { IndexFunctionError } from './store-errors.ts'
@@ -20,8 +19,11 @@ export interface StoredObject {
   readonly resourceVersion: string
 }
 
-export interface StoreContentsOptions extends FunctionIndexesOptions {
+export interface StoreContentsOptions {
+  /** For error messages: `pods`. */
+  readonly resourceName: string
   readonly indexers: Indexers
+  readonly onIndexFailure: (error: IndexFunctionError) => void
   /** The approximate memory of a held object, without what it shares with others. */
   readonly bytesOf: (held: HeldObject) => number
 }
@@ -31,6 +33,18 @@ const entryBytes = 170
 
 /** How many objects are indexed between two points where the work may pause. */
 const objectsPerStep = 16
+
+/**
+ * The most values of one object in an index. An API server accepts objects with some twenty thousand, and indexing those
+ * with each state would block the informer's loop.
+ */
+const maxValuesPerObject = 5_000
+
+/** An index that a function computes from each object. */
+interface FunctionIndex {
+  readonly index: ObjectIndex
+  readonly compute: IndexFunction
+}
 
 /**
  * One generation of a store: its objects, numbered, and all their indexes. A relist fills a new generation beside the
@@ -47,7 +61,7 @@ export class StoreContents {
   readonly indexes: Map<string, IndexView> = new Map()
   readonly #byUid: DerivedIndex
   readonly #derived: readonly DerivedIndex[]
-  readonly #functions: FunctionIndexes
+  readonly #functions: FunctionIndex[] = []
   readonly #resourceVersions: string[] = []
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
@@ -56,19 +70,15 @@ export class StoreContents {
 
   constructor(options: StoreContentsOptions) {
     this.#options = options
-    this.#functions = new FunctionIndexes(options)
     const ids = () => this.ids.values()
-    this.#byUid = new DerivedIndex({
-      name: 'uid',
-      valueOf: (id) => this.uids[id] || undefined,
-      ids,
-    })
+    const uidOf = (id: ObjectId) => this.uids[id] || undefined
+    this.#byUid = new DerivedIndex({ name: 'uid', valueOf: uidOf, ids })
     this.#derived = [
       new DerivedIndex({ name: 'name', valueOf: (id) => nameOf(this.keys[id]), ids }),
       this.#byUid,
     ]
     for (const index of this.#derived) this.indexes.set(index.name, index)
-    for (const { index } of this.#functions.add(this.lacking(options.indexers))) {
+    for (const { index } of this.#add(this.lacking(options.indexers))) {
       this.indexes.set(index.name, index)
     }
   }
@@ -83,9 +93,9 @@ export class StoreContents {
 
   /** The approximate memory of the objects (as the codec counts) and their indexes. */
   get bytes(): number {
-    const indices = this.labels.bytes + this.#functions.bytes
-    let bytes = indices + this.#heldBytes + this.#keyBytes + this.size * entryBytes
+    let bytes = this.labels.bytes + this.#heldBytes + this.#keyBytes + this.size * entryBytes
     for (const index of this.#derived) bytes += index.bytes
+    for (const { index } of this.#functions) bytes += index.bytes
     return bytes
   }
 
@@ -93,11 +103,7 @@ export class StoreContents {
     const id = this.ids.get(key)
     const held = id === undefined ? undefined : this.helds[id]
     if (id === undefined || held === undefined) return undefined
-    return {
-      held,
-      uid: this.uids[id] ?? '',
-      resourceVersion: this.#resourceVersions[id] ?? '',
-    }
+    return { held, uid: this.uids[id] ?? '', resourceVersion: this.#resourceVersions[id] ?? '' }
   }
 
   /** Adds or replaces an object and updates its index entries. */
@@ -115,7 +121,7 @@ export class StoreContents {
     this.uids[id] = textOf(metadata.uid)
     this.#resourceVersions[id] = textOf(metadata.resourceVersion)
     for (const index of this.#derived) index.update(id)
-    this.#functions.update(id, key, object)
+    for (const one of this.#functions) this.#compute(one, id, key, object)
     this.labels.set(id, metadata.labels)
   }
 
@@ -129,7 +135,7 @@ export class StoreContents {
     const id = this.ids.get(key)
     if (id === undefined) return
     for (const index of this.#derived) index.delete(id)
-    this.#functions.delete(id)
+    for (const { index } of this.#functions) index.delete(id)
     this.labels.delete(id)
     this.order.remove(key)
     this.ids.delete(key)
@@ -148,11 +154,9 @@ export class StoreContents {
 
   /** The index functions that this generation lacks. */
   lacking(indexers: Indexers): Indexers {
-    return Object.fromEntries(
-      Object.entries(indexers).filter(
-        ([name]) => !this.#functions.has(name) && !this.indexes.has(name),
-      ),
-    )
+    const has = (name: string) =>
+      this.indexes.has(name) || this.#functions.some(({ index }) => index.name === name)
+    return Object.fromEntries(Object.entries(indexers).filter(([name]) => !has(name)))
   }
 
   /**
@@ -163,7 +167,7 @@ export class StoreContents {
     indexers: Indexers,
     decode: (held: HeldObject) => KubernetesObject,
   ): Generator<void, true> {
-    const added = this.#functions.add(indexers)
+    const added = this.#add(indexers)
     try {
       // In the order of ids. An id that is reused meanwhile is only indexed twice.
       for (let id = 0; id < this.keys.length; id++) {
@@ -171,93 +175,28 @@ export class StoreContents {
         const held = this.helds[id]
         if (held === undefined) continue
         const object = decode(held)
-        for (const one of added) this.#functions.set(one, id, this.keys[id] ?? '', object)
+        for (const one of added) this.#compute(one, id, this.keys[id] ?? '', object)
       }
     } catch (error) {
-      this.#functions.drop(added)
+      for (const one of added) this.#functions.splice(this.#functions.indexOf(one), 1)
       throw error
     }
     for (const { index } of added) this.indexes.set(index.name, index)
     return true
   }
 
-  #hold(id: ObjectId, held: HeldObject | undefined): void {
-    const { bytesOf } = this.#options
-    const before = this.helds[id]
-    if (before !== undefined) this.#heldBytes -= bytesOf(before)
-    if (held !== undefined) this.#heldBytes += bytesOf(held)
-    this.helds[id] = held
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function nameOf(key: string | undefined): string | undefined {
-  return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
-}
-
-/**
- * The maximum number of values per object and index. An API server accepts objects with some twenty thousand, and
- * indexing those with each state would block the informer's loop.
- */
-const maxValuesPerObject = 5_000
-
-interface FunctionIndex {
-  readonly index: ObjectIndex
-  readonly compute: IndexFunction
-}
-
-interface FunctionIndexesOptions {
-  /** For error messages: `pods`. */
-  readonly resourceName: string
-  readonly onIndexFailure: (error: IndexFunctionError) => void
-}
-
-/** The indexes of a store that functions compute from each object. */
-class FunctionIndexes {
-  readonly #options: FunctionIndexesOptions
-  readonly #all: FunctionIndex[] = []
-
-  constructor(options: FunctionIndexesOptions) {
-    this.#options = options
-  }
-
-  /** The approximate size in memory. */
-  get bytes(): number {
-    return this.#all.reduce((sum, { index }) => sum + index.bytes, 0)
-  }
-
-  has(name: string): boolean {
-    return this.#all.some(({ index }) => index.name === name)
-  }
-
   /** Adds empty indexes. From now on they follow all changes. */
-  add(indexers: Indexers): readonly FunctionIndex[] {
+  #add(indexers: Indexers): readonly FunctionIndex[] {
     const added = Object.entries(indexers).map(([name, compute]) => ({
       index: new ObjectIndex(name),
       compute,
     }))
-    this.#all.push(...added)
+    this.#functions.push(...added)
     return added
   }
 
-  /** Removes indexes. */
-  drop(added: readonly FunctionIndex[]): void {
-    for (const one of added) this.#all.splice(this.#all.indexOf(one), 1)
-  }
-
-  /** An object was stored, in its first or another state. */
-  update(id: ObjectId, key: string, object: KubernetesObject): void {
-    for (const one of this.#all) this.set(one, id, key, object)
-  }
-
-  /**
-   * Computes one index of an object. If the function throws or returns too many values, the object is not in that
-   * index.
-   */
-  set(
+  /** An object whose function throws or returns too many values is not in that index. */
+  #compute(
     { index, compute }: FunctionIndex,
     id: ObjectId,
     key: string,
@@ -280,7 +219,19 @@ class FunctionIndexes {
     }
   }
 
-  delete(id: ObjectId): void {
-    for (const { index } of this.#all) index.delete(id)
+  #hold(id: ObjectId, held: HeldObject | undefined): void {
+    const { bytesOf } = this.#options
+    const before = this.helds[id]
+    if (before !== undefined) this.#heldBytes -= bytesOf(before)
+    if (held !== undefined) this.#heldBytes += bytesOf(held)
+    this.helds[id] = held
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function nameOf(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
 }

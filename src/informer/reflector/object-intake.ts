@@ -1,17 +1,16 @@
-import type { ApiResource } from '../kubernetes/api-resource.ts'
-import { groupResourceOf } from '../kubernetes/api-resource.ts'
-import { CodedError } from '../lib/coded-error.ts'
-import { type KubernetesObject, objectKey, resourceVersionOf } from '../kubernetes/object.ts'
-import { resourceVersion } from '../kubernetes/resource-version.ts'
-import { readBookmark } from '../kubernetes/watch-event.ts'
+import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { type KubernetesObject, objectKey, resourceVersionOf } from '../../kubernetes/object.ts'
+import { resourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { readBookmark } from '../../kubernetes/watch-event.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import {
   MalformedObjectError,
   MissingMetadataError,
+  type ObjectCodec,
   WrongKindError,
-} from './codec/object-codec-error.ts'
-import type { InformerFailure } from './informer-observer.ts'
-import type { ObjectCodec } from './codec/object-codec.ts'
-import type { Intake, TakenBookmark } from './reflector/reflector-target.ts'
+} from '../codec/object-codec.ts'
+import type { ReportFailure } from '../informer-observer.ts'
+import type { StoreEntry } from '../store/store-contents.ts'
 
 /**
  * Changes an object before it is stored, such as to drop unneeded fields. Must return a new object or the same one.
@@ -32,11 +31,24 @@ export class TransformError extends CodedError {
   }
 }
 
-export interface ObjectIntakeOptions {
+/** The result of reading the text of an object. */
+interface Intake {
+  readonly key: string
+  /** `undefined` if the user's transform refused the object. */
+  readonly entry: StoreEntry | undefined
+  readonly resourceVersion: ResourceVersion
+}
+
+interface TakenBookmark {
+  readonly resourceVersion: ResourceVersion
+  readonly endsInitialEvents: boolean
+}
+
+interface ObjectIntakeOptions {
   readonly resource: ApiResource
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
-  readonly failed: (failure: InformerFailure, error: Error) => void
+  readonly failed: ReportFailure
 }
 
 /**
@@ -77,8 +89,8 @@ export class ObjectIntake {
   }
 
   /**
-   * Reads the object of a BOOKMARK event. One of another kind says nothing of this resource's position. Throws
-   * `MalformedFrameError` if the text is not one object.
+   * Reads the object of a BOOKMARK event. Returns `undefined`, after reporting it, if the bookmark is of another kind or
+   * has no position. Throws `MalformedFrameError` if the text is not one object.
    */
   takeBookmark(text: Uint8Array): TakenBookmark | undefined {
     const { codec, failed, resource } = this.#options
@@ -93,7 +105,11 @@ export class ObjectIntake {
     }
   }
 
-  #transformed(transform: Transform, key: string, object: KubernetesObject): Intake['entry'] {
+  #transformed(
+    transform: Transform,
+    key: string,
+    object: KubernetesObject,
+  ): StoreEntry | undefined {
     const { codec, resource, failed } = this.#options
     try {
       const changed = transform(object)
