@@ -91,18 +91,13 @@ export type {
   StoreView,
 } from './informer/store/store-view.ts'
 export type { HeldObject } from './informer/codec/object-codec.ts'
-export { createWorkQueue, type WorkQueue } from './informer/work-queue/work-queue.ts'
 export {
-  ReconcileError,
-  type RateLimiter,
-  ReconcileStuckError,
-  TerminalError,
-  type WorkersOptions,
-  workQueueDefaults,
+  createWorkQueue,
+  type PendingKeys,
+  type WorkQueue,
   type WorkQueueObserver,
   type WorkQueueOptions,
-} from './informer/work-queue/work-queue-options.ts'
-export type { PendingKeys } from './informer/work-queue/pending-keys.ts'
+} from './informer/work-queue/work-queue.ts'
 export {
   bucketRateLimiter,
   defaultControllerRateLimiter,
@@ -110,25 +105,34 @@ export {
   itemFastSlowRateLimiter,
   maxOfRateLimiter,
   maxWaitRateLimiter,
+  type RateLimiter,
+  workQueueDefaults,
 } from './informer/work-queue/rate-limiter.ts'
-export type { Reconcile, ReconcileResult } from './informer/work-queue/reconciliation.ts'
-export { runWorkers, type WorkersQueue, type WorkersReport } from './informer/work-queue/workers.ts'
 export {
-  enqueueObject,
-  enqueueOwner,
-  type EnqueueOwnerOptions,
-  type KeySink,
-} from './informer/work-queue/enqueue.ts'
+  type Reconcile,
+  ReconcileError,
+  type ReconcileResult,
+  ReconcileStuckError,
+  runWorkers,
+  TerminalError,
+  type WorkersOptions,
+  type WorkersQueue,
+  type WorkersReport,
+} from './informer/work-queue/workers.ts'
 export {
   annotationsChanged,
   anyPredicate,
+  enqueueObject,
+  enqueueOwner,
+  type EnqueueOwnerOptions,
   generationChanged,
+  type KeySink,
   labelsChanged,
   objectPredicate,
   type Predicate,
   resourceVersionChanged,
   withPredicates,
-} from './informer/work-queue/predicate.ts'
+} from './informer/work-queue/event-handlers.ts'
 export type { ApiResource, Resource } from './kubernetes/api-resource.ts'
 export { type BuiltInResources, resources } from './kubernetes/resources.ts'
 export {

@@ -111,7 +111,7 @@ export function createController<T extends KubernetesObject = Unstructured>(
         resourceName: '',
         indexers: {},
         onIndexFailure: () => {},
-        bytesOf: () => 0,
+        codec: { bytesOf: () => 0, decode: (held) => codec.decode(held) },
       }),
     async process(deltas) {
       await process(deltas.map((delta) => rawDelta(codec, delta, knownObjects)))

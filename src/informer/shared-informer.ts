@@ -151,7 +151,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       resourceVersionsComparable:
         options.resourceVersionsComparable ?? (() => ordersResourceVersions(source)),
     })
-    this.store = this.#store
+    this.store = this.#store.view
     this.#processor = new Processor(this.#store)
     this.#writer = new StoreWriter(this.#store)
     this.#controller = new Controller(options, {

@@ -1,7 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { DerivedIndex, LabelIndex, ObjectIndex } from './object-index.ts'
 import { KeyOrder } from './sorted-list.ts'
-import type { HeldObject } from '../codec/object-codec.ts'
+import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 import type { Indexers, IndexFunction, IndexView, ObjectId } from './store-view.ts'
 import { IndexFunctionError } from './store-errors.ts'
 
@@ -24,8 +24,7 @@ export interface StoreContentsOptions {
   readonly resourceName: string
   readonly indexers: Indexers
   readonly onIndexFailure: (error: IndexFunctionError) => void
-  /** The approximate memory of a held object, without what it shares with others. */
-  readonly bytesOf: (held: HeldObject) => number
+  readonly codec: Pick<ObjectCodec, 'bytesOf' | 'decode'>
 }
 
 /** The memory per object besides its key's text: entries of tables, UID and resource version. */
@@ -163,10 +162,7 @@ export class StoreContents {
    * Adds and fills indexes. They follow all changes from the first step on, but can only be read after the last one. If
    * it throws, it adds none.
    */
-  *backfill(
-    indexers: Indexers,
-    decode: (held: HeldObject) => KubernetesObject,
-  ): Generator<void, true> {
+  *backfill(indexers: Indexers): Generator<void, true> {
     const added = this.#add(indexers)
     try {
       // In the order of ids. An id that is reused meanwhile is only indexed twice.
@@ -174,7 +170,7 @@ export class StoreContents {
         if (id % objectsPerStep === objectsPerStep - 1) yield
         const held = this.helds[id]
         if (held === undefined) continue
-        const object = decode(held)
+        const object = this.#options.codec.decode(held)
         for (const one of added) this.#compute(one, id, this.keys[id] ?? '', object)
       }
     } catch (error) {
@@ -220,10 +216,10 @@ export class StoreContents {
   }
 
   #hold(id: ObjectId, held: HeldObject | undefined): void {
-    const { bytesOf } = this.#options
+    const { codec } = this.#options
     const before = this.helds[id]
-    if (before !== undefined) this.#heldBytes -= bytesOf(before)
-    if (held !== undefined) this.#heldBytes += bytesOf(held)
+    if (before !== undefined) this.#heldBytes -= codec.bytesOf(before)
+    if (held !== undefined) this.#heldBytes += codec.bytesOf(held)
     this.helds[id] = held
   }
 }
