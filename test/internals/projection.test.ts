@@ -8,15 +8,13 @@ import {
   type SelectedEntryField,
   type SelectedField,
   type SelectedValue,
-} from '../../src/informer/codec/projection.ts'
-import {
   writeBoolean,
   writeFloat,
   writeInt,
   writeInt64,
   writeJson,
   writeString,
-} from '../../src/informer/codec/leaf-writer.ts'
+} from '../../src/informer/codec/projection.ts'
 import {
   createObjectCodec,
   freezingCodec,

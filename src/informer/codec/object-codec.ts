@@ -5,18 +5,15 @@ import {
   objectKey,
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
-import { AnswerCache } from './answer-builder.ts'
-import { Difference } from './difference.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
-import { stringBytes, valueBytes } from './memory-size.ts'
-import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
+import { mayHoldLongInteger, withoutSpace } from './json-scan.ts'
 import { ObjectText } from './object-text.ts'
 import { type ObjectSelection, type SelectedValue, withinRoom } from './projection.ts'
-import { projectParsed } from './parsed-projection.ts'
-import { holdWhole, readRow, readWholeText, Row, RowWriter, WholeText } from './row.ts'
-import { TemplateSet } from './template-set.ts'
-import { projectText } from './text-projection.ts'
+import { Difference, holdWhole, readRow, readWholeText, Row, RowWriter, WholeText } from './row.ts'
+import { stringBytes, TemplateSet, valueBytes } from './template.ts'
+import { AnswerCache } from './template-answer.ts'
+import { projectParsed, projectText } from './value-projection.ts'
 
 declare const opaque: unique symbol
 

@@ -1,8 +1,8 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
-import { isSpace, jsonChar, skipValue } from './json-bytes.ts'
-import { matches, Members } from './members.ts'
-import { groupByName, groupByOwner, groupWithin, noGroup } from './sibling-group.ts'
+import { isSpace, jsonChar, matches, Members, skipString, skipValue } from './json-scan.ts'
+
+export const noGroup = 0
 
 /** A larger buffer is released after its object. */
 const keptBufferBytes = 1 << 20
@@ -308,3 +308,51 @@ function skipManagedFields(bytes: Buffer, start: number, end: number): number {
 function isLowerCase(letter: number): boolean {
   return letter >= 0x61 && letter <= 0x7a
 }
+
+const generatedNames = [Buffer.from('"ReplicaSet"'), Buffer.from('"Job"')]
+const owner = new Members()
+
+/**
+ * A number for the objects of all namespaces that probably look alike: those whose first owner has the same kind and
+ * name. The generated end of a ReplicaSet's or a Job's name is ignored, so that all revisions of a Deployment and all
+ * runs of a CronJob are one group. Two groups may rarely have the same number; then they share a template, which only
+ * costs space.
+ *
+ * `owners` is the index of the value of `ownerReferences`.
+ */
+function groupByOwner(bytes: Buffer, end: number, owners: number): number {
+  if (bytes[owners] !== jsonChar.openBracket) return noGroup
+  if (!owner.open(bytes, owners + 1, end)) return noGroup
+  let hash = offsetBasis
+  let generated = false
+  while (owner.next()) {
+    const valueEnd = skipValue(bytes, owner.value, end)
+    if (!owner.leave(valueEnd)) return noGroup
+    if (owner.is(keys.kind)) {
+      hash = groupWithin(hash, bytes, owner.value, valueEnd)
+      const start = owner.value
+      generated = generatedNames.some(
+        (kind) => valueEnd - start === kind.length && matches(bytes, start, kind),
+      )
+    } else if (owner.is(keys.name) && skipString(bytes, owner.value, end) === valueEnd) {
+      const stem = generated ? bytes.lastIndexOf(jsonChar.minus, valueEnd) : -1
+      return groupWithin(hash, bytes, owner.value, stem > owner.value ? stem : valueEnd)
+    }
+  }
+  return noGroup
+}
+
+/** The objects of all namespaces with one name, such as a ConfigMap that every namespace has. */
+function groupByName(bytes: Buffer, start: number, end: number): number {
+  return groupWithin(offsetBasis, bytes, start, end)
+}
+
+/** The part of a group that also has this text in common: FNV-1a, 32 bits. */
+function groupWithin(group: number, bytes: Buffer, start: number, end: number): number {
+  let hash = group
+  for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), prime)
+  return hash
+}
+
+const offsetBasis = 0x811c9dc5 | 0
+const prime = 0x01000193

@@ -1,3 +1,20 @@
+/** The characters of JSON: both UTF-16 code units and UTF-8 bytes. */
+export const jsonChar = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  openBracket: 0x5b,
+  backslash: 0x5c,
+  closeBracket: 0x5d,
+  /** The first byte of `null`, and of no other value. */
+  n: 0x6e,
+  openBrace: 0x7b,
+  closeBrace: 0x7d,
+} as const
+
 /** Up to this length a loop over the bytes is faster than the native search. */
 const shortStringBytes = 48
 
@@ -65,14 +82,15 @@ export function startsScalar(value: number | undefined): boolean {
   return value !== jsonChar.quote && value !== jsonChar.openBrace && value !== jsonChar.openBracket
 }
 
-/** Whether a number, `true`, `false` or `null` ends before this byte. */
+/** Whether a number, `true`, `false` or `null` ends before this byte or character. */
 export function endsScalar(value: number | undefined): boolean {
   return (
+    value === undefined ||
     value === jsonChar.comma ||
     value === jsonChar.closeBrace ||
     value === jsonChar.closeBracket ||
     value === jsonChar.quote ||
-    isSpace(value)
+    value <= 0x20
   )
 }
 
@@ -129,19 +147,126 @@ function isInScalar(value: number | undefined): boolean {
   return !endsScalar(value) && startsScalar(value) && value !== jsonChar.colon
 }
 
-/** The characters of JSON: both UTF-16 code units and UTF-8 bytes. */
-export const jsonChar = {
-  quote: 0x22,
-  comma: 0x2c,
-  minus: 0x2d,
-  zero: 0x30,
-  nine: 0x39,
-  colon: 0x3a,
-  openBracket: 0x5b,
-  backslash: 0x5c,
-  closeBracket: 0x5d,
-  /** The first byte of `null`, and of no other value. */
-  n: 0x6e,
-  openBrace: 0x7b,
-  closeBrace: 0x7d,
-} as const
+/**
+ * Iterates over the members of one object in a JSON text without white space. After `open`, each `next` that returns
+ * true stops at a member whose value starts at `value`; the caller finds the end of the value and passes it to `leave`.
+ * Reusable.
+ */
+export class Members {
+  /** The range of the key, without its quotes. */
+  keyStart = 0
+  keyEnd = 0
+  /** The index of the key's opening quote. */
+  member = 0
+  value = 0
+  /** The index after the value, once known. */
+  valueEnd = 0
+  /** The index of the comma before this member, or -1. */
+  comma = -1
+  /** The index after the closing brace, once `next` has returned false; -1 if the text has an unexpected form. */
+  end = -1
+  #bytes: Buffer = Buffer.alloc(0)
+  #limit = 0
+  #index = 0
+  #first = true
+
+  open(bytes: Buffer, start: number, limit: number): boolean {
+    this.#bytes = bytes
+    this.#limit = limit
+    this.#index = start + 1
+    this.#first = true
+    this.comma = -1
+    this.end = -1
+    return bytes[start] === jsonChar.openBrace
+  }
+
+  /**
+   * Returns false at the end of the object. Also returns false, with `end` -1, at white space, an escape in a key, or
+   * invalid JSON.
+   */
+  next(): boolean {
+    const bytes = this.#bytes
+    let index = this.#index
+    if (index >= this.#limit) return false
+    if (bytes[index] === jsonChar.closeBrace) {
+      this.end = index + 1
+      return false
+    }
+    if (this.#first) this.#first = false
+    else {
+      if (bytes[index] !== jsonChar.comma) return false
+      this.comma = index
+      index = index + 1
+    }
+    if (bytes[index] !== jsonChar.quote) return false
+    const close = skipString(bytes, index, this.#limit)
+    if (close < 0) return false
+    this.member = index
+    this.keyStart = index + 1
+    this.keyEnd = close - 1
+    for (let at = this.keyStart; at < this.keyEnd; at++) {
+      if (bytes[at] === jsonChar.backslash) return false
+    }
+    if (bytes[close] !== jsonChar.colon) return false
+    this.value = close + 1
+    return this.value < this.#limit
+  }
+
+  /** Sets the end of the value. Returns false if it is -1: the value has no end. */
+  leave(valueEnd: number): boolean {
+    this.#index = this.valueEnd = valueEnd
+    return valueEnd >= 0
+  }
+
+  is(key: Uint8Array): boolean {
+    return this.keyEnd - this.keyStart === key.length && matches(this.#bytes, this.keyStart, key)
+  }
+}
+
+export function matches(bytes: Buffer, start: number, expected: Uint8Array): boolean {
+  for (let index = 0; index < expected.length; index++) {
+    if (bytes[start + index] !== expected[index]) return false
+  }
+  return true
+}
+
+/** The index after the value that starts at `start`. The text must be valid JSON: nothing is checked. */
+export function valueEnd(text: string, start: number): number {
+  const first = text.charCodeAt(start)
+  if (first === jsonChar.quote) return stringEnd(text, start)
+  if (first === jsonChar.openBrace || first === jsonChar.openBracket) return nestedEnd(text, start)
+  let index = start
+  while (index < text.length && !endsScalar(text.charCodeAt(index))) index++
+  return index
+}
+
+/** The index after the string whose opening quote is at `start`. */
+function stringEnd(text: string, start: number): number {
+  let quote = text.indexOf('"', start + 1)
+  while (quote > 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)
+  return quote < 0 ? text.length : quote + 1
+}
+
+function isEscaped(text: string, index: number): boolean {
+  let before = index - 1
+  while (text.charCodeAt(before) === jsonChar.backslash) before--
+  return (index - before) % 2 === 0
+}
+
+function nestedEnd(text: string, start: number): number {
+  let depth = 0
+  let index = start
+  while (index < text.length) {
+    const char = text.charCodeAt(index)
+    if (char === jsonChar.quote) {
+      index = stringEnd(text, index)
+      continue
+    }
+    index++
+    if (char === jsonChar.openBrace || char === jsonChar.openBracket) depth++
+    else if ((char === jsonChar.closeBrace || char === jsonChar.closeBracket) && --depth === 0) {
+      return index
+    }
+  }
+  return index
+}
