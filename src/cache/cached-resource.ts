@@ -8,7 +8,6 @@ import {
   notSynced,
   retryAfterMs,
   stopped,
-  unindexable,
   type UnreadablePlace,
   type UnreadableResourceError,
 } from './cache-errors.ts'
@@ -108,9 +107,7 @@ export class CachedResource {
     for (const name of names) {
       if (this.informer.store.hasIndex(name)) continue
       const failure = this.#making.has(name) ? undefined : this.#unmade.get(name)
-      return failure === undefined
-        ? notIndexed(this.#options, name)
-        : unindexable(this.#options, name, failure.error)
+      return notIndexed(this.#options, name, failure?.error)
     }
     return undefined
   }

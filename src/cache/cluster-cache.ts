@@ -8,8 +8,7 @@ import type { IndexFunction, Indexers, StoreView } from '../informer/store/store
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
 import { Incarnation, type IncarnationObserver } from './incarnation.ts'
-import { missedChanges } from './missed-changes.ts'
-import { RecentChanges, ResourceHistory } from './recent-changes.ts'
+import { ResourceHistory } from './recent-changes.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import type { DirectApi } from './direct-api.ts'
 
@@ -258,9 +257,12 @@ export class ClusterCache implements AsyncDisposable {
     const observer = this.#options.observer(resource)
     const { resourceVersionsComparable } = connection
     const source = connection.source(resource, how)
-    const { maxRecentChanges: maxChanges, maxRecentBytes: maxBytes } = bounds.limits
-    const recent = new RecentChanges({
-      limits: { maxChanges, maxBytes },
+    const history = new ResourceHistory({
+      resource,
+      metadataOnly,
+      source,
+      maxChanges: bounds.limits.maxRecentChanges,
+      maxBytes: bounds.limits.maxRecentBytes,
       resourceVersionsComparable,
       objectBytes: () => averageBytes(cached.informer.store),
     })
@@ -268,11 +270,7 @@ export class ClusterCache implements AsyncDisposable {
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
-      history: new ResourceHistory(recent, async (from, until) =>
-        resourceVersionsComparable
-          ? missedChanges({ resource, metadataOnly, source, from, until, maxChanges })
-          : undefined,
-      ),
+      history,
       idleStopMs: bounds.limits.idleStopMs,
       informer: createSharedInformer({
         ...reflector,
@@ -288,7 +286,7 @@ export class ClusterCache implements AsyncDisposable {
             incarnation.watching()
           },
           advanced: (position, changes) => {
-            recent.add(position, changes)
+            history.add(position, changes)
             incarnation.advanced(position)
           },
           failed(failure, error) {
