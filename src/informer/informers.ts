@@ -22,7 +22,7 @@ import {
   sharedInformerDefaults,
   type SharedInformerOptions,
 } from './shared-informer.ts'
-import type { IndexFunction, Indexers } from './store/store-view.ts'
+import type { IndexFunction } from './store/store-view.ts'
 
 /** The options of one informer that its factory does not determine. */
 export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Partial<
@@ -69,43 +69,28 @@ export class CacheSyncError extends CodedError {
 
 interface FactoryInformer {
   readonly informer: SharedInformer
-  readonly shared: SharedOptions
+  /** The options of its first caller. */
+  readonly options: InformerOptions
+  /** The indexers of all callers. */
+  readonly indexers: Map<string, IndexFunction>
   readonly controller: AbortController
   running: Promise<void> | undefined
 }
 
-/**
- * One informer per resource, selection, transform and `metadataOnly`, shared by all callers (client-go's
- * `SharedInformerFactory`). Informers are created on demand, started with {@link start} and stopped together.
- */
-export class SharedInformerFactory implements AsyncDisposable {
+/** Informers that are created on demand, and started and stopped together. */
+export class InformerFactory implements AsyncDisposable {
   readonly #options: SharedInformerFactoryOptions
   readonly #informers = new Map<string, FactoryInformer>()
   #stopped = false
 
-  /** Throws `InvalidOptionError` unless exactly one of `apiServer` and `source` is given. */
   constructor(options: SharedInformerFactoryOptions) {
     this.#options = checkedOptions('an informer factory', options, factoryChecks)
     const { apiServer, source } = options
     if ((apiServer === undefined) === (source === undefined)) throw notOneSource(source)
   }
 
-  /**
-   * Returns the informer of a resource; creates it for the first caller. An informer is shared if the selection
-   * (namespace, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
-   * identical. Adds missing indexers. `T` comes from a `Resource<T>`, or is the caller's claim about the objects.
-   * Throws `InformerConflictError` if another caller gave a different value for any other option, or another index of
-   * the same name, and `InformerStoppedError`.
-   */
-  informer<T extends KubernetesObject = Unstructured>(
-    resource: Resource<T>,
-    options: InformerOptions<MetadataOf<T>> & { readonly metadataOnly: true },
-  ): SharedInformer<MetadataOf<T>>
-  informer<T extends KubernetesObject = Unstructured>(
-    resource: Resource<T>,
-    options?: InformerOptions<T>,
-  ): SharedInformer<T>
-  informer(resource: Resource, given: object = {}): SharedInformer {
+  /** The informer of a resource and options; created for the first caller. */
+  protected shared(resource: ApiResource, given: object): SharedInformer {
     requireResource('resource', resource)
     if (this.#stopped) throw new InformerStoppedError(groupResourceOf(resource))
     const { apiServer, source, forResource, ...common } = this.#options
@@ -119,11 +104,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     const key = identityOf(resource, options)
     const known = this.#informers.get(key)
     if (known !== undefined) {
-      const added = known.shared.join(own)
-      if (Object.keys(added).length > 0) known.informer.addIndexers(added)
+      join(known, own)
       return known.informer
     }
-    const { metadataOnly = false } = options
+    const { indexers = {}, metadataOnly = false } = options
     const from =
       source === undefined ? { apiServer } : { source: source(resource, { metadataOnly }) }
     const informer: SharedInformer = createSharedInformer<KubernetesObject>({
@@ -133,7 +117,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     } as SharedInformerOptions)
     this.#informers.set(key, {
       informer,
-      shared: new SharedOptions(resource, options),
+      options,
+      indexers: new Map(Object.entries(indexers)),
       controller: new AbortController(),
       running: undefined,
     })
@@ -206,6 +191,32 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 }
 
+/**
+ * One informer per resource, selection, transform and `metadataOnly`, shared by all callers (client-go's
+ * `SharedInformerFactory`). Informers are created on demand, started with {@link start} and stopped together. Its
+ * constructor throws `InvalidOptionError` unless exactly one of `apiServer` and `source` is given.
+ */
+export class SharedInformerFactory extends InformerFactory {
+  /**
+   * Returns the informer of a resource; creates it for the first caller. An informer is shared if the selection
+   * (namespace, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
+   * identical. Adds missing indexers. `T` comes from a `Resource<T>`, or is the caller's claim about the objects.
+   * Throws `InformerConflictError` if another caller gave a different value for any other option, or another index of
+   * the same name, and `InformerStoppedError`.
+   */
+  informer<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options: InformerOptions<MetadataOf<T>> & { readonly metadataOnly: true },
+  ): SharedInformer<MetadataOf<T>>
+  informer<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options?: InformerOptions<T>,
+  ): SharedInformer<T>
+  informer(resource: Resource, options: object = {}): SharedInformer {
+    return this.shared(resource, options)
+  }
+}
+
 /** Creates a factory; nothing runs before {@link SharedInformerFactory.start}. Throws `InvalidOptionError`. */
 export function createSharedInformerFactory(
   options: SharedInformerFactoryOptions,
@@ -259,50 +270,32 @@ export function identityOf(resource: ApiResource, options: InformerOptions): str
   return [apiVersionOf(resource), resource.resource, resource.kind, ...parts].join('\n')
 }
 
-/** The options that an informer was created with, and the indexers added since. */
-export class SharedOptions {
-  readonly #resource: ApiResource
-  readonly #options: Readonly<Record<string, unknown>>
-  readonly #indexers = new Map<string, IndexFunction>()
-
-  constructor(resource: ApiResource, options: InformerOptions) {
-    this.#resource = resource
-    this.#options = options
-    for (const [name, index] of Object.entries(options.indexers ?? {})) {
-      this.#indexers.set(name, index)
+/** Adds the indexers that an informer lacks for these options. Throws {@link InformerConflictError}. */
+function join(known: FactoryInformer, { indexers = {}, ...options }: InformerOptions): void {
+  const { informer } = known
+  const knownOptions: Readonly<Record<string, unknown>> = known.options
+  for (const [name, value] of Object.entries(options)) {
+    if (!isSame(name, value, knownOptions[name])) {
+      throw new InformerConflictError(informer.resource, name, value)
     }
   }
-
-  /** The indexers that an informer lacks for these options. Throws {@link InformerConflictError}. */
-  join({ indexers = {}, ...options }: InformerOptions): Indexers {
-    for (const [name, value] of Object.entries(options)) {
-      if (!isSame(name, value, this.#options[name])) {
-        throw new InformerConflictError(this.#resource, name, value)
-      }
+  const added = new Map<string, IndexFunction>()
+  for (const [name, index] of Object.entries(indexers)) {
+    const same = known.indexers.get(name)
+    if (same === undefined) added.set(name, index)
+    else if (!isSameIndex(same, index)) {
+      throw new InformerConflictError(informer.resource, `indexers.${name}`, index)
     }
-    const added: Record<string, IndexFunction> = {}
-    for (const [name, index] of Object.entries(indexers)) {
-      const known = this.#indexers.get(name)
-      if (known === undefined) added[name] = index
-      else if (!isSameIndex(known, index)) {
-        throw new InformerConflictError(this.#resource, `indexers.${name}`, index)
-      }
-    }
-    for (const [name, index] of Object.entries(added)) this.#indexers.set(name, index)
-    return added
   }
+  for (const [name, index] of added) known.indexers.set(name, index)
+  if (added.size > 0) informer.addIndexers(Object.fromEntries(added))
 }
 
 function isSame(name: string, value: unknown, known: unknown): boolean {
   const [one, other] = [value, known].map((given) => given ?? defaults[name])
   if (name !== 'backoff') return isDeepStrictEqual(one, other)
-  return isDeepStrictEqual(
-    { ...reflectorBackoff, ...(one as object) },
-    {
-      ...reflectorBackoff,
-      ...(other as object),
-    },
-  )
+  const whole = (backoff: unknown) => ({ ...reflectorBackoff, ...(backoff as object) })
+  return isDeepStrictEqual(whole(one), whole(other))
 }
 
 /**

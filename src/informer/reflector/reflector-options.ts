@@ -1,8 +1,8 @@
-import { backoffChecks, type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import { type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
 import {
-  aDuration,
   aNumber,
   aString,
+  checksLike,
   oneOf,
   type OptionChecks,
   optionsOf,
@@ -66,21 +66,15 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
 }
 
 export const reflectorChecks: OptionChecks<ReflectorOptions> = {
+  ...checksLike(reflectorDefaults),
   namespace: aString,
   labelSelector: aString,
   fieldSelector: aString,
   pageSize: aNumber(1),
   initialList: oneOf('list', 'watchlist'),
-  backoff: optionsOf(backoffChecks),
-  maxRetryAfterMs: aDuration,
   watchTimeoutSeconds: (option, value) => {
     optionsOf({ min: aNumber(), max: aNumber() })(option, value)
     const { min, max } = value as { readonly min: number; readonly max: number }
     aNumber(min)(`${option}.max`, max)
   },
-  watchListSilenceMs: aDuration,
-  watchListDeadlineMs: aDuration,
-  shortWatchMs: aDuration,
-  slowListMs: aDuration,
-  suspendGapMs: aDuration,
 }

@@ -40,6 +40,10 @@ export type ReflectorState =
   | 'waiting'
   | 'stopped'
 
+/** The first probe comes after so much silence, each further one after twice as much. */
+const firstSilenceMs = 4000
+const longestSilenceMs = 60_000
+
 /** The reflector's next step. A streaming list that broke is tried once more. */
 type Step = 'stream' | 'stream again' | 'list' | 'watch'
 
@@ -284,14 +288,30 @@ export class Reflector {
     this.#position = this.#position.confirmed()
   }
 
+  /**
+   * While a watch is silent, probes whether its server has reached the position at which the watch began. If it has not,
+   * breaks the watch with the server's error. A probe that fails otherwise proves nothing and is repeated. Never rejects.
+   */
+  async #probeWhileSilent(stream: WatchStream, signal: AbortSignal): Promise<void> {
+    for (let waitMs = firstSilenceMs; ; waitMs = Math.min(longestSilenceMs, 2 * waitMs)) {
+      await sleep(waitMs, signal)
+      if (signal.aborted || stream.frames > 0) return
+      try {
+        return await this.#probe(signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (isTooLargeResourceVersion(error)) return stream.abort(error as Error)
+      }
+    }
+  }
+
   async #consume(stream: WatchStream, signal: AbortSignal): Promise<void> {
     this.#doing = 'watching'
     const queue = this.#queue
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
     const over = new AbortController()
     if (this.#position.probeDue !== undefined) {
-      const probe = () => this.#probe(AbortSignal.any([signal, over.signal]))
-      void probeWhileSilent(stream, { probe, signal: over.signal })
+      void this.#probeWhileSilent(stream, AbortSignal.any([signal, over.signal]))
     }
     try {
       while (!signal.aborted) {
@@ -414,43 +434,5 @@ class Rereading {
 
   watchEnded(): void {
     if (this.#step === 'watch') this.#step = 'list once more'
-  }
-}
-
-/** The first probe comes after so much silence, each further one after twice as much. */
-const firstSilenceMs = 4000
-const longestSilenceMs = 60_000
-
-interface SilentWatchOptions {
-  /**
-   * Asks whether the server knows the position at which the watch began. Rejects if it does not, or cannot be asked.
-   */
-  readonly probe: () => Promise<void>
-  /** Aborts when the watch is over. */
-  readonly signal: AbortSignal
-}
-
-/**
- * While a watch is silent, probes whether its server has reached the position at which the watch began; {@link
- * Position} says why. If it has not, breaks the watch with the server's error. A probe that fails otherwise proves
- * nothing and is repeated. Never rejects.
- */
-async function probeWhileSilent(
-  stream: WatchStream,
-  { probe, signal }: SilentWatchOptions,
-): Promise<void> {
-  for (let waitMs = firstSilenceMs; ; waitMs = Math.min(longestSilenceMs, 2 * waitMs)) {
-    await sleep(waitMs, signal)
-    if (signal.aborted || stream.frames > 0) return
-    try {
-      await probe()
-      return
-    } catch (error) {
-      if (signal.aborted) return
-      if (isTooLargeResourceVersion(error)) {
-        stream.abort(error as Error)
-        return
-      }
-    }
   }
 }
