@@ -18,12 +18,11 @@ export const jsonChar = {
 /** Up to this length a loop over the bytes is faster than the native search. */
 const shortStringBytes = 48
 
-/** Whether the byte is JSON white space. */
 export function isSpace(value: number | undefined): boolean {
   return value === 0x20 || value === 0x0a || value === 0x0d || value === 0x09
 }
 
-/** The index after the string whose opening quote is at `start`, or -1 if it does not end before `end`. */
+/** The index after the string that opens at `start`, or -1 if it does not end before `end`. */
 export function skipString(bytes: Buffer, start: number, end: number): number {
   let index = start + 1
   const near = Math.min(end, index + shortStringBytes)
@@ -45,8 +44,8 @@ export function skipString(bytes: Buffer, start: number, end: number): number {
 }
 
 /**
- * The index after the value that starts at `start`, or -1 if it does not end before `end`. Only balances strings and
- * brackets; a parser refuses invalid JSON later.
+ * The index after the value at `start`, or -1 if it does not end before `end`. Only balances strings and brackets: a
+ * parser refuses invalid JSON later.
  */
 export function skipValue(bytes: Buffer, start: number, end: number): number {
   const first = bytes[start]
@@ -77,7 +76,7 @@ function skipNested(bytes: Buffer, start: number, end: number): number {
   return -1
 }
 
-/** Whether a value that starts with this byte is a number, `true`, `false` or `null`. */
+/** Whether a value that starts with this byte is no string, object or array. */
 export function startsScalar(value: number | undefined): boolean {
   return value !== jsonChar.quote && value !== jsonChar.openBrace && value !== jsonChar.openBracket
 }
@@ -94,12 +93,11 @@ export function endsScalar(value: number | undefined): boolean {
   )
 }
 
-/** Integers with fewer digits always fit a double exactly. */
 const longIntegerDigits = 16
 
 /**
- * Whether the range may hold an integer with more digits than a double keeps. Digits in a string also count, which
- * costs time but is correct. Reads only every sixteenth byte.
+ * Whether the range may hold an integer with more digits than a double keeps, in a string or not. Reads only every
+ * sixteenth byte.
  */
 export function mayHoldLongInteger(bytes: Buffer, start: number, end: number): boolean {
   for (let probe = start + longIntegerDigits - 1; probe < end; probe += longIntegerDigits) {
@@ -148,18 +146,15 @@ function isInScalar(value: number | undefined): boolean {
 }
 
 /**
- * Iterates over the members of one object in a JSON text without white space. After `open`, each `next` that returns
- * true stops at a member whose value starts at `value`; the caller finds the end of the value and passes it to `leave`.
- * Reusable.
+ * Iterates over the members of one object in a JSON text without white space. The caller finds the end of each value
+ * and passes it to `leave`. Reusable.
  */
 export class Members {
   /** The range of the key, without its quotes. */
   keyStart = 0
   keyEnd = 0
-  /** The index of the key's opening quote. */
   member = 0
   value = 0
-  /** The index after the value, once known. */
   valueEnd = 0
   /** The index of the comma before this member, or -1. */
   comma = -1
@@ -180,10 +175,7 @@ export class Members {
     return bytes[start] === jsonChar.openBrace
   }
 
-  /**
-   * Returns false at the end of the object. Also returns false, with `end` -1, at white space, an escape in a key, or
-   * invalid JSON.
-   */
+  /** Returns false at the object's end; also, with `end` -1, at white space, an escape in a key, or invalid JSON. */
   next(): boolean {
     const bytes = this.#bytes
     let index = this.#index
@@ -212,7 +204,7 @@ export class Members {
     return this.value < this.#limit
   }
 
-  /** Sets the end of the value. Returns false if it is -1: the value has no end. */
+  /** `valueEnd` is -1 if the value has no end: then returns false. */
   leave(valueEnd: number): boolean {
     this.#index = this.valueEnd = valueEnd
     return valueEnd >= 0
@@ -240,7 +232,6 @@ export function valueEnd(text: string, start: number): number {
   return index
 }
 
-/** The index after the string whose opening quote is at `start`. */
 function stringEnd(text: string, start: number): number {
   let quote = text.indexOf('"', start + 1)
   while (quote > 0 && isEscaped(text, quote)) quote = text.indexOf('"', quote + 1)

@@ -29,7 +29,6 @@ interface TypeClaim {
   readonly metadata?: ObjectMeta
 }
 
-/** An object in both forms. */
 interface EncodedObject {
   readonly held: HeldObject
   readonly object: KubernetesObject
@@ -86,13 +85,11 @@ export function createObjectCodec(options: {
 /** A row longer than this part of its object's text saves too little. */
 const maxRowPart = 3 / 4
 /**
- * The bound on cached answers, as {@link AnswerCache} counts them: about two kilobytes for each selection and template.
- * With many live selections, each is used for every template again and again, and building an answer takes ten times as
- * long as filling it.
+ * Of cached answers: about two kilobytes for each selection and template. Building an answer takes ten times as long as
+ * filling it.
  */
 const maxAnswerBytes = 64 << 20
 
-/** The memory of a row or a whole text, without its text. */
 const heldHeaderBytes = 48
 
 type Held = Row | WholeText | KubernetesObject
@@ -223,10 +220,7 @@ class TemplateCodec implements ObjectCodec {
     }
   }
 
-  /**
-   * `undefined` if the engine cannot write it: parsing has no depth limit, but writing fails after some thousand
-   * levels.
-   */
+  /** `undefined` if it is nested too deep: parsing has no depth limit, writing has. */
   #stringify(object: KubernetesObject): string | undefined {
     try {
       return JSON.stringify(object)
@@ -319,7 +313,6 @@ function deepFreeze<T>(value: T): T {
   return value
 }
 
-/** What an error is about: `pods`, or `pods default/web-1`. */
 function subject(resource: ApiResource, key: string | undefined): string {
   const name = groupResourceOf(resource)
   return key === undefined ? name : `${name} ${key}`

@@ -4,7 +4,6 @@ import { isSpace, jsonChar, matches, Members, skipString, skipValue } from './js
 
 export const noGroup = 0
 
-/** A larger buffer is released after its object. */
 const keptBufferBytes = 1 << 20
 const firstBufferBytes = 1 << 14
 
@@ -27,14 +26,12 @@ const partialObjectMetadata = {
 
 /**
  * The JSON of one object in the form that the codec needs: `apiVersion` and `kind` first, and without what is never
- * held (`metadata.managedFields` and the last-applied annotation; with `metadataOnly`, everything but `metadata`). It
- * is cut from the received bytes in one pass over the metadata, without parsing. Each codec has one, and reuses it for
- * every object.
+ * held (`managedFields`, the last-applied annotation; with `metadataOnly`, everything but `metadata`). Cut from the
+ * received bytes in one pass over the metadata, without parsing. Reused for every object of a codec.
  */
 export class ObjectText {
   bytes: Buffer = Buffer.alloc(firstBufferBytes)
   view: DataView = viewOf(this.bytes)
-  /** The index after the object. */
   end = 0
   /** The group of objects of all namespaces that probably look like this one. */
   kin: number = noGroup
@@ -72,8 +69,8 @@ export class ObjectText {
   }
 
   /**
-   * Takes an object as a server wrote it. Returns false if the bytes alone are not enough, or the object is invalid:
-   * then it must be parsed, and nothing here may be used.
+   * Takes an object as a server wrote it. Returns false if it must be parsed, because it is unusual or invalid: then
+   * nothing here may be used.
    */
   load(text: Uint8Array): boolean {
     // The object's opening brace overwrites the comma at the end of the head, and then becomes that comma.
@@ -110,7 +107,6 @@ export class ObjectText {
     return objectKey({ name, namespace: this.#contentOf(this.#namespaceStart, this.#namespaceEnd) })
   }
 
-  /** Releases the memory of a large object. */
   release(): void {
     if (this.bytes.length > keptBufferBytes) this.#allocate(firstBufferBytes)
   }
@@ -168,7 +164,6 @@ export class ObjectText {
     this.siblings = groupWithin(kin, bytes, this.#namespaceStart, this.#namespaceEnd)
   }
 
-  /** The index after the metadata, or -1. */
   #scanMetadata(start: number, cutting: boolean): number {
     const { bytes, end } = this
     const metadata = this.#metadata
@@ -199,7 +194,6 @@ export class ObjectText {
     return metadata.end
   }
 
-  /** The index after the annotations, or -1. */
   #scanAnnotations(start: number): number {
     const annotations = this.#annotations
     annotations.open(this.bytes, start, this.end)
@@ -226,7 +220,6 @@ export class ObjectText {
     return true
   }
 
-  /** Whether `apiVersion` and `kind` are of one type, and that type is allowed. */
   #isOneType(): boolean {
     if (!this.#saysPartialKind && !this.#saysPartialVersion) return true
     const partial = this.#saysPartialKind && this.#saysPartialVersion && !this.#saysOwnType
@@ -286,9 +279,9 @@ function isValue(bytes: Buffer, members: Members, expected: Buffer): boolean {
 
 /**
  * The index after the value of `managedFields`, which makes up 40 % of all bytes. An array without an inner array ends
- * at its first closing bracket, unless that bracket is inside a string. It is not inside a string if the text ends with
- * it, or if `},"` or `,"` and a letter follow: that quote would have to close the string, and no letter can follow a
- * string. All other values are skipped byte by byte.
+ * at its first closing bracket, unless that is inside a string. It is not if the text ends with it, or if `},"` or `,"`
+ * and a letter follow: that quote would have to close the string, and no letter can follow a string. All other values
+ * are skipped byte by byte.
  */
 function skipManagedFields(bytes: Buffer, start: number, end: number): number {
   if (bytes[start] !== jsonChar.openBracket) return skipValue(bytes, start, end)
@@ -313,12 +306,9 @@ const generatedNames = [Buffer.from('"ReplicaSet"'), Buffer.from('"Job"')]
 const owner = new Members()
 
 /**
- * A number for the objects of all namespaces that probably look alike: those whose first owner has the same kind and
- * name. The generated end of a ReplicaSet's or a Job's name is ignored, so that all revisions of a Deployment and all
- * runs of a CronJob are one group. Two groups may rarely have the same number; then they share a template, which only
- * costs space.
- *
- * `owners` is the index of the value of `ownerReferences`.
+ * A number for the objects of all namespaces that probably look alike: their first owner has the same kind and name.
+ * The generated end of the name of a ReplicaSet or Job is ignored, so all revisions of a Deployment are one group.
+ * Groups that share a number by chance share a template, which only costs space.
  */
 function groupByOwner(bytes: Buffer, end: number, owners: number): number {
   if (bytes[owners] !== jsonChar.openBracket) return noGroup

@@ -6,7 +6,6 @@ export interface ObjectSelection {
   readonly fields: readonly SelectedField[]
 }
 
-/** A decoded object, for computed texts. */
 type MadeOf = Readonly<Record<string, unknown>>
 
 export interface SelectedField {
@@ -66,7 +65,7 @@ export class AnswerTooLongError extends Error {
   }
 }
 
-/** How long the text may become that is being written. Texts are written one at a time. */
+/** The limit of the text being written. Texts are written one at a time. */
 let room = Number.POSITIVE_INFINITY
 
 /** Runs `write` with a limit of so many UTF-16 units for each text. */
@@ -81,8 +80,8 @@ export function withinRoom<T>(units: number, write: () => T): T {
 }
 
 /**
- * Checks the length of a growing text. Throws {@link AnswerTooLongError}. A selection may name a large part of a large
- * object a thousand times, so the check comes before everything is written.
+ * Throws {@link AnswerTooLongError}. Checked while a text grows: a selection may name a large part of a large object a
+ * thousand times.
  */
 export function checkRoom(units: number): void {
   if (units > room) throw new AnswerTooLongError(units)

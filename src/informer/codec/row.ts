@@ -114,7 +114,6 @@ export function readRow(row: Row): KubernetesObject {
   return root as unknown as KubernetesObject
 }
 
-/** A copied object or array that takes its differences. */
 type Container = Record<string | number, unknown>
 
 /** The copied containers from the object down to the last difference; reused by each call. */
@@ -154,14 +153,14 @@ export function holdWhole(
   return valueBytes(object, textBytes) <= textBytes ? object : new WholeText(text, exact)
 }
 
-/** Numbers per entry: a node of the template, and the range of the object's text in its place. */
+/** Numbers per entry: a node of the template, and the start and end of the text in its place. */
 const differenceWidth = 3
 
 /**
  * The differences between an object and a template: nodes of the template in ascending order, none inside another, each
- * with the range of the object's text in its place. Found by walking over both texts in parallel. At the first
- * different byte, the innermost value of the template at that place counts as different as a whole, and the walk
- * continues after it. Equal bytes from equal positions are equal tokens, so nothing in between needs parsing. Reusable.
+ * with the range of the object's text in its place. A walk over both texts in parallel finds them: at the first
+ * different byte, the innermost value of the template counts as different as a whole, and the walk goes on after it.
+ * Equal bytes from equal positions are equal tokens, so nothing is parsed. Reusable.
  */
 export class Difference {
   entries: Int32Array = new Int32Array(256 * differenceWidth)
@@ -193,7 +192,6 @@ export class Difference {
     }
   }
 
-  /** The innermost value at the place `at`, where the object continues with `found`. */
   #nodeAt(
     { bytes, nodes }: Template,
     fromNode: number,
@@ -245,7 +243,6 @@ export class Difference {
   }
 }
 
-/** How many bytes are equal from the two positions on. */
 function equalBytes(
   template: Template,
   templateAt: number,

@@ -15,16 +15,15 @@ import { readRow, type Row } from './row.ts'
 import { nodeField, nodeWidth, type Template } from './template.ts'
 import { projectParsed, projectParsedAt, projectTextAt } from './value-projection.ts'
 
-/** The answers of one template; `null` if rows must be decoded. */
+/** `null`: rows must be decoded. */
 type Answers = Map<ObjectSelection, TemplateAnswer | null>
 
-/** The size of an entry without its answer. */
 const entryBytes = 100
 
 /**
- * Keeps the answers for the selections of one resource, per template. Answers are dropped with their templates. Of the
- * others, two generations are kept: when the young one exceeds `maxBytes` it becomes the old one, and the entries of
- * the previous old one that were not used since are dropped. So the cache takes at most twice `maxBytes`.
+ * Keeps the answers for the selections of one resource, per template, in two generations: when the young one exceeds
+ * `maxBytes` it becomes the old one, and old entries that were not used since are dropped. Takes at most twice
+ * `maxBytes`.
  */
 export class AnswerCache {
   readonly #maxBytes: number
@@ -85,24 +84,20 @@ let valueStarts = new Int32Array(256)
 let valueEnds = new Int32Array(256)
 
 /**
- * Writes a selection without decoding. A row is its template with other values at some nodes. In the same way, its
- * answer is the template's answer with other texts in some holes. The selection is written once, for the template
- * itself. A hole is a range of that text which was made from one node; a row that differs at the node has another text
- * there.
+ * Writes a selection without decoding. A row is its template with other values at some nodes; its answer is the
+ * template's answer, written once, with other texts in some holes. A hole is a range of that text which was made from
+ * one node.
  *
- * A hole is a whole value, and holes nest as the selected values do: `status` contains `conditions`, which contains one
- * hole per element, down to scalars. Differences never nest, so the holes that a row fills do not nest either: its
- * answer alternates pieces of the template's answer with filled holes. If the difference is a scalar, its text in the
- * row is written, with its spelling normalised. If it is a container (an array of another length, an object with other
- * keys), the selected parts are picked out of its text. Only values that `JSON.stringify` would spell differently are
- * parsed.
+ * A hole is a whole value, and holes nest as the selected values do. Differences never nest, so the holes that a row
+ * fills do not either: its answer alternates pieces of the template's answer with filled holes. Of a scalar, the row's
+ * text is written, with its spelling normalised. Of a container, the selected parts are picked out of its text. Only
+ * values that `JSON.stringify` would spell differently are parsed.
  *
  * Differences are in the order of the object's text, holes in the order of the selection, and a node may be selected
  * several times. So one pass over the row locates the value of each hole, and one pass over the holes writes.
  *
- * A writer may turn a container into something else than its text, such as its length. Then no part of its output stems
- * from a part of the container: the container's text is written first, as an answer of its own, and passed to the
- * writer.
+ * A writer may turn a container into something else than its text, such as its length. Then the container's text is
+ * written first, as an answer of its own, and passed to the writer.
  */
 class TemplateAnswer {
   /** The approximate size in memory. */
@@ -118,7 +113,7 @@ class TemplateAnswer {
   /** Differences behind this node are not selected. */
   readonly #lastNode: number
 
-  /** `holes` in the order of their starts; outer ones before inner ones. */
+  /** `holes`: in the order of their starts, outer ones first. */
   constructor(text: string, holes: readonly Hole[]) {
     this.#text = text
     this.#holes = holes
@@ -170,7 +165,7 @@ class TemplateAnswer {
     return answer + this.#text.slice(written)
   }
 
-  /** Locates the values of holes. Returns whether there are any. */
+  /** Returns whether the row has values for holes. */
   #noteValues(text: string): boolean {
     reserve(this.#holes.length)
     const starts = valueStarts
@@ -201,7 +196,6 @@ class TemplateAnswer {
   }
 }
 
-/** The memory of a hole: the object, and its entries in the arrays. */
 const holeBytes = 64
 
 function reserve(holes: number): void {
@@ -212,8 +206,8 @@ function reserve(holes: number): void {
 }
 
 /**
- * Writes the selection of the template's own object, with its holes. `undefined` if the selection cannot be written
- * this way or the answer would be too large: then the template's rows are decoded.
+ * Writes the selection of the template's own object, with its holes. `undefined` if it cannot be written this way, or
+ * is too large.
  */
 function answerOf(template: Template, selection: ObjectSelection): TemplateAnswer | undefined {
   const builder = new AnswerBuilder(template)
@@ -228,7 +222,7 @@ function answerOf(template: Template, selection: ObjectSelection): TemplateAnswe
   return text === undefined ? undefined : new TemplateAnswer(text, holes)
 }
 
-/** With more holes, container texts or bytes than this, an answer saves too little: rows are decoded. */
+/** With more than this, an answer saves too little: rows are decoded. */
 const maxHoles = 1 << 14
 const maxContainers = 16
 const maxAnswerUnits = 1 << 20
@@ -299,7 +293,7 @@ class AnswerBuilder {
     }
   }
 
-  /** A computed part of the whole object. If it needs only a part of the object, each row is decoded. */
+  /** If it needs only a part of the object, each row is decoded. */
   #addMade(
     { make }: SelectedValue & { readonly form: 'made' },
     node: number,

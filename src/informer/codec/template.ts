@@ -5,7 +5,6 @@ import { noGroup, type ObjectText } from './object-text.ts'
 /** A value nested deeper than this is one node, compared and recorded as a whole. */
 const maxDepth = 64
 
-/** The numbers for each node in {@link Template.nodes}. */
 export const nodeWidth = 4
 export const nodeField = { start: 0, end: 1, parent: 2, next: 3 } as const
 
@@ -23,12 +22,12 @@ export interface Template {
   readonly object: KubernetesObject
 }
 
-/** Larger objects do not become templates, because their offsets do not fit 16 bits. */
+/** Offsets in larger objects do not fit 16 bits. */
 const maxTemplateBytes = 0xffff
 
 /**
- * Creates a template from a text and its parsed value. `undefined` if the text has white space, unlike those of
- * servers, or is longer than {@link maxTemplateBytes}. Objects with a repeated key or a `__proto__` become one node.
+ * `undefined` if the text has white space or is longer than {@link maxTemplateBytes}. Objects with a repeated key or a
+ * `__proto__` become one node.
  */
 function createTemplate(text: Buffer, end: number, object: KubernetesObject): Template | undefined {
   if (end > maxTemplateBytes) return undefined
@@ -41,7 +40,6 @@ function createTemplate(text: Buffer, end: number, object: KubernetesObject): Te
   return { bytes, view, nodes: new Uint16Array(tree.nodes), keys: tree.keys.slice(), object }
 }
 
-/** The approximate size of a template in memory. */
 function templateBytes({ bytes, nodes, keys, object }: Template): number {
   const structures = 512
   return structures + bytes.length + nodes.byteLength + keys.length * 8 + valueBytes(object)
@@ -56,7 +54,7 @@ class TreeBuilder {
     this.#bytes = bytes
   }
 
-  /** Adds the value at `start` with everything in it. Returns the index after it, or -1. */
+  /** Returns the index after the value, or -1. */
   add(start: number, parent: number, key: string | number, value: Json, depth: number): number {
     const node = this.keys.length
     this.nodes.push(start, 0, parent, 0)
@@ -119,7 +117,7 @@ class TreeBuilder {
   }
 }
 
-/** Whether the string between these indices, including quotes, is the key. */
+/** Whether the quoted string between these indices is the key. */
 function isKey(bytes: Buffer, start: number, end: number, key: string): boolean {
   if (end - start - 2 === key.length) {
     let index = 0
@@ -142,10 +140,8 @@ const firstObjects = 4
 const fittingPart = 1 / 8
 /** The memory of a template (text, tree and object), as a multiple of its text. */
 const templateCost = 3
-/** The first sweep for unused groups comes after so many groups. */
 const firstSweep = 4096
 
-/** The state of one group of objects. */
 interface Group {
   /** Retained by its rows only, so that it is collected with the last of them. */
   template: WeakRef<Template> | undefined
@@ -176,15 +172,11 @@ export class TemplateSet {
     return this.#bytes
   }
 
-  /** The template to hold an object against. */
   find({ siblings, kin }: ObjectText): Template | undefined {
     return this.#templateOf(siblings) ?? this.#templateOf(kin) ?? this.#templateOfAll
   }
 
-  /**
-   * Records that an object took `heldBytes` against the template from `find`. Returns a template if the object becomes
-   * one.
-   */
+  /** Records the size of an object against the template from `find`. Returns a template if the object becomes one. */
   learn(text: ObjectText, object: KubernetesObject, heldBytes: number): Template | undefined {
     const excess = Math.max(0, heldBytes - text.end * fittingPart)
     const ofSiblings = this.#templateOf(text.siblings) !== undefined
@@ -228,7 +220,6 @@ export class TemplateSet {
   }
 }
 
-/** Whether the group needs a new template. If so, resets its count. */
 function isDue(group: Group | undefined, text: ObjectText, excess: number): boolean {
   if (group === undefined) return false
   group.objects++
@@ -249,7 +240,6 @@ const pointerBytes = 8
 const headerBytes = 32
 const beyondLatin1 = /[\u0100-\uffff]/
 
-/** The approximate size of a string in memory. */
 export function stringBytes(text: string): number {
   return headerBytes + text.length * (beyondLatin1.test(text) ? 2 : 1)
 }

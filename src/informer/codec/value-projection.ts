@@ -11,8 +11,8 @@ import {
 } from './projection.ts'
 
 /**
- * Writes the text of a value from its JSON text between `start` and `end`, skipping what is not selected. Maps, texts
- * with white space and objects with escapes in keys are parsed. `undefined` if the object must be decoded.
+ * Writes a value from its JSON text between `start` and `end`, skipping what is not selected. Maps, texts with white
+ * space and escapes in keys are parsed. `undefined` if the object must be decoded.
  */
 export function projectText(
   value: SelectedValue,
@@ -85,8 +85,8 @@ function projectMember(
 }
 
 /**
- * The range of each field's property at index `from` of its path, in the object that starts at `start`. `undefined` if
- * that requires parsing. Of a repeated key the last one counts, as in `JSON.parse`.
+ * The range of each field's property at index `from` of its path; `undefined` if that requires parsing. Of a repeated
+ * key the last one counts, as in `JSON.parse`.
  */
 function memberRanges(
   fields: readonly SelectedField[],
@@ -186,12 +186,11 @@ export function projectParsedAt(
   return projectParsedAt(value, inner, path, from + 1)
 }
 
-/** The text of null or a missing value. */
 function absentText(value: { readonly required: boolean }): string | undefined {
   return value.required ? undefined : 'null'
 }
 
-/** The texts of the parts between brackets, with commas; `undefined` if a part has no text. */
+/** `undefined` if a part has no text. */
 function joined<T>(
   open: string,
   close: string,
