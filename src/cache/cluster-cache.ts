@@ -89,7 +89,6 @@ export class ClusterCache implements AsyncDisposable {
     return this.#connection
   }
 
-  /** Replaces the connection after the cluster was reached or lost. Caches are kept. */
   connect(connection: ClusterConnection): void {
     this.#connection = connection
     if (connection.state === 'connected') this.#incarnation.learn(connection.uid)
@@ -100,7 +99,7 @@ export class ClusterCache implements AsyncDisposable {
     return this.#incarnation.uid
   }
 
-  /** Changes when the cluster is replaced or restored: see {@link Incarnation}. */
+  /** See {@link Incarnation}. */
   get incarnation(): string {
     return this.#incarnation.text
   }
@@ -168,7 +167,6 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /** Whether the cluster serves the resource, as far as known. */
   serves(resource: ApiResource): boolean {
     return this.#served.has(keyOf(resource))
   }
@@ -211,15 +209,12 @@ export class ClusterCache implements AsyncDisposable {
       : cached.informer.store
   }
 
-  /**
-   * Calls `listener` whenever a resource was synced for the first time. Returns a function that removes the listener.
-   */
+  /** Calls `listener` whenever a resource was synced for the first time. Returns a function that removes it. */
   onSynced(listener: (resource: ApiResource) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** All cached resources, synced or not. */
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }
@@ -240,7 +235,6 @@ export class ClusterCache implements AsyncDisposable {
     })
   }
 
-  /** Stops all informers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
     await this.#incarnation[Symbol.asyncDispose]()

@@ -165,7 +165,6 @@ export interface DirectTable {
   readonly continue: string | undefined
 }
 
-/** The media type that requests a table. */
 const tableType = 'application/json;as=Table;g=meta.k8s.io;v=v1'
 
 /** Reads a server's answer; `undefined` if the server does not print tables. */

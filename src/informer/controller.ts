@@ -76,7 +76,6 @@ export interface ControllerOptions extends CacheOptions {
 export interface ControllerParts {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
-  /** An empty generation for the deltas of a list. */
   readonly stage: () => StoreContents
   /** Applies deltas in order. Its promise is awaited before the next ones. */
   readonly process: (deltas: readonly Delta[]) => void | Promise<void>
@@ -135,17 +134,14 @@ export class Controller {
     return this.#loopError ?? this.#reflector.lastError
   }
 
-  /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
   get lastContactMs(): number | undefined {
     return this.#reflector.lastContactMs
   }
 
-  /** How many deltas wait. */
   get queueLength(): number {
     return this.#queue.length
   }
 
-  /** Lists again, comparing whole objects. */
   reread(): void {
     this.#reflector.reread()
   }
@@ -251,7 +247,6 @@ function sourceOf({
   return source
 }
 
-/** The options name no source, or both `apiServer` and `source`. */
 export function notOneSource(source: unknown): InvalidOptionError {
   const given = source === undefined ? 'missing' : 'given beside apiServer'
   return new InvalidOptionError('source', given, 'either apiServer or source')

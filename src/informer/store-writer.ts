@@ -15,18 +15,18 @@ export interface Applied {
   readonly valuesOf: ValuesOfChange
 }
 
-/** How many objects are compared between two points where the work may pause. */
+/** Between two points where the work may pause. */
 const objectsPerStep = 64
 
 /**
  * Applies deltas to a store and determines what changed. The only writer of the store. A state that the store has
- * already (same UID and resource version) is not a change: only resyncs deliver it. Objects that were listed again
- * because their form may have changed are compared as a whole.
+ * already (same UID and resource version) is not a change: only resyncs deliver it. After a reread, objects are
+ * compared as a whole.
  *
- * A relist may be long, and readers must not see half of it. So it is staged: the list fills a generation of its own,
- * with all indexes. Then it is compared with the current generation in slices, while readers and the event loop
- * continue with the current one. When all differences are known, the generations are swapped in the tick in which
- * listeners get the changes. Unchanged objects keep their old row, since the identity of a row is the object's version.
+ * A relist is staged: it fills a generation of its own, with all indexes, which is compared with the current one in
+ * slices, while readers and the event loop continue. When all differences are known, the generations are swapped in the
+ * tick in which listeners get the changes. Unchanged objects keep their old row, since the identity of a row is the
+ * object's version.
  */
 export class StoreWriter {
   readonly #store: IndexedStore
@@ -77,7 +77,7 @@ export class StoreWriter {
     return [...vanished, ...others]
   }
 
-  /** Swaps in a list in one step. `changes` are those from {@link compare}. */
+  /** `changes` are those from {@link compare}. */
   replace({ contents, resourceVersion }: ListDelta, changes: readonly Change[]): Applied {
     this.#hasList = true
     const before = this.#store.swap(contents)

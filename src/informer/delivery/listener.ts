@@ -68,7 +68,6 @@ const minResyncPeriodMs = 1000
 
 const noKeys: ReadonlySet<string> = new Set()
 
-/** A coalesced buffer is compacted once it has so many holes. */
 const sparse = 1024
 
 /** A batch of changes for a listener. */
@@ -100,7 +99,7 @@ export class ListenerOverflowError extends CodedError {
 export interface ListenerSource {
   /** All objects, or those on a route: as additions, or for a resync as modifications without a difference. */
   snapshot(type: 'ADDED' | 'MODIFIED', route: ListenerRoute | undefined): Change[]
-  /** The position of the store. The listener has received everything up to it. */
+  /** The position of the store. */
   position(): ResourceVersion
   remove(listener: Listener): void
 }
@@ -175,7 +174,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return this.#ended !== undefined
   }
 
-  /** For the processor: completes the first snapshot. */
+  /** For the processor, as are the next two. */
   completeInitial(changes: readonly Change[]): void {
     this.#initial = changes
     this.#initialPosition = this.#source.position()
@@ -190,10 +189,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#notify()
   }
 
-  /**
-   * For the processor: schedules a resync, except for some keys. It does not count towards the bound; at most one is
-   * pending.
-   */
+  /** Schedules a resync, except for some keys. It does not count towards the bound; at most one is pending. */
   resync(except: ReadonlySet<string> = noKeys): void {
     if (this.#ended !== undefined || !this.#synced) return
     this.#resyncExcept = this.#resyncExcept === undefined ? except : noKeys

@@ -74,7 +74,6 @@ export class Processor implements ListenerSource {
     for (const listener of this.#resynced) listener.resync(changed)
   }
 
-  /** The first whole list was applied. */
   distributeInitial(): void {
     this.#synced = true
     let all: readonly Change[] | undefined
@@ -87,7 +86,6 @@ export class Processor implements ListenerSource {
     }
   }
 
-  /** Ends all listeners. */
   close(): void {
     for (const listener of this.#listeners) listener.close()
   }
@@ -137,7 +135,6 @@ class Router {
   readonly #byKey: Named = new Map()
   readonly #byIndex = new Map<string, Named>()
 
-  /** The indexes in routes. */
   get indexes(): readonly string[] {
     return this.#byIndex.size === 0 ? none : [...this.#byIndex.keys()]
   }

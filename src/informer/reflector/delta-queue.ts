@@ -146,7 +146,6 @@ export class ListClock {
   #firstByteMs = 0
   #receivedMs = this.#startedMs
 
-  /** How long the list has taken so far. */
   get ageMs(): number {
     return performance.now() - this.#startedMs
   }
@@ -161,12 +160,10 @@ export class ListClock {
     }
   }
 
-  /** The last item was received. */
   received(): void {
     this.#receivedMs = performance.now()
   }
 
-  /** The stages of a list that was just applied. */
   stages(): ListStages {
     return {
       firstByteMs: this.#firstByteMs,

@@ -36,11 +36,10 @@ interface InitialListOptions extends ReflectorOptions {
  * Lists a resource like client-go's reflector and pager: at `"0"` first, later at the last seen resource version, and
  * paged only where that does not bypass the server's cache.
  *
- * The replacement is staged. A list may take seconds and many pages, and may fail at any of them, while readers
- * continue. So its items fill a new, invisible generation of the store, indexes included. Only a complete list becomes
- * a delta, which replaces the generation before in one step. A list that fails is dropped with what it has staged. The
- * price is that two generations exist for a while. They share the templates of their objects, so the second takes much
- * less than the first.
+ * A list may take seconds and many pages, and may fail at any of them, while readers continue. So its items fill a new,
+ * invisible generation of the store, indexes included. Only a complete list becomes a delta, which replaces the
+ * generation before in one step. The two share the templates of their objects, so the second takes much less memory
+ * than the first.
  */
 export class InitialList {
   readonly #parts: ReflectorParts

@@ -54,11 +54,10 @@ interface ObjectIntakeOptions {
 /**
  * Turns the text of an object into a store entry: by the codec, then by the user's transform.
  *
- * There are two kinds of refusal. An object of another kind, an object without a name, and `null` show that they do not
- * belong to the store. They are dropped: such an event leaves the stored object with the same name unchanged, and a
- * list with such an item lacks the object. Text that is not an object shows that something before it was lost. It fails
- * its watch or list, and never counts as the absence of an object. So does a kind that differs from the resource's only
- * in case: the resource is misspelt, and every event would be dropped.
+ * There are two kinds of refusal. An object of another kind, an object without a name, and `null` do not belong to the
+ * store. They are dropped: such an event leaves the stored object unchanged, and a list with such an item lacks the
+ * object. Text that is not an object shows that something before it was lost: it fails its watch or list. So does a
+ * kind that differs from the resource's only in case: the resource is misspelt, and every event would be dropped.
  */
 export class ObjectIntake {
   readonly #options: ObjectIntakeOptions

@@ -5,23 +5,20 @@ import {
 } from '../../kubernetes/resource-version.ts'
 
 /**
- * The position of a reflector in the history of its resource, and how reliable it is. Immutable: each step creates a
- * new one.
+ * The position of a reflector in the history of its resource, and how reliable it is. Immutable. Two doubts may affect
+ * a position.
  *
- * Two doubts may affect a position. First, the server may have said that it cannot serve the position: it has forgotten
- * that moment (410), or has not reached it yet ("too large"). Then the next list asks for the most recent state, once,
- * whatever that costs the server. Second, the watch may have ended early; then the server that answers next may have
- * another history.
+ * First, the server may have said that it cannot serve the position: it has forgotten that moment (410), or has not
+ * reached it yet ("too large"). Then the next list asks for the most recent state, once.
  *
- * The second doubt concerns servers that were restored from a backup. Such a server is behind, but it does not refuse a
- * WATCH from a position in its future: it answers 200 and stays silent until it has seen as many changes again.
- * Meanwhile the cache would believe that nothing happens. A LIST is refused, as "too large". So the reflector requests
- * a list of one item at the position: the probe. If the connection was lost or refused, the probe comes before the next
- * watch. If the server ended the watch in order, it most likely is the same server, and an event or bookmark of the
- * next watch proves it: the probe only comes if that watch is silent.
+ * Second, the watch may have ended early; then the server that answers next may have been restored from a backup. Such
+ * a server does not refuse a WATCH from a position in its future: it answers 200 and stays silent until it has seen as
+ * many changes again, and the cache would believe that nothing happens. It refuses a LIST, as "too large". So the
+ * reflector requests a list of one item at the position: the probe. If the connection was lost or refused, the probe
+ * comes before the next watch. If the server ended the watch in order, it most likely is the same server, and the probe
+ * only comes if the next watch is silent.
  */
 export class Position {
-  /** Before the first list. */
   static readonly beginning: Position = new Position(latestResourceVersion, false, 'none')
 
   /** The last seen resource version; `''` before the first, or if the server sends none. */
@@ -35,7 +32,6 @@ export class Position {
     this.#doubt = doubt
   }
 
-  /** Whether the server has said that it cannot serve the position. */
   get isUnavailable(): boolean {
     return this.#isUnavailable
   }
@@ -52,16 +48,12 @@ export class Position {
     return this.#isUnavailable || last === anyResourceVersion ? latestResourceVersion : last
   }
 
-  /**
-   * When to ask the server whether it knows the position: before the next watch, or once that watch is silent. Not
-   * needed without a position.
-   */
+  /** When to probe: before the next watch, or once that watch is silent. */
   get probeDue(): 'first' | 'when silent' | undefined {
     if (this.#doubt === 'none' || this.last === latestResourceVersion) return undefined
     return this.#doubt === 'lost' ? 'first' : 'when silent'
   }
 
-  /** A whole list arrived, which ends all doubts. */
   listed(at: ResourceVersion): Position {
     return new Position(at, false, 'none')
   }
@@ -71,7 +63,6 @@ export class Position {
     return new Position(to, this.#isUnavailable, 'none')
   }
 
-  /** The server cannot serve this position. */
   lost(): Position {
     return new Position(this.last, true, this.#doubt)
   }
@@ -81,12 +72,10 @@ export class Position {
     return this.#doubt === 'none' ? new Position(this.last, this.#isUnavailable, 'ended') : this
   }
 
-  /** The connection was lost or refused. */
   doubted(): Position {
     return new Position(this.last, this.#isUnavailable, 'lost')
   }
 
-  /** The server knows this position. */
   confirmed(): Position {
     return new Position(this.last, this.#isUnavailable, 'none')
   }

@@ -94,19 +94,17 @@ export class Reflector {
     return hasFailed ? 'reconnecting' : this.#doing
   }
 
-  /** The last failure; `undefined` since the last success. */
   get lastError(): Error | undefined {
     return this.#lastError
   }
 
-  /** `performance.now()` at the last list, event or bookmark; `undefined` before the first. */
   get lastContactMs(): number | undefined {
     return this.#lastContactMs
   }
 
   /**
-   * Lists and watches until the signal aborts, and waits while the queue is full. Reports and retries failures of the
-   * source; rejects only if the observer throws. After it has ended it may be called again, and starts with a list.
+   * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the observer
+   * throws. May be called again after it has ended.
    */
   async run(queue: DeltaQueue, signal: AbortSignal): Promise<void> {
     this.#queue = queue
@@ -125,7 +123,7 @@ export class Reflector {
     }
   }
 
-  /** Lists again, and takes states with known resource versions as new: {@link Rereading} says why. */
+  /** Lists again, and takes states with known resource versions as new. */
   reread(): void {
     this.#rereading.want()
     this.#opening?.abort(new RereadError())
@@ -365,7 +363,6 @@ export class Reflector {
     }
   }
 
-  /** A list, events or a bookmark arrived. */
   #observed(): void {
     this.#lastError = undefined
     this.#lastContactMs = performance.now()
@@ -403,8 +400,8 @@ export class Reflector {
 }
 
 /**
- * Tracks a request to list again although no resource version has changed: the definition of a custom resource decides
- * which fields an API server shows of its objects, and changing it changes no resource version.
+ * Tracks a request to list again although no resource version has changed, as after the definition of a custom resource
+ * decides anew which fields the server shows.
  *
  * The list happens twice: at once, and when the watch after it has ended. For a moment after such a change an API
  * server still answers by the old definition; it ends the watches that it opened by it.
@@ -412,7 +409,6 @@ export class Reflector {
 class Rereading {
   #step: 'none' | 'list' | 'listing' | 'watch' | 'list once more' = 'none'
 
-  /** Whether a list is due instead of a watch. */
   get isDue(): boolean {
     return this.#step === 'list' || this.#step === 'list once more'
   }
@@ -421,7 +417,7 @@ class Rereading {
     this.#step = 'list'
   }
 
-  /** A list begins. Returns whether objects with known resource versions may look different in it. */
+  /** Returns whether objects with known resource versions may look different in the list. */
   listBegins(): boolean {
     if (this.#step === 'list') this.#step = 'listing'
     return this.#step !== 'none'

@@ -12,7 +12,6 @@ export class WatchStream {
   readonly #timeoutMs: number
   #unread: readonly Uint8Array[] = []
 
-  /** Opens a watch. Rejects as {@link ListerWatcher.watch} does. */
   static async open(
     source: ListerWatcher,
     options: WatchOptions,
@@ -42,7 +41,6 @@ export class WatchStream {
     return performance.now() - this.#startedMs
   }
 
-  /** Whether the stream is younger than `shortWatchMs` and has no frames yet. */
   isShort(shortWatchMs: number): boolean {
     return this.frames === 0 && this.ageMs < shortWatchMs
   }

@@ -29,7 +29,6 @@ export interface IndexedStoreOptions {
   readonly codec: ObjectCodec
   /** Besides the built-in ones. */
   readonly indexers?: Indexers
-  /** Called when an index function throws. The object is stored anyway. */
   readonly onIndexFailure?: (error: IndexFunctionError) => void
   /** Whether resource versions have an order (promised since Kubernetes 1.35). Default: true. */
   readonly resourceVersionsComparable?: IsOrdered
@@ -199,7 +198,6 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     }
   }
 
-  /** Adds and fills indexes at once. If it throws, as {@link backfillIndexers} rejects, it adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)
     try {
@@ -211,9 +209,8 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
   }
 
   /**
-   * Adds and fills indexes in slices, so that a large store does not block the event loop. Resolves when they are
-   * filled, or when `isOver` returns true after a slice. Until then the store does not have them, but their names are
-   * taken. If it rejects, with {@link DuplicateIndexError} or another error, it adds none and frees the names.
+   * Adds and fills indexes in slices, until `isOver`. If it rejects, with {@link DuplicateIndexError} or another error,
+   * it adds none and frees the names.
    */
   async backfillIndexers(indexers: Indexers, isOver: () => boolean = () => false): Promise<void> {
     this.#declare(indexers)
@@ -232,7 +229,6 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     this.#state.waiters.end(error)
   }
 
-  /** Adds or replaces an object. */
   put(entry: StoreEntry): void {
     this.contents.put(entry)
   }
@@ -241,13 +237,11 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     this.contents.remove(key)
   }
 
-  /** Sets the position of what was applied, and resolves waits for it. */
   advance(resourceVersion: ResourceVersion): void {
     this.#state.resourceVersion = resourceVersion
     this.#state.waiters.reached(resourceVersion)
   }
 
-  /** The current generation. */
   get contents(): StoreContents {
     return this.#state.contents
   }
@@ -257,7 +251,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     return new StoreContents({ ...this.#generation, indexers: this.#indexers })
   }
 
-  /** Fills the indexes that were added after a generation was staged. */
+  /** Fills the indexes that were added after the generation was staged. */
   *complete(staged: StoreContents): Generator<void, void> {
     let lacking = staged.lacking(this.#indexers)
     while (Object.keys(lacking).length > 0) {
@@ -266,7 +260,7 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     }
   }
 
-  /** Replaces the current generation with a staged one, and returns it. */
+  /** Returns the generation before. */
   swap(staged: StoreContents): StoreContents {
     atOnce(this.complete(staged))
     const before = this.contents
@@ -301,12 +295,10 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** The callers that wait until a store has reached a resource version. */
 class ResourceVersionWaiters {
   readonly #resourceName: string
   #isOrdered: IsOrdered
   readonly #waiting = new Set<Waiter>()
-  /** The error with which all waits end. */
   #ended: Error | undefined
 
   constructor(resourceName: string, isOrdered: IsOrdered) {

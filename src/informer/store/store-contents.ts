@@ -5,7 +5,6 @@ import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 import type { Indexers, IndexFunction, IndexView, ObjectId } from './store-view.ts'
 import { IndexFunctionError } from './store-errors.ts'
 
-/** An object to store. */
 export interface StoreEntry {
   readonly key: string
   readonly held: HeldObject
@@ -30,7 +29,7 @@ export interface StoreContentsOptions {
 /** The memory per object besides its key's text: entries of tables, UID and resource version. */
 const entryBytes = 170
 
-/** How many objects are indexed between two points where the work may pause. */
+/** Between two points where the work may pause. */
 const objectsPerStep = 16
 
 /**
@@ -105,7 +104,6 @@ export class StoreContents {
     return { held, uid: this.uids[id] ?? '', resourceVersion: this.#resourceVersions[id] ?? '' }
   }
 
-  /** Adds or replaces an object and updates its index entries. */
   put({ key, held, object }: StoreEntry): void {
     let id = this.ids.get(key)
     if (id === undefined) {
@@ -124,7 +122,6 @@ export class StoreContents {
     this.labels.set(id, metadata.labels)
   }
 
-  /** Replaces the held form of an object that has not changed. */
   keepHeld(key: string, held: HeldObject): void {
     const id = this.ids.get(key)
     if (id !== undefined) this.#hold(id, held)
@@ -145,7 +142,7 @@ export class StoreContents {
     this.#free.push(id)
   }
 
-  /** The values of an object in an index; none if either does not exist. */
+  /** No values if the object or the index does not exist. */
   valuesOf(key: string, index: string): readonly string[] {
     const id = this.ids.get(key)
     return id === undefined ? [] : (this.indexes.get(index)?.valuesOf(id) ?? [])
