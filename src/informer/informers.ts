@@ -142,16 +142,10 @@ export class InformerFactory implements AsyncDisposable {
    * why, or with the signal's reason.
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
-    checkedWait(options)
     const errors = new Map<string, Error>()
-    await Promise.all(
-      Array.from(this.informers(), async (informer) => {
-        const name = groupResourceOf(informer.resource)
-        await informer.waitForSync(options).catch((error: unknown) => {
-          if (!errors.has(name)) errors.set(name, error as Error)
-        })
-      }),
-    )
+    for (const [name, error] of await this.#syncs(options)) {
+      if (error !== undefined) errors.set(name, error)
+    }
     options.signal?.throwIfAborted()
     if (errors.size > 0) throw new CacheSyncError(errors)
   }
@@ -161,19 +155,25 @@ export class InformerFactory implements AsyncDisposable {
    * `InvalidOptionError`.
    */
   async settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
+    const syncs = await this.#syncs(options)
+    return new Map(Array.from(syncs, ([name, error]) => [name, error === undefined]))
+  }
+
+  /** Waits for every informer. For each resource, the first error of its informers, or `undefined`. */
+  async #syncs(options: WaitOptions): Promise<ReadonlyMap<string, Error | undefined>> {
     checkedWait(options)
-    const results = new Map<string, boolean>()
+    const syncs = new Map<string, Error | undefined>()
     await Promise.all(
       Array.from(this.informers(), async (informer) => {
-        const synced = await informer.waitForSync(options).then(
-          () => true,
-          () => false,
+        const error = await informer.waitForSync(options).then(
+          () => undefined,
+          (failure: Error) => failure,
         )
         const name = groupResourceOf(informer.resource)
-        results.set(name, synced && results.get(name) !== false)
+        syncs.set(name, syncs.get(name) ?? error)
       }),
     )
-    return results
+    return syncs
   }
 
   /** Stops every informer and waits for them. Also ends waits for informers that were never started. */

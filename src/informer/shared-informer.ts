@@ -4,11 +4,11 @@ import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import {
-  aDuration,
   aFlag,
   aFunction,
   anObject,
   checkedOptions,
+  checksLike,
   type OptionChecks,
   present,
 } from '../lib/options.ts'
@@ -80,13 +80,11 @@ export const sharedInformerDefaults: Required<
 }
 
 export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
+  ...checksLike(sharedInformerDefaults),
   ...cacheChecks,
   indexers: anObject,
   transform: aFunction,
-  resyncPeriodMs: aDuration,
-  detectMutations: aFlag,
   resourceVersionsComparable: aFlag,
-  handlerStopDeadlineMs: aDuration,
 }
 
 /** `run` was called on a running informer. */

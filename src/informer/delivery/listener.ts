@@ -2,7 +2,7 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { maxTimerMs } from '../../lib/deadline.ts'
-import { aDuration, aFlag, aLimit, anObject, oneOf, type OptionChecks } from '../../lib/options.ts'
+import { aFlag, anObject, checksLike, oneOf, type OptionChecks } from '../../lib/options.ts'
 import type { Change } from '../store/change.ts'
 
 /**
@@ -55,11 +55,9 @@ export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
 
 /** `replay`: see `SharedInformer.listen`. */
 export const listenerChecks: OptionChecks<ListenerOptions & { readonly replay?: boolean }> = {
-  bufferLimit: aLimit(),
+  ...checksLike(listenerDefaults),
   overflow: oneOf('coalesce', 'reset', 'disconnect'),
-  resyncPeriodMs: aDuration,
   route: anObject,
-  readsStore: aFlag,
   replay: aFlag,
 }
 

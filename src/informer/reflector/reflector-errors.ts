@@ -26,23 +26,6 @@ export class WatchListRefusedError extends CodedError {
   }
 }
 
-/** The process was suspended, so its connections may be half-open. */
-export class SuspendedError extends CodedError {
-  constructor(gapMs: number) {
-    super(
-      'SUSPENDED',
-      `the process was suspended for ${Math.round(gapMs)} ms; the watch is reopened`,
-    )
-  }
-}
-
-/** Ends a watch so that its resource is listed again. */
-export class RereadError extends CodedError {
-  constructor() {
-    super('REREAD', 'the resource is being listed again')
-  }
-}
-
 /**
  * Failures of the server as a whole: wait, then continue from the same position. A list would only add to its load.
  */

@@ -1,19 +1,22 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
-import { latestResourceVersion } from '../../kubernetes/resource-version.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import {
+  anyResourceVersion,
+  latestResourceVersion,
+  type ResourceVersion,
+} from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
 import type { InformerFailure } from '../informer-observer.ts'
 import { DeltaQueue, ListClock } from './delta-queue.ts'
 import { InitialList, type ReceivedList, receiveInitialEvents } from './initial-list.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
-import { Position } from './position.ts'
 import {
   isBrokenConnection,
   isRefusedConnection,
   isRetriedInPlace,
   isStreamingListRefusal,
   isUnreached,
-  RereadError,
   VeryShortWatchError,
 } from './reflector-errors.ts'
 import {
@@ -65,7 +68,7 @@ export class Reflector {
   #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
   #lastError: Error | undefined
   #lastContactMs: number | undefined
-  #position = Position.beginning
+  readonly #position = new Position()
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
   #opening: AbortController | undefined
@@ -126,8 +129,9 @@ export class Reflector {
   /** Lists again, and takes states with known resource versions as new. */
   reread(): void {
     this.#rereading.want()
-    this.#opening?.abort(new RereadError())
-    this.#stream?.abort(new RereadError())
+    const reason = new CodedError('REREAD', 'the resource is being listed again')
+    this.#opening?.abort(reason)
+    this.#stream?.abort(reason)
   }
 
   #listing(): Step {
@@ -168,14 +172,14 @@ export class Reflector {
       return this.#listing()
     }
     if (isRetriedInPlace(error)) {
-      if (isRefusedConnection(error)) this.#position = this.#position.doubted()
+      if (isRefusedConnection(error)) this.#position.doubt = 'lost'
       await this.#pause(error, signal)
       return step
     }
     if (step === 'stream' || step === 'stream again') {
       const isBehind = isExpired(error) || isTooLargeResourceVersion(error)
       if (isBehind && !this.#position.isUnavailable) {
-        this.#position = this.#position.lost()
+        this.#position.isUnavailable = true
         return 'stream'
       }
       if (hasBroken && !isShort && step === 'stream') return 'stream again'
@@ -186,9 +190,9 @@ export class Reflector {
       return 'list'
     }
     const isProbed = stream === undefined || this.#position.probeDue !== undefined
-    if (isProbed && isTooLargeResourceVersion(error)) this.#position = this.#position.lost()
+    if (isProbed && isTooLargeResourceVersion(error)) this.#position.isUnavailable = true
     if (hasBroken) {
-      this.#position = this.#position.doubted()
+      this.#position.doubt = 'lost'
       if (!isShort) return 'watch'
       // Prevents a tight loop if every connection breaks at once.
       this.#failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
@@ -203,7 +207,7 @@ export class Reflector {
     const clock = new ListClock()
     const isReread = this.#rereading.listBegins()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
-      this.#position = this.#position.lost()
+      this.#position.isUnavailable = true
       this.#failed('list', error)
     })
     signal.throwIfAborted()
@@ -234,7 +238,7 @@ export class Reflector {
     clock.received()
     this.#wasUnreached = false
     this.#rereading.listed()
-    this.#position = this.#position.listed(resourceVersion)
+    this.#position.listed(resourceVersion)
     this.#observed()
     this.#doing = 'watching'
     this.#queue.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
@@ -248,7 +252,7 @@ export class Reflector {
     this.#stream ??= await this.#openFromLast(opening)
     const stream = this.#stream
     await this.#consume(stream, signal)
-    if (!stream.hasRunItsTime) this.#position = this.#position.ended()
+    if (!stream.hasRunItsTime && this.#position.doubt === 'none') this.#position.doubt = 'ended'
     if (stream.isShort(this.#options.shortWatchMs)) {
       throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
     }
@@ -283,7 +287,7 @@ export class Reflector {
     } as const
     const response = await source.list({ ...this.#selection, ...at, limit: 1 }, signal)
     for await (const items of response) void items
-    this.#position = this.#position.confirmed()
+    this.#position.doubt = 'none'
   }
 
   /**
@@ -342,7 +346,7 @@ export class Reflector {
         const bookmark = intake.takeBookmark(object)
         if (bookmark === undefined) return
         const { resourceVersion } = bookmark
-        this.#position = this.#position.moved(resourceVersion)
+        this.#position.moved(resourceVersion)
         this.#queue.push({ type, resourceVersion })
         return
       }
@@ -352,7 +356,7 @@ export class Reflector {
         const taken = intake.take(object)
         if (taken === undefined) return
         const { key, entry, resourceVersion: at } = taken
-        if (at !== latestResourceVersion) this.#position = this.#position.moved(at)
+        if (at !== latestResourceVersion) this.#position.moved(at)
         const resourceVersion = this.#position.last
         this.#queue.push(
           entry === undefined
@@ -430,5 +434,58 @@ class Rereading {
 
   watchEnded(): void {
     if (this.#step === 'watch') this.#step = 'list once more'
+  }
+}
+
+/**
+ * The position of a reflector in the history of its resource, and how reliable it is. Two doubts may affect
+ * a position.
+ *
+ * First, the server may have said that it cannot serve the position: it has forgotten that moment (410), or has not
+ * reached it yet ("too large"). Then the next list asks for the most recent state, once.
+ *
+ * Second, the watch may have ended early; then the server that answers next may have been restored from a backup. Such
+ * a server does not refuse a WATCH from a position in its future: it answers 200 and stays silent until it has seen as
+ * many changes again, and the cache would believe that nothing happens. It refuses a LIST, as "too large". So the
+ * reflector requests a list of one item at the position: the probe. If the connection was lost or refused, the probe
+ * comes before the next watch. If the server ended the watch in order, it most likely is the same server, and the probe
+ * only comes if the next watch is silent.
+ */
+class Position {
+  /** The last seen resource version; `''` before the first, or if the server sends none. */
+  last = latestResourceVersion
+  isUnavailable = false
+  /** How the last watch ended, until the server is known to continue from there. */
+  doubt: 'none' | 'ended' | 'lost' = 'none'
+
+  /** The position for a LIST: any state at first, later nothing older than the last seen version. */
+  get listFrom(): ResourceVersion {
+    if (this.isUnavailable) return latestResourceVersion
+    return this.last === latestResourceVersion ? anyResourceVersion : this.last
+  }
+
+  /** The position for a streaming list; never `"0"`. */
+  get streamFrom(): ResourceVersion {
+    const { last } = this
+    return this.isUnavailable || last === anyResourceVersion ? latestResourceVersion : last
+  }
+
+  /** When to probe: before the next watch, or once that watch is silent. */
+  get probeDue(): 'first' | 'when silent' | undefined {
+    if (this.doubt === 'none' || this.last === latestResourceVersion) return undefined
+    return this.doubt === 'lost' ? 'first' : 'when silent'
+  }
+
+  /** A whole list arrived, which ends all doubts. */
+  listed(at: ResourceVersion): void {
+    this.last = at
+    this.isUnavailable = false
+    this.doubt = 'none'
+  }
+
+  /** An event or bookmark arrived: the server continues from here. */
+  moved(to: ResourceVersion): void {
+    this.last = to
+    this.doubt = 'none'
   }
 }

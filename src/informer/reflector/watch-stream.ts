@@ -1,6 +1,14 @@
+import { CodedError } from '../../lib/coded-error.ts'
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
 import type { ListerWatcher, WatchOptions } from './lister-watcher.ts'
-import { SuspendedError } from './reflector-errors.ts'
+
+/** The process was suspended, so its connections may be half-open. */
+class SuspendedError extends CodedError {
+  constructor(gapMs: number) {
+    const problem = `the process was suspended for ${Math.round(gapMs)} ms; the watch is reopened`
+    super('SUSPENDED', problem)
+  }
+}
 
 /** An open watch. */
 export class WatchStream {
