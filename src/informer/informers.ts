@@ -294,8 +294,8 @@ function join(known: FactoryInformer, { indexers = {}, ...options }: InformerOpt
 function isSame(name: string, value: unknown, known: unknown): boolean {
   const [one, other] = [value, known].map((given) => given ?? defaults[name])
   if (name !== 'backoff') return isDeepStrictEqual(one, other)
-  const whole = (backoff: unknown) => ({ ...reflectorBackoff, ...(backoff as object) })
-  return isDeepStrictEqual(whole(one), whole(other))
+  const given = { ...reflectorBackoff, ...(one as object) }
+  return isDeepStrictEqual(given, { ...reflectorBackoff, ...(other as object) })
 }
 
 /**

@@ -98,7 +98,7 @@ export function createController<T extends KubernetesObject = Unstructured>(
     deltaControllerChecks as OptionChecks<DeltaControllerOptions<T>>,
   )
   const { resource, metadataOnly = false, process, observer = {} } = options
-  const knownObjects = knownObjectsOf(options)
+  const knownObjects = knownObjectsOf<T>(options.knownObjects)
   const report = new FailureReport(resource, observer)
   const codec = createObjectCodec({ resource, metadataOnly })
   let synced = false
@@ -132,20 +132,14 @@ export function createController<T extends KubernetesObject = Unstructured>(
   }
 }
 
-function knownObjectsOf<T extends KubernetesObject>({
-  knownObjects,
-}: {
-  readonly knownObjects: KnownObjects<T> | 'none'
-}): KnownObjects<T> | undefined {
+function knownObjectsOf<T extends KubernetesObject>(
+  knownObjects: KnownObjects<T> | 'none',
+): KnownObjects<T> | undefined {
   if (knownObjects === 'none') return undefined
   const given: Partial<KnownObjects<T>> = knownObjects ?? {}
-  const isWhole = typeof given.keys === 'function' && typeof given.getByKey === 'function'
-  if (isWhole) return knownObjects
-  throw new InvalidOptionError(
-    'knownObjects',
-    knownObjects,
-    "an object with keys and getByKey, or 'none'",
-  )
+  if (typeof given.keys === 'function' && typeof given.getByKey === 'function') return knownObjects
+  const expected = "an object with keys and getByKey, or 'none'"
+  throw new InvalidOptionError('knownObjects', knownObjects, expected)
 }
 
 function rawDelta<T extends KubernetesObject>(

@@ -204,10 +204,10 @@ export class Members {
     return this.value < this.#limit
   }
 
-  /** `valueEnd` is -1 if the value has no end: then returns false. */
-  leave(valueEnd: number): boolean {
-    this.#index = this.valueEnd = valueEnd
-    return valueEnd >= 0
+  /** `end`: of the value; if it is -1, the value has none, and this returns false. */
+  leave(end: number): boolean {
+    this.#index = this.valueEnd = end
+    return end >= 0
   }
 
   is(key: Uint8Array): boolean {

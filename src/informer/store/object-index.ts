@@ -282,7 +282,9 @@ interface DerivedIndexOptions {
   readonly ids: () => Iterable<ObjectId>
 }
 
-/** An index of a value that the store keeps for each object anyway. The postings are built when they are first read. */
+/**
+ * An index of a value that the store keeps for each object anyway. The postings are built when they are first read.
+ */
 export class DerivedIndex implements IndexView {
   readonly name: string
   readonly #options: DerivedIndexOptions
@@ -298,20 +300,30 @@ export class DerivedIndex implements IndexView {
     return this.#index?.bytes ?? 0
   }
 
+  /** The postings. */
+  get built(): ObjectIndex {
+    if (this.#index === undefined) {
+      const index = new ObjectIndex(this.name)
+      for (const id of this.#options.ids()) index.set(id, this.valuesOf(id))
+      this.#index = index
+    }
+    return this.#index
+  }
+
   get objectCount(): number {
-    return this.#built().objectCount
+    return this.built.objectCount
   }
 
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
-    return this.#built().orderedValues(from, descending)
+    return this.built.orderedValues(from, descending)
   }
 
   posting(value: string): PostingView | undefined {
-    return this.#built().posting(value)
+    return this.built.posting(value)
   }
 
-  anyOf(value: string): ObjectId | undefined {
-    return this.#built().anyOf(value)
+  values(): IterableIterator<string> {
+    return this.built.values()
   }
 
   has(id: ObjectId, value: string): boolean {
@@ -324,15 +336,11 @@ export class DerivedIndex implements IndexView {
 
   valuesOf(id: ObjectId): readonly string[] {
     const value = this.#options.valueOf(id)
-    return value === undefined ? [] : [value]
+    return value === undefined ? none : [value]
   }
 
   endValue(id: ObjectId): string | undefined {
     return this.#options.valueOf(id)
-  }
-
-  values(): IterableIterator<string> {
-    return this.#built().values()
   }
 
   update(id: ObjectId): void {
@@ -341,15 +349,6 @@ export class DerivedIndex implements IndexView {
 
   delete(id: ObjectId): void {
     this.#index?.delete(id)
-  }
-
-  #built(): ObjectIndex {
-    if (this.#index === undefined) {
-      const index = new ObjectIndex(this.name)
-      for (const id of this.#options.ids()) index.set(id, this.valuesOf(id))
-      this.#index = index
-    }
-    return this.#index
   }
 }
 

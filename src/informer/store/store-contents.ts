@@ -86,7 +86,7 @@ export class StoreContents {
   }
 
   idOfUid(uid: string): ObjectId | undefined {
-    return this.#byUid.anyOf(uid)
+    return this.#byUid.built.anyOf(uid)
   }
 
   /** The approximate memory of the objects (as the codec counts) and their indexes. */
