@@ -6,13 +6,14 @@
  */
 import { parseArgs } from 'node:util'
 import {
+  type SelectedField,
+  type SelectedValue,
   writeBoolean,
   writeInt,
   writeJson,
   writeString,
-} from '../src/informer/codec/leaf-writer.ts'
+} from '../src/informer/codec/projection.ts'
 import { createObjectCodec, type HeldObject } from '../src/informer/codec/object-codec.ts'
-import type { SelectedField, SelectedValue } from '../src/informer/codec/projection.ts'
 import { population } from '../src/simulator/population/population.ts'
 import { pods as podResource } from './support/pod-resource.ts'
 import { podTexts } from './support/pods.ts'

@@ -2,30 +2,29 @@
 import './lib/node-version.ts'
 export {
   createSharedInformer,
+  InformerRunningError,
   type InformerState,
+  InformerStoppedError,
   type MetadataInformerOptions,
   type SharedInformer,
-} from './informer/shared-informer.ts'
-export {
-  InformerRunningError,
-  InformerStoppedError,
   sharedInformerDefaults,
   type SharedInformerOptions,
-} from './informer/shared-informer-options.ts'
-export type { CacheOptions } from './informer/controller.ts'
-export type { InformerStore } from './informer/informer-store.ts'
+} from './informer/shared-informer.ts'
 export {
-  CacheSyncError,
-  createSharedInformerFactory,
-  type SharedInformerFactory,
-  type SharedInformerFactoryOptions,
-} from './informer/informers.ts'
-export { InformerConflictError, type InformerOptions } from './informer/shared-options.ts'
-export {
+  type CacheOptions,
   SourceMismatchError,
   type SourceOfResources,
   type SourceOptions,
-} from './informer/source.ts'
+} from './informer/controller.ts'
+export type { InformerStore } from './informer/store/indexed-store.ts'
+export {
+  CacheSyncError,
+  createSharedInformerFactory,
+  InformerConflictError,
+  type InformerOptions,
+  type SharedInformerFactory,
+  type SharedInformerFactoryOptions,
+} from './informer/informers.ts'
 export {
   createDynamicInformerFactory,
   type DynamicInformerFactory,
@@ -71,11 +70,11 @@ export {
   listenerDefaults,
   type ListenerOptions,
   ListenerOverflowError,
+  type ListenerRoute,
   type OverflowPolicy,
 } from './informer/delivery/listener.ts'
-export type { ListenerRoute } from './informer/delivery/route.ts'
 export { type Lister, ObjectNotFoundError } from './informer/store/lister.ts'
-export { TransformError, type Transform } from './informer/object-intake.ts'
+export { TransformError, type Transform } from './informer/reflector/object-intake.ts'
 export {
   DuplicateIndexError,
   IncomparableResourceVersionError,
@@ -92,18 +91,13 @@ export type {
   StoreView,
 } from './informer/store/store-view.ts'
 export type { HeldObject } from './informer/codec/object-codec.ts'
-export { createWorkQueue, type WorkQueue } from './informer/work-queue/work-queue.ts'
 export {
-  ReconcileError,
-  type RateLimiter,
-  ReconcileStuckError,
-  TerminalError,
-  type WorkersOptions,
-  workQueueDefaults,
+  createWorkQueue,
+  type PendingKeys,
+  type WorkQueue,
   type WorkQueueObserver,
   type WorkQueueOptions,
-} from './informer/work-queue/work-queue-options.ts'
-export type { PendingKeys } from './informer/work-queue/pending-keys.ts'
+} from './informer/work-queue/work-queue.ts'
 export {
   bucketRateLimiter,
   defaultControllerRateLimiter,
@@ -111,25 +105,34 @@ export {
   itemFastSlowRateLimiter,
   maxOfRateLimiter,
   maxWaitRateLimiter,
+  type RateLimiter,
+  workQueueDefaults,
 } from './informer/work-queue/rate-limiter.ts'
-export type { Reconcile, ReconcileResult } from './informer/work-queue/reconciliation.ts'
-export { runWorkers, type WorkersQueue, type WorkersReport } from './informer/work-queue/workers.ts'
 export {
-  enqueueObject,
-  enqueueOwner,
-  type EnqueueOwnerOptions,
-  type KeySink,
-} from './informer/work-queue/enqueue.ts'
+  type Reconcile,
+  ReconcileError,
+  type ReconcileResult,
+  ReconcileStuckError,
+  runWorkers,
+  TerminalError,
+  type WorkersOptions,
+  type WorkersQueue,
+  type WorkersReport,
+} from './informer/work-queue/workers.ts'
 export {
   annotationsChanged,
   anyPredicate,
+  enqueueObject,
+  enqueueOwner,
+  type EnqueueOwnerOptions,
   generationChanged,
+  type KeySink,
   labelsChanged,
   objectPredicate,
   type Predicate,
   resourceVersionChanged,
   withPredicates,
-} from './informer/work-queue/predicate.ts'
+} from './informer/work-queue/event-handlers.ts'
 export type { ApiResource, Resource } from './kubernetes/api-resource.ts'
 export { type BuiltInResources, resources } from './kubernetes/resources.ts'
 export {

@@ -16,7 +16,6 @@ export interface CacheLimits {
   readonly maxRecentBytes: number
 }
 
-/** Every default of {@link CacheLimits}. */
 export const defaultCacheLimits: CacheLimits = {
   maxInformers: 500,
   maxHeldBytes: Infinity,

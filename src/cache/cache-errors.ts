@@ -47,56 +47,42 @@ export class UnreadableResourceError extends CodedError {
 export const retryAfterMs = 1_000
 
 export function notServed(place: UnreadablePlace): UnreadableResourceError {
-  const { cluster, resource } = place
-  const problem = `cluster ${cluster} does not serve ${groupResourceOf(resource)}`
+  const problem = `cluster ${place.cluster} does not serve ${groupResourceOf(place.resource)}`
   return new UnreadableResourceError('NOT_FOUND', place, problem)
 }
 
 export function notCached(place: UnreadablePlace): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
-  return new UnreadableResourceError(
-    'UNSUPPORTED',
-    place,
-    `${name} is read from the API server, without a cache: it has no subscriptions and no relations`,
-    { hint: 'use its list and its look-up' },
-  )
+  const problem = `${name} is read from the API server, without a cache: it has no subscriptions and no relations`
+  const hint = 'use its list and its look-up'
+  return new UnreadableResourceError('UNSUPPORTED', place, problem, { hint })
 }
 
 export function reindexed(place: UnreadablePlace): UnreadableResourceError {
-  const name = groupResourceOf(place.resource)
-  const problem = `${name} is being listed again: its definition has changed`
-  return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
+  return notYet(place, 'is being listed again: its definition has changed')
 }
 
 export function renewed(place: UnreadablePlace): UnreadableResourceError {
-  const name = groupResourceOf(place.resource)
-  const problem = `${name} is being listed again: cluster ${place.cluster} was replaced or restored`
-  return new UnreadableResourceError('NOT_SYNCED', place, problem, { retryAfterMs })
+  return notYet(place, `is being listed again: cluster ${place.cluster} was replaced or restored`)
 }
 
-export function notIndexed(place: UnreadablePlace, index: string): UnreadableResourceError {
-  const name = groupResourceOf(place.resource)
-  const problem = `${name} is still being indexed by ${index}`
-  const hint = 'ask again in a moment'
-  return new UnreadableResourceError('NOT_SYNCED', place, problem, { hint, retryAfterMs })
-}
-
-export function unindexable(
+/** `cause`: why the index could not be built, if that has failed. */
+export function notIndexed(
   place: UnreadablePlace,
   index: string,
-  cause: Error,
+  cause: Error | undefined,
 ): UnreadableResourceError {
-  const name = groupResourceOf(place.resource)
-  const problem = `${name} could not be indexed by ${index}: ${cause.message}`
-  const hint = 'ask again in a moment: the gateway tries again'
-  return new UnreadableResourceError('NOT_SYNCED', place, problem, { cause, hint, retryAfterMs })
+  return cause === undefined
+    ? notYet(place, `is still being indexed by ${index}`, { hint: 'ask again in a moment' })
+    : notYet(place, `could not be indexed by ${index}: ${cause.message}`, {
+        hint: 'ask again in a moment: the gateway tries again',
+        cause,
+      })
 }
 
 export function unreachable(place: UnreadablePlace, cause: Error): UnreadableResourceError {
-  return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, {
-    cause,
-    hint: cause instanceof CodedError ? cause.hint : undefined,
-  })
+  const hint = cause instanceof CodedError ? cause.hint : undefined
+  return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, { cause, hint })
 }
 
 export function stopped(place: UnreadablePlace): UnreadableResourceError {
@@ -111,59 +97,56 @@ export function notSynced(
   cause: Error | undefined,
   waitedMs?: number,
 ): UnreadableResourceError {
-  const name = groupResourceOf(place.resource)
   if (cause instanceof ApiStatusError) return refused(place, cause)
   if (cause instanceof ConnectionError) return unreachable(place, cause)
   const waited = waitedMs === undefined ? '' : ` after ${waitedMs} ms`
   const why = cause === undefined || cause instanceof DeadlineError ? '' : `: ${cause.message}`
-  return new UnreadableResourceError(
-    'NOT_SYNCED',
-    place,
-    `${name} is still loading${waited}${why}`,
-    {
-      hint: 'ask again in a moment',
-      retryAfterMs,
-      cause,
-    },
-  )
+  return notYet(place, `is still loading${waited}${why}`, { hint: 'ask again in a moment', cause })
+}
+
+/** A retry may find the resource readable. */
+function notYet(
+  place: UnreadablePlace,
+  problem: string,
+  details: ErrorDetails = {},
+): UnreadableResourceError {
+  const text = `${groupResourceOf(place.resource)} ${problem}`
+  return new UnreadableResourceError('NOT_SYNCED', place, text, { ...details, retryAfterMs })
+}
+
+interface Refusal {
+  readonly code: UnreadableCode
+  readonly problem: (resource: string) => string
+  readonly hint?: string
+}
+
+/** The statuses of a list that last until an operator acts. */
+const lastingRefusals: Readonly<Record<number, Refusal>> = {
+  401: {
+    code: 'CLUSTER_UNREACHABLE',
+    problem: () => "the cluster does not accept the gateway's credentials",
+    hint: 'renew the credentials that the gateway reads the cluster with',
+  },
+  403: {
+    code: 'FORBIDDEN',
+    problem: (resource) => `the gateway may not list and watch ${resource}`,
+    hint: "grant the gateway's account list and watch on the resource",
+  },
+  404: { code: 'NOT_FOUND', problem: (resource) => `the cluster no longer serves ${resource}` },
 }
 
 function refused(place: UnreadablePlace, cause: ApiStatusError): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
   const detail = cause.status.message ?? `HTTP ${cause.httpStatus}`
-  switch (cause.httpStatus) {
-    case 401:
-      return new UnreadableResourceError(
-        'CLUSTER_UNREACHABLE',
-        place,
-        `the cluster does not accept the gateway's credentials: ${detail}`,
-        { cause, hint: 'renew the credentials that the gateway reads the cluster with' },
-      )
-    case 403:
-      return new UnreadableResourceError(
-        'FORBIDDEN',
-        place,
-        `the gateway may not list and watch ${name}: ${detail}`,
-        { cause, hint: "grant the gateway's account list and watch on the resource" },
-      )
-    case 404:
-      return new UnreadableResourceError(
-        'NOT_FOUND',
-        place,
-        `the cluster no longer serves ${name}: ${detail}`,
-        { cause },
-      )
-    default:
-      return new UnreadableResourceError(
-        'NOT_SYNCED',
-        place,
-        `${name} cannot be listed: ${detail}`,
-        { cause, retryAfterMs: cause.retryAfterMs },
-      )
+  const lasting = lastingRefusals[cause.httpStatus]
+  if (lasting === undefined) {
+    const details = { cause, retryAfterMs: cause.retryAfterMs }
+    const problem = `${name} cannot be listed: ${detail}`
+    return new UnreadableResourceError('NOT_SYNCED', place, problem, details)
   }
+  const { code, problem, hint } = lasting
+  return new UnreadableResourceError(code, place, `${problem(name)}: ${detail}`, { cause, hint })
 }
-
-const lastingStatuses: ReadonlySet<number> = new Set([401, 403, 404])
 
 const lastingFailures: ReadonlySet<ConnectionFailure> = new Set<ConnectionFailure>([
   'certificate-expired',
@@ -175,6 +158,6 @@ const lastingFailures: ReadonlySet<ConnectionFailure> = new Set<ConnectionFailur
 
 /** Whether a failure lasts until an operator acts, so that waiting is of no use. The informer retries all others. */
 export function isLasting(error: Error): boolean {
-  if (error instanceof ApiStatusError) return lastingStatuses.has(error.httpStatus)
+  if (error instanceof ApiStatusError) return lastingRefusals[error.httpStatus] !== undefined
   return error instanceof ConnectionError && lastingFailures.has(error.failure)
 }

@@ -8,7 +8,6 @@ import {
   notSynced,
   retryAfterMs,
   stopped,
-  unindexable,
   type UnreadablePlace,
   type UnreadableResourceError,
 } from './cache-errors.ts'
@@ -17,17 +16,12 @@ import type { ResourceHistory } from './recent-changes.ts'
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
-  /** How long the informer runs without a lease. */
   readonly idleStopMs: number
   /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
-  /** Called when indexes could not be built. They are tried again on demand, after a pause. */
   readonly indexingFailed: (error: Error) => void
-  /**
-   * Called in the tick in which a caller finds the first list complete. May {@link CachedResource.refuse} the resource.
-   */
+  /** Called when a caller finds the first list complete. May {@link CachedResource.refuse} the resource. */
   readonly synced: (cached: CachedResource) => void
-  /** Called first when the resource stops. */
   readonly ended: (cached: CachedResource) => void
 }
 
@@ -42,7 +36,6 @@ export class CachedResource {
   readonly history: ResourceHistory
   readonly #options: CachedResourceOptions
   readonly #stop = new AbortController()
-  /** The callers that wait for the first sync. */
   readonly #waiting = new Set<AbortController>()
   readonly #making = new Map<string, Promise<void>>()
   /** Indexes whose last build failed, and the time of that failure (`performance.now()`). */
@@ -71,7 +64,6 @@ export class CachedResource {
     return this.#stop.signal.aborted
   }
 
-  /** `performance.now()` when the last lease was released. */
   get idleSinceMs(): number {
     return this.#idleSinceMs
   }
@@ -98,7 +90,6 @@ export class CachedResource {
     return Promise.all(missing.flatMap((name) => this.#making.get(name) ?? []))
   }
 
-  /** Whether an index exists or is being built. */
   hasOrMakes(name: string): boolean {
     return this.informer.store.hasIndex(name) || this.#making.has(name)
   }
@@ -108,14 +99,11 @@ export class CachedResource {
     for (const name of names) {
       if (this.informer.store.hasIndex(name)) continue
       const failure = this.#making.has(name) ? undefined : this.#unmade.get(name)
-      return failure === undefined
-        ? notIndexed(this.#options, name)
-        : unindexable(this.#options, name, failure.error)
+      return notIndexed(this.#options, name, failure?.error)
     }
     return undefined
   }
 
-  /** Why a missing index could not be built; `undefined` if there is no such failure. */
   get indexingError(): Error | undefined {
     for (const [name, { error }] of this.#unmade) {
       if (!this.informer.store.hasIndex(name)) return error
@@ -145,7 +133,6 @@ export class CachedResource {
     return failure !== undefined && performance.now() - failure.sinceMs < retryAfterMs
   }
 
-  /** Starts the informer. Call once. */
   start(): void {
     this.#running = this.informer.run(this.#stop.signal)
   }
@@ -155,7 +142,6 @@ export class CachedResource {
     return new Lease(this)
   }
 
-  /** Called by a lease that is released. */
   released(): void {
     this.#leases -= 1
     if (this.#leases > 0) return
@@ -202,7 +188,7 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
   }
 
-  /** Called by the informer's observer. A failure that lasts ends the waits. */
+  /** A failure that lasts ends the waits. */
   listFailed(error: Error): void {
     if (isLasting(error)) this.#endWaits(error)
   }
@@ -213,7 +199,7 @@ export class CachedResource {
     void this.stop()
   }
 
-  /** Stops the informer and releases its memory. Resolves when its connections are closed. */
+  /** Resolves when its connections are closed. */
   stop(): Promise<void> {
     if (!this.#stop.signal.aborted) {
       this.#refusal ??= stopped(this.#options)
@@ -225,7 +211,7 @@ export class CachedResource {
     return this.#running
   }
 
-  /** One timer, however often leases come and go: when it fires, it checks how long the resource has been idle. */
+  /** One timer, however often leases come and go. */
   #watchIdleness(delayMs: number): void {
     if (this.#idleTimer !== undefined || this.#stop.signal.aborted) return
     this.#idleTimer = setTimeout(() => {
@@ -270,7 +256,6 @@ export class Lease implements Disposable {
     return this.#cached.informer
   }
 
-  /** The recent changes of the resource. */
   get history(): ResourceHistory {
     return this.#cached.history
   }
@@ -312,7 +297,6 @@ export class Lease implements Disposable {
     if (failure !== undefined) throw failure
   }
 
-  /** See {@link CachedResource.makeIndexes}. */
   makeIndex(name: string): Promise<unknown> | undefined {
     return this.#cached.makeIndexes([name])
   }

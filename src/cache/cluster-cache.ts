@@ -8,8 +8,7 @@ import type { IndexFunction, Indexers, StoreView } from '../informer/store/store
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
 import { Incarnation, type IncarnationObserver } from './incarnation.ts'
-import { missedChanges } from './missed-changes.ts'
-import { RecentChanges, ResourceHistory } from './recent-changes.ts'
+import { ResourceHistory } from './recent-changes.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import type { DirectApi } from './direct-api.ts'
 
@@ -90,7 +89,6 @@ export class ClusterCache implements AsyncDisposable {
     return this.#connection
   }
 
-  /** Replaces the connection after the cluster was reached or lost. Caches are kept. */
   connect(connection: ClusterConnection): void {
     this.#connection = connection
     if (connection.state === 'connected') this.#incarnation.learn(connection.uid)
@@ -101,7 +99,7 @@ export class ClusterCache implements AsyncDisposable {
     return this.#incarnation.uid
   }
 
-  /** Changes when the cluster is replaced or restored: see {@link Incarnation}. */
+  /** See {@link Incarnation}. */
   get incarnation(): string {
     return this.#incarnation.text
   }
@@ -169,7 +167,6 @@ export class ClusterCache implements AsyncDisposable {
     }
   }
 
-  /** Whether the cluster serves the resource, as far as known. */
   serves(resource: ApiResource): boolean {
     return this.#served.has(keyOf(resource))
   }
@@ -212,15 +209,12 @@ export class ClusterCache implements AsyncDisposable {
       : cached.informer.store
   }
 
-  /**
-   * Calls `listener` whenever a resource was synced for the first time. Returns a function that removes the listener.
-   */
+  /** Calls `listener` whenever a resource was synced for the first time. Returns a function that removes it. */
   onSynced(listener: (resource: ApiResource) => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** All cached resources, synced or not. */
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }
@@ -241,7 +235,6 @@ export class ClusterCache implements AsyncDisposable {
     })
   }
 
-  /** Stops all informers. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
     await this.#incarnation[Symbol.asyncDispose]()
@@ -258,9 +251,12 @@ export class ClusterCache implements AsyncDisposable {
     const observer = this.#options.observer(resource)
     const { resourceVersionsComparable } = connection
     const source = connection.source(resource, how)
-    const { maxRecentChanges: maxChanges, maxRecentBytes: maxBytes } = bounds.limits
-    const recent = new RecentChanges({
-      limits: { maxChanges, maxBytes },
+    const history = new ResourceHistory({
+      resource,
+      metadataOnly,
+      source,
+      maxChanges: bounds.limits.maxRecentChanges,
+      maxBytes: bounds.limits.maxRecentBytes,
       resourceVersionsComparable,
       objectBytes: () => averageBytes(cached.informer.store),
     })
@@ -268,11 +264,7 @@ export class ClusterCache implements AsyncDisposable {
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
-      history: new ResourceHistory(recent, async (from, until) =>
-        resourceVersionsComparable
-          ? missedChanges({ resource, metadataOnly, source, from, until, maxChanges })
-          : undefined,
-      ),
+      history,
       idleStopMs: bounds.limits.idleStopMs,
       informer: createSharedInformer({
         ...reflector,
@@ -288,7 +280,7 @@ export class ClusterCache implements AsyncDisposable {
             incarnation.watching()
           },
           advanced: (position, changes) => {
-            recent.add(position, changes)
+            history.add(position, changes)
             incarnation.advanced(position)
           },
           failed(failure, error) {

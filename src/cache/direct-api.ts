@@ -9,6 +9,7 @@ import { type ApiResource, resourcePath } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject } from '../kubernetes/object.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { fieldsOf, itemsOf, numberOf, textOf } from '../kubernetes/fields.ts'
+import { present } from '../lib/options.ts'
 
 /** The part of a connection to a cluster that direct reads use. */
 export interface DirectRequests {
@@ -91,15 +92,12 @@ export function createDirectApi(server: DirectRequests): DirectApi {
     },
     async list(of, request, signal) {
       const { namespace, labelSelector, limit } = request
-      const stream = await server.resource(of.resource, { metadataOnly: of.metadataOnly }).list(
-        {
-          limit,
-          ...(namespace === undefined ? {} : { namespace }),
-          ...(labelSelector === undefined ? {} : { labelSelector }),
-          ...(request.continue === undefined ? {} : { continue: request.continue }),
-        },
-        signal,
-      )
+      const stream = await server
+        .resource(of.resource, { metadataOnly: of.metadataOnly })
+        .list(
+          present({ limit, namespace, labelSelector, continue: request.continue } as ListRequest),
+          signal,
+        )
       const codec = createObjectCodec(of)
       const objects: KubernetesObject[] = []
       for await (const batch of stream) {
@@ -128,10 +126,7 @@ function tablePath(resource: ApiResource, request: DirectTableRequest): string {
   const place = namespace === undefined ? {} : { namespace }
   if ('name' in request) return resourcePath(resource, { ...place, name: request.name })
   const { limit, next } = request
-  const query = new URLSearchParams({
-    limit: String(limit),
-    ...(next === undefined ? {} : { continue: next }),
-  })
+  const query = new URLSearchParams({ limit: String(limit), ...(next && { continue: next }) })
   return `${resourcePath(resource, place)}?${query}`
 }
 
@@ -165,7 +160,6 @@ export interface DirectTable {
   readonly continue: string | undefined
 }
 
-/** The media type that requests a table. */
 const tableType = 'application/json;as=Table;g=meta.k8s.io;v=v1'
 
 /** Reads a server's answer; `undefined` if the server does not print tables. */

@@ -2,11 +2,8 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 
-/** Called by every informer of a cluster. */
 export interface IncarnationObserver {
-  /** A watch has begun. */
   watching(): void
-  /** The store has reached a position. */
   advanced(position: ResourceVersion): void
 }
 
@@ -36,7 +33,6 @@ export class Incarnation {
     this.#options = options
   }
 
-  /** The cluster's identity; `undefined` if unknown. */
   get uid(): string | undefined {
     return this.#uid
   }
@@ -73,7 +69,7 @@ export class Incarnation {
     })
   }
 
-  /** Called when resource versions went back, as after a restore from a backup. */
+  /** After a restore from a backup. */
   wentBack(): void {
     this.#turn = randomUUID()
     this.#options.renewed()

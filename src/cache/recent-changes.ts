@@ -1,61 +1,62 @@
-import type { Change } from '../informer/store/change.ts'
+import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
+import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
+import { isBrokenConnection, isRetriedInPlace } from '../informer/reflector/reflector-errors.ts'
+import { Change } from '../informer/store/change.ts'
+import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
   isBefore,
+  resourceVersion,
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
+import { readBookmark, readWatchFrame } from '../kubernetes/watch-event.ts'
+import { Backoff, sleep } from '../lib/backoff.ts'
 
-export interface RecentChangesLimits {
+export interface ResourceHistoryOptions {
+  readonly resource: ApiResource
+  readonly metadataOnly: boolean
+  readonly source: ListerWatcher
   readonly maxChanges: number
   /** The previous states of objects, which may be held by nothing else. Estimated by the store's average object. */
   readonly maxBytes: number
-}
-
-/** The changes that led to one position. */
-export interface RecentStep {
-  readonly position: ResourceVersion
-  /** Empty for a bookmark. */
-  readonly changes: readonly Change[]
-}
-
-export interface RecentChangesOptions {
-  readonly limits: RecentChangesLimits
   /** If false, only the exact positions of steps can be resumed from. */
   readonly resourceVersionsComparable: boolean
   /** The approximate size of an object. */
   readonly objectBytes: () => number
 }
 
+/** The changes that led to one position. */
+interface Step {
+  readonly position: ResourceVersion
+  /** Empty for a bookmark. */
+  readonly changes: readonly Change[]
+}
+
 /** How often the size of an object is estimated again. */
 const stepsPerReckoning = 256
 
 /**
- * The last changes of one resource, with the position of each, for subscribers who resume. When full, it drops the
- * oldest steps: a subscriber at an older position cannot resume.
+ * The last changes of one cached resource, with the position of each, for subscribers who resume; also those from before
+ * it was cached, as far as the server knows them. When full, it drops the oldest steps: a subscriber at an older position
+ * cannot resume.
  */
-export class RecentChanges {
-  readonly #options: RecentChangesOptions
+export class ResourceHistory {
+  readonly #options: ResourceHistoryOptions
   /** Steps before `#first` are dropped. */
-  #steps: (RecentStep | undefined)[] = []
+  #steps: (Step | undefined)[] = []
   #first = 0
   #changes = 0
-  /** The position before the oldest step. */
+  /** The position before the oldest step; `undefined` before the first list. */
   #from: ResourceVersion | undefined
   #objectBytes = 0
   #untilReckoning = 0
+  /** The positions of waiting subscribers. */
+  #wanted = new Set<ResourceVersion>()
+  #filling: Promise<void> = Promise.resolve()
 
-  constructor(options: RecentChangesOptions) {
+  constructor(options: ResourceHistoryOptions) {
     this.#options = options
-  }
-
-  /** The oldest position that can be resumed from; `undefined` before the first list. */
-  get oldest(): ResourceVersion | undefined {
-    return this.#from
-  }
-
-  /** The newest position; `undefined` before the first list. */
-  get newest(): ResourceVersion | undefined {
-    return this.#steps.at(-1)?.position ?? this.#from
   }
 
   /**
@@ -63,7 +64,7 @@ export class RecentChanges {
    * back belongs to another history: all steps are dropped.
    */
   add(position: ResourceVersion, changes: readonly Change[]): void {
-    const { newest } = this
+    const newest = this.#newest
     if (newest === undefined || isBefore(position, newest)) {
       this.#steps = []
       this.#first = 0
@@ -76,15 +77,6 @@ export class RecentChanges {
     this.#shorten()
   }
 
-  /** Prepends the steps from `from` to the oldest position. */
-  addBefore(from: ResourceVersion, steps: readonly RecentStep[]): void {
-    this.#steps = [...steps, ...this.#steps.slice(this.#first)]
-    this.#first = 0
-    for (const { changes } of steps) this.#changes += changes.length
-    this.#from = from
-    this.#shorten()
-  }
-
   /** The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. */
   since(position: ResourceVersion): readonly Change[] | undefined {
     const next = this.#stepAfter(position)
@@ -93,13 +85,29 @@ export class RecentChanges {
       : this.#steps.slice(next).flatMap((step) => step?.changes ?? [])
   }
 
+  /**
+   * Resolves when {@link since} knows as many changes after a position as possible. Changes from before the resource
+   * was cached are read from the API server, once for all callers: from their oldest position, or the oldest one that
+   * the server still knows. Never rejects.
+   */
+  async reach(position: ResourceVersion): Promise<void> {
+    if (!this.#options.resourceVersionsComparable || !this.#isBehind(position)) return
+    this.#wanted.add(position)
+    this.#filling = this.#filling.then(() => this.#fill())
+    await this.#filling
+  }
+
+  get #newest(): ResourceVersion | undefined {
+    return this.#steps.at(-1)?.position ?? this.#from
+  }
+
   #stepAfter(position: ResourceVersion): number | undefined {
     if (position === this.#from) return this.#first
     if (!this.#options.resourceVersionsComparable) {
       const found = this.#steps.findLastIndex((step) => step?.position === position)
       return found < this.#first ? undefined : found + 1
     }
-    if (!isOrdered(this.#from, position) || !isOrdered(position, this.newest)) return undefined
+    if (!isOrdered(this.#from, position) || !isOrdered(position, this.#newest)) return undefined
     let [low, high] = [this.#first, this.#steps.length]
     while (low < high) {
       const middle = (low + high) >>> 1
@@ -110,12 +118,12 @@ export class RecentChanges {
   }
 
   #shorten(): void {
-    const { limits, objectBytes } = this.#options
+    const { maxChanges, maxBytes, objectBytes } = this.#options
     if (this.#untilReckoning-- <= 0) {
       this.#untilReckoning = stepsPerReckoning
       this.#objectBytes = objectBytes()
     }
-    const most = Math.min(limits.maxChanges, limits.maxBytes / Math.max(1, this.#objectBytes))
+    const most = Math.min(maxChanges, maxBytes / Math.max(1, this.#objectBytes))
     while (this.#first < this.#steps.length && this.#size > most) {
       const step = this.#steps[this.#first]
       this.#steps[this.#first] = undefined
@@ -134,54 +142,6 @@ export class RecentChanges {
   get #size(): number {
     return Math.max(this.#changes, this.#steps.length - this.#first)
   }
-}
-
-function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefined): boolean {
-  if (a === undefined || b === undefined) return false
-  const order = compareResourceVersions(a, b)
-  return order !== undefined && order <= 0
-}
-
-/**
- * Reads the changes between two positions from before the resource was cached. `tooOld`: the changes after `from` are
- * lost, but a later position may work. `undefined`: the changes cannot be read now. Never rejects.
- */
-type MissedChanges = (
-  from: ResourceVersion,
-  until: ResourceVersion,
-) => Promise<readonly RecentStep[] | 'tooOld' | undefined>
-
-/**
- * The recent changes of one cached resource, including those from before it was cached, for subscribers who resume.
- */
-export class ResourceHistory {
-  readonly #recent: RecentChanges
-  readonly #missed: MissedChanges
-  /** The positions of waiting subscribers. */
-  #wanted = new Set<ResourceVersion>()
-  #filling: Promise<void> = Promise.resolve()
-
-  constructor(recent: RecentChanges, missed: MissedChanges) {
-    this.#recent = recent
-    this.#missed = missed
-  }
-
-  /** The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. */
-  since(position: ResourceVersion): readonly Change[] | undefined {
-    return this.#recent.since(position)
-  }
-
-  /**
-   * Resolves when {@link since} knows as many changes after a position as possible. Changes from before the resource
-   * was cached are read from the API server, once for all callers: from their oldest position, or the oldest one that
-   * the server still knows. Never rejects.
-   */
-  async reach(position: ResourceVersion): Promise<void> {
-    if (!this.#isBehind(position)) return
-    this.#wanted.add(position)
-    this.#filling = this.#filling.then(() => this.#fill())
-    await this.#filling
-  }
 
   async #fill(): Promise<void> {
     let wanted = [...this.#wanted].toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
@@ -190,20 +150,114 @@ export class ResourceHistory {
     // halving.
     for (let at = 0; wanted.length > 0; at = wanted.length >> 1) {
       const from = wanted[at]
-      const until = this.#recent.oldest
+      const until = this.#from
       if (from === undefined || until === undefined) return
       // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
-      const steps = this.#isBehind(from) ? await this.#missed(from, until) : []
+      const steps = this.#isBehind(from) ? await missedSteps(this.#options, from, until) : []
       if (steps === undefined) return
       wanted = steps === 'tooOld' ? wanted.slice(at + 1) : wanted.slice(0, at)
       if (steps === 'tooOld' || !this.#isBehind(from)) continue
       // The oldest position may have been dropped meanwhile.
-      if (this.#recent.oldest === until) this.#recent.addBefore(from, steps)
+      if (this.#from === until) this.#prepend(from, steps)
     }
   }
 
-  #isBehind(position: ResourceVersion): boolean {
-    const { oldest } = this.#recent
-    return oldest !== undefined && isBefore(position, oldest)
+  #prepend(from: ResourceVersion, steps: readonly Step[]): void {
+    this.#steps = [...steps, ...this.#steps.slice(this.#first)]
+    this.#first = 0
+    for (const { changes } of steps) this.#changes += changes.length
+    this.#from = from
+    this.#shorten()
   }
+
+  #isBehind(position: ResourceVersion): boolean {
+    return this.#from !== undefined && isBefore(position, this.#from)
+  }
+}
+
+function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefined): boolean {
+  if (a === undefined || b === undefined) return false
+  const order = compareResourceVersions(a, b)
+  return order !== undefined && order <= 0
+}
+
+/** A server sends the last bookmark two seconds before this timeout. It confirms that everything before it was sent. */
+const timeoutSeconds = 3
+const deadlineMs = 8_000
+const pauses = { initialMs: 50, maxMs: 500 }
+
+/**
+ * Reads the changes after `from`, up to and including `until`, by a watch of its own, such as those that happened before
+ * the process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes
+ * (410) or there are more than `maxChanges`; with `undefined` if `until` is not reached in time. Never rejects.
+ */
+async function missedSteps(
+  options: ResourceHistoryOptions,
+  from: ResourceVersion,
+  until: ResourceVersion,
+): Promise<readonly Step[] | 'tooOld' | undefined> {
+  const codec = createObjectCodec(options)
+  const steps: Step[] = []
+  const leaving = new AbortController()
+  const { signal } = leaving
+  const timer = setTimeout(() => leaving.abort(), deadlineMs)
+  const backoff = new Backoff(pauses)
+  try {
+    while (!signal.aborted) {
+      const position = steps.at(-1)?.position ?? from
+      const end = await readSteps(options, { codec, steps, position, until, signal })
+      if (end === 'reached') return steps
+      if (end === 'in vain') return signal.aborted ? undefined : 'tooOld'
+      await sleep(backoff.nextMs(), signal)
+    }
+    return undefined
+  } finally {
+    clearTimeout(timer)
+    leaving.abort()
+  }
+}
+
+interface Reading {
+  readonly codec: ObjectCodec
+  readonly steps: Step[]
+  readonly position: ResourceVersion
+  readonly until: ResourceVersion
+  readonly signal: AbortSignal
+}
+
+/** Reads one watch. After `open`, the caller may try again. */
+async function readSteps(
+  { source, maxChanges }: ResourceHistoryOptions,
+  { codec, steps, position, until, signal }: Reading,
+): Promise<'reached' | 'in vain' | 'open'> {
+  const watch = { resourceVersion: position, allowWatchBookmarks: true, timeoutSeconds }
+  try {
+    for await (const frames of await source.watch(watch, signal)) {
+      for (const frame of frames) {
+        const step = stepOf(frame, codec)
+        const order = step && compareResourceVersions(step.position, until)
+        if (step === undefined || order === undefined) return 'in vain'
+        if (order <= 0) steps.push(step)
+        if (order >= 0) return 'reached'
+        if (steps.length > maxChanges) return 'in vain'
+      }
+    }
+    return 'open'
+  } catch (error) {
+    return isRetriedInPlace(error) || isBrokenConnection(error) ? 'open' : 'in vain'
+  }
+}
+
+function stepOf(frame: Uint8Array, codec: ObjectCodec): Step | undefined {
+  const { type, object: text } = readWatchFrame(frame)
+  if (type === 'ERROR') return undefined
+  if (type === 'BOOKMARK') {
+    const position = readBookmark(text).resourceVersion
+    return position && { position, changes: [] }
+  }
+  const encoded = codec.encode(text)
+  const { metadata } = encoded.object
+  const change = { type, key: objectKey(metadata), uid: metadata.uid ?? '', ...encoded } as const
+  const position = resourceVersion(resourceVersionOf(encoded.object))
+  return { position, changes: [new Change(codec, change)] }
 }

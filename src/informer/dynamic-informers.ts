@@ -10,15 +10,14 @@ import {
   InvalidOptionError,
   type OptionChecks,
 } from '../lib/options.ts'
+import type { SourceOfResources } from './controller.ts'
 import {
-  createSharedInformerFactory,
   factoryChecks,
-  type SharedInformerFactory,
+  InformerFactory,
+  type InformerOptions,
   type SharedInformerFactoryOptions,
 } from './informers.ts'
 import type { SharedInformer } from './shared-informer.ts'
-import type { InformerOptions } from './shared-options.ts'
-import type { SourceOfResources } from './source.ts'
 
 /** A resource by name, without its kind: `{ group: 'apps', version: 'v1', resource: 'deployments' }`. */
 export type GroupVersionResource = Pick<ApiResource, 'group' | 'version' | 'resource'>
@@ -71,10 +70,9 @@ export class ResourceNotServedError extends CodedError {
  * If a resource vanishes while its informer runs, the informer applies the deletions that the server sent, reports each
  * list that fails with 404, and retries with back-off. It recovers when the resource is back.
  */
-export class DynamicInformerFactory implements AsyncDisposable {
+export class DynamicInformerFactory extends InformerFactory {
   readonly #discoverNow: Discover
   readonly #discoverEveryMs: number
-  readonly #factory: SharedInformerFactory
   #known: readonly ApiResource[] = []
 
   constructor(options: DynamicInformerFactoryOptions) {
@@ -83,6 +81,7 @@ export class DynamicInformerFactory implements AsyncDisposable {
       options,
       dynamicChecks,
     )
+    super(shared)
     const { apiServer } = shared
     const found = discover ?? apiServer?.discover?.bind(apiServer)
     if (found === undefined) {
@@ -90,7 +89,6 @@ export class DynamicInformerFactory implements AsyncDisposable {
     }
     this.#discoverNow = found
     this.#discoverEveryMs = discoverEveryMs ?? dynamicInformerDefaults.discoverEveryMs
-    this.#factory = createSharedInformerFactory(shared)
   }
 
   /**
@@ -115,7 +113,7 @@ export class DynamicInformerFactory implements AsyncDisposable {
     const { signal = new AbortController().signal, ...rest } = options
     const resource = this.#find(wanted) ?? (await this.#discover(wanted, signal))
     if (resource === undefined) throw new ResourceNotServedError(wanted, this.#known)
-    return this.#factory.informer<KubernetesObject>(resource, rest)
+    return this.shared(resource, rest)
   }
 
   /** Resolves when the server serves the resource. Rejects with {@link ResourceNotServedError} after `deadlineMs`. */
@@ -133,30 +131,6 @@ export class DynamicInformerFactory implements AsyncDisposable {
       await sleep(this.#discoverEveryMs, signal)
       signal.throwIfAborted()
     }
-  }
-
-  /** Starts every informer that is not running yet. */
-  start(): void {
-    this.#factory.start()
-  }
-
-  /** See `SharedInformerFactory.waitForCacheSync`. */
-  waitForCacheSync(options: WaitOptions = {}): Promise<void> {
-    return this.#factory.waitForCacheSync(options)
-  }
-
-  /** See `SharedInformerFactory.settleCacheSync`. */
-  settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
-    return this.#factory.settleCacheSync(options)
-  }
-
-  /** Stops every informer and waits for them. */
-  shutdown(): Promise<void> {
-    return this.#factory.shutdown()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.shutdown()
   }
 
   async #discover(

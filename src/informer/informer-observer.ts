@@ -51,6 +51,8 @@ export interface InformerObserver {
   }): void
 }
 
+export type ReportFailure = (failure: InformerFailure, error: Error) => void
+
 /**
  * Counts the failures of an informer and reports them to its observer. Without an observer, the first failure of each
  * kind is a warning of the process.
@@ -69,7 +71,7 @@ export class FailureReport {
     return this.#counts
   }
 
-  readonly failed = (failure: InformerFailure, error: Error): void => {
+  readonly failed: ReportFailure = (failure, error) => {
     const count = (this.#counts.get(failure) ?? 0) + 1
     this.#counts.set(failure, count)
     if (this.#observer.failed !== undefined) this.#observer.failed(failure, error, this.#resource)

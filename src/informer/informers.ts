@@ -1,29 +1,33 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type ApiResource,
+  apiVersionOf,
   groupResourceOf,
   requireResource,
   type Resource,
 } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
+import { reflectorBackoff } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, type WaitOptions } from '../lib/deadline.ts'
-import {
-  aFunction,
-  anObject,
-  checkedOptions,
-  InvalidOptionError,
-  type OptionChecks,
-  present,
-} from '../lib/options.ts'
+import { aFunction, anObject, checkedOptions, type OptionChecks, present } from '../lib/options.ts'
+import { notOneSource, type SourceOfResources } from './controller.ts'
 import type { ListerWatcher } from './reflector/lister-watcher.ts'
-import { createSharedInformer, type SharedInformer } from './shared-informer.ts'
+import { reflectorDefaults } from './reflector/reflector-options.ts'
 import {
+  createSharedInformer,
   InformerStoppedError,
+  type SharedInformer,
   sharedInformerChecks,
+  sharedInformerDefaults,
   type SharedInformerOptions,
-} from './shared-informer-options.ts'
-import { identityOf, type InformerOptions, SharedOptions } from './shared-options.ts'
-import type { SourceOfResources } from './source.ts'
+} from './shared-informer.ts'
+import type { IndexFunction } from './store/store-view.ts'
+
+/** The options of one informer that its factory does not determine. */
+export type InformerOptions<T extends KubernetesObject = KubernetesObject> = Partial<
+  Omit<SharedInformerOptions<T>, 'resource' | 'source' | 'apiServer'>
+>
 
 /** The options of a factory; the others apply to all its informers. */
 export interface SharedInformerFactoryOptions extends Omit<InformerOptions, 'metadataOnly'> {
@@ -65,45 +69,28 @@ export class CacheSyncError extends CodedError {
 
 interface FactoryInformer {
   readonly informer: SharedInformer
-  readonly shared: SharedOptions
+  /** The options of its first caller. */
+  readonly options: InformerOptions
+  /** The indexers of all callers. */
+  readonly indexers: Map<string, IndexFunction>
   readonly controller: AbortController
   running: Promise<void> | undefined
 }
 
-/**
- * One informer per resource, selection, transform and `metadataOnly`, shared by all callers (client-go's
- * `SharedInformerFactory`). Informers are created on demand, started with {@link start} and stopped together.
- */
-export class SharedInformerFactory implements AsyncDisposable {
+/** Informers that are created on demand, and started and stopped together. */
+export class InformerFactory implements AsyncDisposable {
   readonly #options: SharedInformerFactoryOptions
   readonly #informers = new Map<string, FactoryInformer>()
   #stopped = false
 
-  /** Throws `InvalidOptionError` unless exactly one of `apiServer` and `source` is given. */
   constructor(options: SharedInformerFactoryOptions) {
     this.#options = checkedOptions('an informer factory', options, factoryChecks)
-    if ((options.apiServer === undefined) === (options.source === undefined)) {
-      const given = options.source === undefined ? 'missing' : 'given beside apiServer'
-      throw new InvalidOptionError('source', given, 'either apiServer or source')
-    }
+    const { apiServer, source } = options
+    if ((apiServer === undefined) === (source === undefined)) throw notOneSource(source)
   }
 
-  /**
-   * Returns the informer of a resource; creates it for the first caller. An informer is shared if the selection
-   * (namespace, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
-   * identical. Adds missing indexers. `T` comes from a `Resource<T>`, or is the caller's claim about the objects.
-   * Throws `InformerConflictError` if another caller gave a different value for any other option, or another index of
-   * the same name, and `InformerStoppedError`.
-   */
-  informer<T extends KubernetesObject = Unstructured>(
-    resource: Resource<T>,
-    options: InformerOptions<MetadataOf<T>> & { readonly metadataOnly: true },
-  ): SharedInformer<MetadataOf<T>>
-  informer<T extends KubernetesObject = Unstructured>(
-    resource: Resource<T>,
-    options?: InformerOptions<T>,
-  ): SharedInformer<T>
-  informer(resource: Resource, given: object = {}): SharedInformer {
+  /** The informer of a resource and options; created for the first caller. */
+  protected shared(resource: ApiResource, given: object): SharedInformer {
     requireResource('resource', resource)
     if (this.#stopped) throw new InformerStoppedError(groupResourceOf(resource))
     const { apiServer, source, forResource, ...common } = this.#options
@@ -117,11 +104,10 @@ export class SharedInformerFactory implements AsyncDisposable {
     const key = identityOf(resource, options)
     const known = this.#informers.get(key)
     if (known !== undefined) {
-      const added = known.shared.join(own)
-      if (Object.keys(added).length > 0) known.informer.addIndexers(added)
+      join(known, own)
       return known.informer
     }
-    const { metadataOnly = false } = options
+    const { indexers = {}, metadataOnly = false } = options
     const from =
       source === undefined ? { apiServer } : { source: source(resource, { metadataOnly }) }
     const informer: SharedInformer = createSharedInformer<KubernetesObject>({
@@ -131,7 +117,8 @@ export class SharedInformerFactory implements AsyncDisposable {
     } as SharedInformerOptions)
     this.#informers.set(key, {
       informer,
-      shared: new SharedOptions(resource, options),
+      options,
+      indexers: new Map(Object.entries(indexers)),
       controller: new AbortController(),
       running: undefined,
     })
@@ -155,16 +142,10 @@ export class SharedInformerFactory implements AsyncDisposable {
    * why, or with the signal's reason.
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
-    checkedWait(options)
     const errors = new Map<string, Error>()
-    await Promise.all(
-      Array.from(this.informers(), async (informer) => {
-        const name = groupResourceOf(informer.resource)
-        await informer.waitForSync(options).catch((error: unknown) => {
-          if (!errors.has(name)) errors.set(name, error as Error)
-        })
-      }),
-    )
+    for (const [name, error] of await this.#syncs(options)) {
+      if (error !== undefined) errors.set(name, error)
+    }
     options.signal?.throwIfAborted()
     if (errors.size > 0) throw new CacheSyncError(errors)
   }
@@ -174,19 +155,25 @@ export class SharedInformerFactory implements AsyncDisposable {
    * `InvalidOptionError`.
    */
   async settleCacheSync(options: WaitOptions = {}): Promise<ReadonlyMap<string, boolean>> {
+    const syncs = await this.#syncs(options)
+    return new Map(Array.from(syncs, ([name, error]) => [name, error === undefined]))
+  }
+
+  /** Waits for every informer. For each resource, the first error of its informers, or `undefined`. */
+  async #syncs(options: WaitOptions): Promise<ReadonlyMap<string, Error | undefined>> {
     checkedWait(options)
-    const results = new Map<string, boolean>()
+    const syncs = new Map<string, Error | undefined>()
     await Promise.all(
       Array.from(this.informers(), async (informer) => {
-        const synced = await informer.waitForSync(options).then(
-          () => true,
-          () => false,
+        const error = await informer.waitForSync(options).then(
+          () => undefined,
+          (failure: Error) => failure,
         )
         const name = groupResourceOf(informer.resource)
-        results.set(name, synced && results.get(name) !== false)
+        syncs.set(name, syncs.get(name) ?? error)
       }),
     )
-    return results
+    return syncs
   }
 
   /** Stops every informer and waits for them. Also ends waits for informers that were never started. */
@@ -204,9 +191,129 @@ export class SharedInformerFactory implements AsyncDisposable {
   }
 }
 
+/**
+ * One informer per resource, selection, transform and `metadataOnly`, shared by all callers (client-go's
+ * `SharedInformerFactory`). Informers are created on demand, started with {@link start} and stopped together. Its
+ * constructor throws `InvalidOptionError` unless exactly one of `apiServer` and `source` is given.
+ */
+export class SharedInformerFactory extends InformerFactory {
+  /**
+   * Returns the informer of a resource; creates it for the first caller. An informer is shared if the selection
+   * (namespace, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
+   * identical. Adds missing indexers. `T` comes from a `Resource<T>`, or is the caller's claim about the objects.
+   * Throws `InformerConflictError` if another caller gave a different value for any other option, or another index of
+   * the same name, and `InformerStoppedError`.
+   */
+  informer<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options: InformerOptions<MetadataOf<T>> & { readonly metadataOnly: true },
+  ): SharedInformer<MetadataOf<T>>
+  informer<T extends KubernetesObject = Unstructured>(
+    resource: Resource<T>,
+    options?: InformerOptions<T>,
+  ): SharedInformer<T>
+  informer(resource: Resource, options: object = {}): SharedInformer {
+    return this.shared(resource, options)
+  }
+}
+
 /** Creates a factory; nothing runs before {@link SharedInformerFactory.start}. Throws `InvalidOptionError`. */
 export function createSharedInformerFactory(
   options: SharedInformerFactoryOptions,
 ): SharedInformerFactory {
   return new SharedInformerFactory(options)
+}
+
+/** Two callers want one informer with different options. */
+export class InformerConflictError extends CodedError {
+  /** The option's name; `indexers.byNode` for an index function. */
+  readonly option: string
+
+  constructor(resource: ApiResource, option: string, value: unknown) {
+    super(
+      'INFORMER_CONFLICT',
+      `the informer of ${groupResourceOf(resource)} is there already with another ${option}`,
+      {
+        value,
+        hint: option.startsWith('indexers.')
+          ? 'give the index another name, or both callers the same function'
+          : 'ask everywhere for the same, or give the option to the factory (forResource)',
+      },
+    )
+    this.option = option
+  }
+}
+
+/**
+ * The values of absent options. An absent page size differs from its default, which only applies where paging is
+ * useful.
+ */
+const defaults: Readonly<Record<string, unknown>> = {
+  ...reflectorDefaults,
+  ...sharedInformerDefaults,
+  pageSize: undefined,
+}
+
+/** The options that make a separate informer. Callers that differ in others conflict. */
+const distinguishing = [
+  'namespace',
+  'labelSelector',
+  'fieldSelector',
+  'tweakListOptions',
+  'transform',
+  'metadataOnly',
+] as const satisfies readonly (keyof InformerOptions)[]
+
+/** A text that identifies an informer: its resource, selection, transform and `metadataOnly`. */
+export function identityOf(resource: ApiResource, options: InformerOptions): string {
+  const parts = distinguishing.map((name) => identify(options[name] ?? defaults[name]))
+  return [apiVersionOf(resource), resource.resource, resource.kind, ...parts].join('\n')
+}
+
+/** Adds the indexers that an informer lacks for these options. Throws {@link InformerConflictError}. */
+function join(known: FactoryInformer, { indexers = {}, ...options }: InformerOptions): void {
+  const { informer } = known
+  const knownOptions: Readonly<Record<string, unknown>> = known.options
+  for (const [name, value] of Object.entries(options)) {
+    if (!isSame(name, value, knownOptions[name])) {
+      throw new InformerConflictError(informer.resource, name, value)
+    }
+  }
+  const added = new Map<string, IndexFunction>()
+  for (const [name, index] of Object.entries(indexers)) {
+    const same = known.indexers.get(name)
+    if (same === undefined) added.set(name, index)
+    else if (!isSameIndex(same, index)) {
+      throw new InformerConflictError(informer.resource, `indexers.${name}`, index)
+    }
+  }
+  for (const [name, index] of added) known.indexers.set(name, index)
+  if (added.size > 0) informer.addIndexers(Object.fromEntries(added))
+}
+
+function isSame(name: string, value: unknown, known: unknown): boolean {
+  const [one, other] = [value, known].map((given) => given ?? defaults[name])
+  if (name !== 'backoff') return isDeepStrictEqual(one, other)
+  const given = { ...reflectorBackoff, ...(one as object) }
+  return isDeepStrictEqual(given, { ...reflectorBackoff, ...(other as object) })
+}
+
+/**
+ * Whether two functions are identical or have the same text. Index functions are pure, and one written inline is a new
+ * object each time. (The text does not show captured variables: an index function must only depend on its object.)
+ */
+function isSameIndex(one: IndexFunction, other: IndexFunction): boolean {
+  if (one === other) return true
+  const text = String(one)
+  return text === String(other) && !text.includes('[native code]')
+}
+
+const identities = new WeakMap<object, number>()
+let nextIdentity = 1
+
+function identify(value: unknown): string {
+  if (typeof value !== 'function') return JSON.stringify(value) ?? ''
+  let identity = identities.get(value)
+  if (identity === undefined) identities.set(value, (identity = nextIdentity++))
+  return `#${identity}`
 }

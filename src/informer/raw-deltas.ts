@@ -6,7 +6,7 @@ import { FailureReport } from './informer-observer.ts'
 import type { Delta } from './reflector/delta-queue.ts'
 import { aFunction, anything, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
-import type { Transform } from './object-intake.ts'
+import type { Transform } from './reflector/object-intake.ts'
 import { StoreContents } from './store/store-contents.ts'
 
 /** The last known state of an object whose deletion was concluded from a list (a tombstone). */
@@ -98,7 +98,7 @@ export function createController<T extends KubernetesObject = Unstructured>(
     deltaControllerChecks as OptionChecks<DeltaControllerOptions<T>>,
   )
   const { resource, metadataOnly = false, process, observer = {} } = options
-  const knownObjects = knownObjectsOf(options)
+  const knownObjects = knownObjectsOf<T>(options.knownObjects)
   const report = new FailureReport(resource, observer)
   const codec = createObjectCodec({ resource, metadataOnly })
   let synced = false
@@ -111,7 +111,7 @@ export function createController<T extends KubernetesObject = Unstructured>(
         resourceName: '',
         indexers: {},
         onIndexFailure: () => {},
-        bytesOf: () => 0,
+        codec: { bytesOf: () => 0, decode: (held) => codec.decode(held) },
       }),
     async process(deltas) {
       await process(deltas.map((delta) => rawDelta(codec, delta, knownObjects)))
@@ -132,20 +132,14 @@ export function createController<T extends KubernetesObject = Unstructured>(
   }
 }
 
-function knownObjectsOf<T extends KubernetesObject>({
-  knownObjects,
-}: {
-  readonly knownObjects: KnownObjects<T> | 'none'
-}): KnownObjects<T> | undefined {
+function knownObjectsOf<T extends KubernetesObject>(
+  knownObjects: KnownObjects<T> | 'none',
+): KnownObjects<T> | undefined {
   if (knownObjects === 'none') return undefined
   const given: Partial<KnownObjects<T>> = knownObjects ?? {}
-  const isWhole = typeof given.keys === 'function' && typeof given.getByKey === 'function'
-  if (isWhole) return knownObjects
-  throw new InvalidOptionError(
-    'knownObjects',
-    knownObjects,
-    "an object with keys and getByKey, or 'none'",
-  )
+  if (typeof given.keys === 'function' && typeof given.getByKey === 'function') return knownObjects
+  const expected = "an object with keys and getByKey, or 'none'"
+  throw new InvalidOptionError('knownObjects', knownObjects, expected)
 }
 
 function rawDelta<T extends KubernetesObject>(

@@ -2,12 +2,24 @@ import { groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
 import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
-import { checkedOptions, type OptionChecks, present, withDefaults } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
-import { Controller, controllerOptionsOf } from './controller.ts'
-import { FailureReport, type InformerFailure, type InformerObserver } from './informer-observer.ts'
-import { InformerStore } from './informer-store.ts'
-import type { Delta, ListDelta } from './reflector/delta-queue.ts'
+import {
+  aFlag,
+  aFunction,
+  anObject,
+  checkedOptions,
+  checksLike,
+  type OptionChecks,
+  present,
+} from '../lib/options.ts'
+import { createObjectCodec, freezingCodec } from './codec/object-codec.ts'
+import {
+  cacheChecks,
+  type CacheOptions,
+  Controller,
+  controllerOptionsOf,
+  defaultQueueLimit,
+} from './controller.ts'
 import {
   type EventHandlerOptions,
   type HandlerRegistration,
@@ -16,25 +28,83 @@ import {
   MissingOnResetError,
   type ResourceEventHandler,
 } from './delivery/event-handler.ts'
-import { IndexedStore } from './store/indexed-store.ts'
-import { type Indexer, indexerOf, type Lister, listerOf } from './store/lister.ts'
 import { type Listener, listenerChecks, type ListenerOptions } from './delivery/listener.ts'
-import { freezingCodec } from './codec/freezing-codec.ts'
-import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
-import { ordersResourceVersions } from './reflector/lister-watcher.ts'
-import type { Transform } from './object-intake.ts'
 import { Processor } from './delivery/processor.ts'
-import type { ReflectorState } from './reflector/reflector-status.ts'
-import {
-  InformerRunningError,
-  InformerStoppedError,
-  sharedInformerChecks,
-  sharedInformerDefaults,
-  type SharedInformerOptions,
-} from './shared-informer-options.ts'
-import { StoreWriter } from './store-writer.ts'
-import { snapshotOf } from './delivery/route.ts'
+import { FailureReport, type InformerFailure, type InformerObserver } from './informer-observer.ts'
+import type { Delta, ListDelta } from './reflector/delta-queue.ts'
+import { ordersResourceVersions } from './reflector/lister-watcher.ts'
+import type { Transform } from './reflector/object-intake.ts'
+import type { ReflectorState } from './reflector/reflector.ts'
+import { IndexedStore, type InformerStore } from './store/indexed-store.ts'
+import { type Indexer, indexerOf, type Lister, listerOf } from './store/lister.ts'
 import type { Indexers } from './store/store-view.ts'
+import { StoreWriter } from './store-writer.ts'
+
+/** The options of an informer; the defaults are in {@link sharedInformerDefaults} and `reflectorDefaults`. */
+export interface SharedInformerOptions<
+  T extends KubernetesObject = KubernetesObject,
+> extends CacheOptions {
+  /** One of the built-in `resources`, or another `Resource<T>`. */
+  readonly resource: Resource<T>
+  /** Index functions besides the built-in ones. More can be added at any time. */
+  readonly indexers?: Indexers<T>
+  readonly transform?: Transform<T>
+  /** The resync period of handlers without their own, in milliseconds; default 0: none. */
+  readonly resyncPeriodMs?: number
+  /** Freezes every object that leaves the store, so that a handler that modifies one throws. Costly. */
+  readonly detectMutations?: boolean
+  /**
+   * Whether resource versions are compared. Default: if the server promises an order (Kubernetes 1.35 and later), which
+   * is checked when it matters.
+   */
+  readonly resourceVersionsComparable?: boolean
+  /**
+   * How long a running handler may take to return after the informer stops. Then it is reported as a failure and
+   * abandoned.
+   */
+  readonly handlerStopDeadlineMs?: number
+}
+
+/** The defaults of {@link SharedInformerOptions}, without the reflector's. */
+export const sharedInformerDefaults: Required<
+  Pick<
+    SharedInformerOptions,
+    'metadataOnly' | 'queueLimit' | 'resyncPeriodMs' | 'detectMutations' | 'handlerStopDeadlineMs'
+  >
+> = {
+  metadataOnly: false,
+  queueLimit: defaultQueueLimit,
+  resyncPeriodMs: 0,
+  detectMutations: false,
+  handlerStopDeadlineMs: 10_000,
+}
+
+export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
+  ...checksLike(sharedInformerDefaults),
+  ...cacheChecks,
+  indexers: anObject,
+  transform: aFunction,
+  resourceVersionsComparable: aFlag,
+}
+
+/** `run` was called on a running informer. */
+export class InformerRunningError extends CodedError {
+  constructor(resource: string) {
+    super('INFORMER_RUNNING', `the informer of ${resource} is running already`, {
+      hint: 'an informer runs once; its factory starts those that do not run yet',
+    })
+  }
+}
+
+/** A stopped informer was asked for something that only a running one provides. */
+export class InformerStoppedError extends CodedError {
+  constructor(resource: string, cause?: Error) {
+    super('INFORMER_STOPPED', `the informer of ${resource} has been stopped`, {
+      hint: 'create a new informer: a stopped one does not start again',
+      cause,
+    })
+  }
+}
 
 /** The reflector's state, or `synced`: synced and watching. */
 export type InformerState = ReflectorState | 'synced'
@@ -48,10 +118,10 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   /** The indexed store. Only the informer writes to it. */
   readonly store: InformerStore<T>
   readonly #store: IndexedStore<T>
-  readonly #codec: ObjectCodec
   readonly #report: FailureReport
   readonly #advanced: InformerObserver['advanced']
-  readonly #settings: InformerSettings
+  readonly #resyncPeriodMs: number
+  readonly #handlerStopDeadlineMs: number
   readonly #processor: Processor
   readonly #writer: StoreWriter
   readonly #controller: Controller
@@ -63,30 +133,27 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   constructor(given: SharedInformerOptions<T>) {
     const checks = sharedInformerChecks as OptionChecks<SharedInformerOptions<T>>
     const options = controllerOptionsOf('an informer', given, checks)
-    const { resource, indexers = {}, observer = {} } = options
-    const settings = withDefaults<InformerSettings>(sharedInformerDefaults, options)
+    const { resource, source, indexers = {}, observer = {} } = options
+    const settings = { ...sharedInformerDefaults, ...options }
     this.resource = resource
-    this.#settings = settings
+    this.#resyncPeriodMs = settings.resyncPeriodMs
+    this.#handlerStopDeadlineMs = settings.handlerStopDeadlineMs
     this.#advanced = observer.advanced?.bind(observer)
     this.#report = new FailureReport(resource, observer)
     const codec = createObjectCodec({ resource, metadataOnly: settings.metadataOnly })
-    this.#codec = settings.detectMutations ? freezingCodec(codec) : codec
     this.#store = new IndexedStore({
       resource,
-      codec: this.#codec,
+      codec: settings.detectMutations ? freezingCodec(codec) : codec,
       indexers: indexers as Indexers,
       onIndexFailure: (error) => this.#report.failed('index', error),
       resourceVersionsComparable:
-        options.resourceVersionsComparable ?? (() => ordersResourceVersions(options.source)),
+        options.resourceVersionsComparable ?? (() => ordersResourceVersions(source)),
     })
-    this.store = new InformerStore(this.#store)
-    this.#processor = new Processor({
-      snapshot: (type, route) => snapshotOf(this.#store, { codec: this.#codec, type, route }),
-      position: () => this.#store.resourceVersion,
-    })
-    this.#writer = new StoreWriter({ store: this.#store, codec: this.#codec })
+    this.store = this.#store.view
+    this.#processor = new Processor(this.#store)
+    this.#writer = new StoreWriter(this.#store)
     this.#controller = new Controller(options, {
-      codec: this.#codec,
+      codec: this.#store.codec,
       transform: options.transform as Transform | undefined,
       stage: () => this.#store.stage(),
       process: (deltas) => this.#apply(deltas),
@@ -192,7 +259,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (options.overflow === 'reset' && handler.onReset === undefined) {
       throw new MissingOnResetError()
     }
-    const { resyncPeriodMs } = this.#settings
+    const resyncPeriodMs = this.#resyncPeriodMs
     // A handler that reads the lister may know an object before its addition is delivered, so the deletion must be
     // delivered too.
     const listener = this.listen({ resyncPeriodMs, readsStore: true, ...present(options) })
@@ -264,13 +331,11 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #endHandlers(): Promise<void> {
-    const { handlerStopDeadlineMs } = this.#settings
+    const deadlineMs = this.#handlerStopDeadlineMs
     const ended = [...this.#registrations].map(async (run) => {
-      await withDeadline('the end of a handler', run[Symbol.asyncDispose](), handlerStopDeadlineMs)
+      await withDeadline('the end of a handler', run[Symbol.asyncDispose](), deadlineMs)
         // It never rejects but by the deadline.
-        .catch(() =>
-          this.#report.failed('handler', new HandlerStuckError(run.current, handlerStopDeadlineMs)),
-        )
+        .catch(() => this.#report.failed('handler', new HandlerStuckError(run.current, deadlineMs)))
     })
     await Promise.all(ended)
   }
@@ -302,14 +367,6 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       this.#processor.distributeRelisted(changes)
     }
   }
-}
-
-/** The options that the informer itself follows, with their defaults. */
-interface InformerSettings {
-  readonly metadataOnly: boolean
-  readonly resyncPeriodMs: number
-  readonly detectMutations: boolean
-  readonly handlerStopDeadlineMs: number
 }
 
 /** The options of an informer that holds the metadata of objects alone. */

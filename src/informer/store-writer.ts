@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesObject } from '../kubernetes/object.ts'
-import { Change } from './store/change.ts'
-import type { Delta, ListDelta } from './reflector/delta-queue.ts'
+import { Change, type ChangeOptions } from './store/change.ts'
+import { type Delta, keyOfDelta, type ListDelta } from './reflector/delta-queue.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
-import type { HeldObject, ObjectCodec } from './codec/object-codec.ts'
+import type { HeldObject } from './codec/object-codec.ts'
 import type { StoreContents, StoredObject } from './store/store-contents.ts'
-import type { ValuesOfChange } from './delivery/route.ts'
-
-export interface StoreWriterOptions {
-  readonly store: IndexedStore
-  readonly codec: ObjectCodec
-}
+import type { ValuesOfChange } from './delivery/processor.ts'
 
 /** The changes of a delta, and the index values of the changed objects before and after. */
 export interface Applied {
@@ -20,27 +15,25 @@ export interface Applied {
   readonly valuesOf: ValuesOfChange
 }
 
-/** How many objects are compared between two points where the work may pause. */
+/** Between two points where the work may pause. */
 const objectsPerStep = 64
 
 /**
  * Applies deltas to a store and determines what changed. The only writer of the store. A state that the store has
- * already (same UID and resource version) is not a change: only resyncs deliver it. Objects that were listed again
- * because their form may have changed are compared as a whole.
+ * already (same UID and resource version) is not a change: only resyncs deliver it. After a reread, objects are
+ * compared as a whole.
  *
- * A relist may be long, and readers must not see half of it. So it is staged: the list fills a generation of its own,
- * with all indexes. Then it is compared with the current generation in slices, while readers and the event loop
- * continue with the current one. When all differences are known, the generations are swapped in the tick in which
- * listeners get the changes. Unchanged objects keep their old row, since the identity of a row is the object's version.
+ * A relist is staged: it fills a generation of its own, with all indexes, which is compared with the current one in
+ * slices, while readers and the event loop continue. When all differences are known, the generations are swapped in the
+ * tick in which listeners get the changes. Unchanged objects keep their old row, since the identity of a row is the
+ * object's version.
  */
 export class StoreWriter {
   readonly #store: IndexedStore
-  readonly #codec: ObjectCodec
   #hasList = false
 
-  constructor(options: StoreWriterOptions) {
-    this.#store = options.store
-    this.#codec = options.codec
+  constructor(store: IndexedStore) {
+    this.#store = store
   }
 
   /** Whether a whole list was applied. */
@@ -50,7 +43,7 @@ export class StoreWriter {
 
   /** The store and its indexes are up to date on return. */
   apply(delta: Exclude<Delta, ListDelta>, routedIndexes: readonly string[]): Applied {
-    const key = delta.type === 'BOOKMARK' ? '' : keyOf(delta)
+    const key = keyOfDelta(delta) ?? ''
     const before = this.#valuesIn(key, routedIndexes)
     const told = this.#toldBy(delta)
     this.#store.advance(delta.resourceVersion)
@@ -84,7 +77,7 @@ export class StoreWriter {
     return [...vanished, ...others]
   }
 
-  /** Swaps in a list in one step. `changes` are those from {@link compare}. */
+  /** `changes` are those from {@link compare}. */
   replace({ contents, resourceVersion }: ListDelta, changes: readonly Change[]): Applied {
     this.#hasList = true
     const before = this.#store.swap(contents)
@@ -97,7 +90,7 @@ export class StoreWriter {
       case 'BOOKMARK':
         return { changes: none }
       case 'REFUSED': {
-        const before = this.#store.stored(delta.key)
+        const before = this.#store.contents.stored(delta.key)
         this.#store.remove(delta.key)
         return { changes: before === undefined ? none : [this.#vanished(delta.key, before)] }
       }
@@ -105,13 +98,13 @@ export class StoreWriter {
         const { key, held, object } = delta.entry
         this.#store.remove(key)
         const gone = { type: 'DELETED', key, uid: uidOf(object), held, object } as const
-        return { changes: [new Change(this.#codec, gone)] }
+        return { changes: [this.#change(gone)] }
       }
       case 'ADDED':
       case 'MODIFIED': {
         const { key, held, object } = delta.entry
         const uid = uidOf(object)
-        const before = this.#store.stored(key)
+        const before = this.#store.contents.stored(key)
         if (
           before !== undefined &&
           before.uid === uid &&
@@ -120,15 +113,15 @@ export class StoreWriter {
         ) {
           const { held: same } = before
           const again = { type: 'MODIFIED', key, uid, held: same, previousHeld: same } as const
-          return { changes: none, repeated: new Change(this.#codec, again) }
+          return { changes: none, repeated: this.#change(again) }
         }
         this.#store.put(delta.entry)
         if (before !== undefined && before.uid === uid) {
           const previousHeld = before.held
           const other = { type: 'MODIFIED', key, uid, held, object, previousHeld } as const
-          return { changes: [new Change(this.#codec, other)] }
+          return { changes: [this.#change(other)] }
         }
-        const added = new Change(this.#codec, { type: 'ADDED', key, uid, held, object })
+        const added = this.#change({ type: 'ADDED', key, uid, held, object })
         return { changes: before === undefined ? [added] : [this.#vanished(key, before), added] }
       }
     }
@@ -144,23 +137,27 @@ export class StoreWriter {
     if (now === undefined) return undefined
     const { uid, held } = now
     if (old === undefined || old.uid !== uid) {
-      return new Change(this.#codec, { type: 'ADDED', key, uid, held })
+      return this.#change({ type: 'ADDED', key, uid, held })
     }
     const isOther = old.resourceVersion === '' || old.resourceVersion !== now.resourceVersion
     if (isOther || (isReread && !this.#looksSame(old.held, held))) {
       const previousHeld = old.held
-      return new Change(this.#codec, { type: 'MODIFIED', key, uid, held, previousHeld })
+      return this.#change({ type: 'MODIFIED', key, uid, held, previousHeld })
     }
     contents.keepHeld(key, old.held)
     return undefined
   }
 
   #looksSame(before: HeldObject, now: HeldObject): boolean {
-    return isDeepStrictEqual(this.#codec.decode(before), this.#codec.decode(now))
+    return isDeepStrictEqual(this.#store.codec.decode(before), this.#store.codec.decode(now))
+  }
+
+  #change(options: ChangeOptions): Change {
+    return new Change(this.#store.codec, options)
   }
 
   #vanished(key: string, { uid, held }: StoredObject): Change {
-    return new Change(this.#codec, { type: 'DELETED', key, uid, held, finalStateKnown: false })
+    return this.#change({ type: 'DELETED', key, uid, held, finalStateKnown: false })
   }
 
   /** Copied, because the indexes are about to change. */
@@ -187,10 +184,6 @@ function valuesOfChange(before: ValuesOfKey, after: ValuesOfKey): ValuesOfChange
     if (type === 'ADDED') return after(key, index)
     return type === 'DELETED' ? before(key, index) : [...before(key, index), ...after(key, index)]
   }
-}
-
-function keyOf(delta: Exclude<Delta, { readonly type: 'BOOKMARK' } | ListDelta>): string {
-  return delta.type === 'REFUSED' ? delta.key : delta.entry.key
 }
 
 /** The UID as the store keeps it: `''` if missing or not a string. */

@@ -1,5 +1,5 @@
 import { maxTimerMs } from './deadline.ts'
-import { aDuration, aLimit, type OptionChecks, withDefaults } from './options.ts'
+import { withDefaults } from './options.ts'
 
 /** Delays after failures, in milliseconds. */
 export interface BackoffOptions {
@@ -16,13 +16,6 @@ export const reflectorBackoff: BackoffOptions = {
   factor: 2,
   maxMs: 30_000,
   resetAfterMs: 120_000,
-}
-
-export const backoffChecks: OptionChecks<BackoffOptions> = {
-  initialMs: aDuration,
-  factor: aLimit(),
-  maxMs: aDuration,
-  resetAfterMs: aDuration,
 }
 
 /** Growing delays with jitter. One instance counts all failures of its owner. */

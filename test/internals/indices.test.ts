@@ -1,8 +1,7 @@
 // Imports internals: postings of the store are compared with a model, step by step.
 import { describe, expect, it } from 'vitest'
 import { KeyOrder } from '../../src/informer/store/sorted-list.ts'
-import { LabelIndex } from '../../src/informer/store/label-index.ts'
-import { ObjectIndex } from '../../src/informer/store/object-index.ts'
+import { LabelIndex, ObjectIndex } from '../../src/informer/store/object-index.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 
 const steps = 20_000

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest'
 import { pods as podResource } from '../../bench/support/pod-resource.ts'
 import { podTexts } from '../../bench/support/pods.ts'
 import {
+  createObjectCodec,
   MalformedObjectError,
   MissingMetadataError,
   WrongKindError,
-} from '../../src/informer/codec/object-codec-error.ts'
-import { createObjectCodec } from '../../src/informer/codec/object-codec.ts'
+} from '../../src/informer/codec/object-codec.ts'
 import { referenceDecode } from './reference-codec.ts'
 
 const widgets: ApiResource = {

@@ -8,17 +8,18 @@ import {
   type SelectedEntryField,
   type SelectedField,
   type SelectedValue,
-} from '../../src/informer/codec/projection.ts'
-import { freezingCodec } from '../../src/informer/codec/freezing-codec.ts'
-import {
   writeBoolean,
   writeFloat,
   writeInt,
   writeInt64,
   writeJson,
   writeString,
-} from '../../src/informer/codec/leaf-writer.ts'
-import { createObjectCodec, type ObjectCodec } from '../../src/informer/codec/object-codec.ts'
+} from '../../src/informer/codec/projection.ts'
+import {
+  createObjectCodec,
+  freezingCodec,
+  type ObjectCodec,
+} from '../../src/informer/codec/object-codec.ts'
 
 const leaf = (write: LeafWriter): SelectedValue => ({ form: 'leaf', write })
 const json = leaf(writeJson)

@@ -1,19 +1,17 @@
 // Imports internals: selections for the projection.
 import { pick, type Random } from '../../bench/support/random.ts'
 import {
+  type LeafWriter,
+  type ObjectSelection,
+  type SelectedEntryField,
+  type SelectedField,
+  type SelectedValue,
   writeBoolean,
   writeFloat,
   writeInt,
   writeInt64,
   writeJson,
   writeString,
-} from '../../src/informer/codec/leaf-writer.ts'
-import type {
-  LeafWriter,
-  ObjectSelection,
-  SelectedEntryField,
-  SelectedField,
-  SelectedValue,
 } from '../../src/informer/codec/projection.ts'
 import { makeLength, writeLength } from './reference-projection.ts'
 

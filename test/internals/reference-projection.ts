@@ -2,17 +2,15 @@
 import { GraphQLBoolean, GraphQLInt, type GraphQLScalarType, GraphQLString } from 'graphql'
 import { GraphQLExactFloat, GraphQLInt64 } from '../../src/graphql/schema/scalars.ts'
 import {
+  type LeafWriter,
+  type ObjectSelection,
+  type SelectedValue,
   writeBoolean,
   writeFloat,
   writeInt,
   writeInt64,
   writeJson,
   writeString,
-} from '../../src/informer/codec/leaf-writer.ts'
-import type {
-  LeafWriter,
-  ObjectSelection,
-  SelectedValue,
 } from '../../src/informer/codec/projection.ts'
 import { isRawJson } from '../../src/lib/json.ts'
 

@@ -1,7 +1,6 @@
 import type { GraphQLError } from 'graphql'
 import type { ResourceHistory } from '../../cache/recent-changes.ts'
-import type { Listener } from '../../informer/delivery/listener.ts'
-import type { ListenerRoute } from '../../informer/delivery/route.ts'
+import type { Listener, ListenerRoute } from '../../informer/delivery/listener.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { type Condition, namespacesOf } from '../../query/condition/condition.ts'

@@ -1,12 +1,12 @@
 import {
+  type LeafWriter,
   writeBoolean,
   writeFloat,
   writeInt,
   writeInt64,
   writeJson,
   writeString,
-} from '../../informer/codec/leaf-writer.ts'
-import type { LeafWriter } from '../../informer/codec/projection.ts'
+} from '../../informer/codec/projection.ts'
 import type { ScalarForm } from '../schema/field-source.ts'
 
 /** Scalars whose coercion keeps every value use `writeJson`. */

@@ -1,5 +1,10 @@
-import { parseHeld, writeJson } from '../../informer/codec/leaf-writer.ts'
-import type { LeafWriter, SelectedField, SelectedValue } from '../../informer/codec/projection.ts'
+import {
+  type LeafWriter,
+  parseHeld,
+  type SelectedField,
+  type SelectedValue,
+  writeJson,
+} from '../../informer/codec/projection.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'

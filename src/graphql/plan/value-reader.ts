@@ -1,4 +1,4 @@
-import { writeJson } from '../../informer/codec/leaf-writer.ts'
+import { writeJson } from '../../informer/codec/projection.ts'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import { parseExact } from '../../lib/json.ts'

@@ -1,22 +1,19 @@
-import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { type ApiResource, apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import {
   type KubernetesObject,
   lastAppliedAnnotation,
   objectKey,
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
-import { AnswerCache } from './answer-builder.ts'
-import { Difference } from './difference.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
-import { stringBytes, valueBytes } from './memory-size.ts'
-import { mayHoldLongInteger, withoutSpace } from './json-bytes.ts'
+import { mayHoldLongInteger, withoutSpace } from './json-scan.ts'
 import { ObjectText } from './object-text.ts'
 import { type ObjectSelection, type SelectedValue, withinRoom } from './projection.ts'
-import { projectParsed } from './parsed-projection.ts'
-import { holdWhole, readRow, readWholeText, Row, RowWriter, WholeText } from './row.ts'
-import { TemplateSet } from './template-set.ts'
-import { projectText } from './text-projection.ts'
-import { MalformedObjectError, MissingMetadataError, WrongKindError } from './object-codec-error.ts'
+import { Difference, holdWhole, readRow, readWholeText, Row, RowWriter, WholeText } from './row.ts'
+import { stringBytes, TemplateSet, valueBytes } from './template.ts'
+import { AnswerCache } from './template-answer.ts'
+import { projectParsed, projectText } from './value-projection.ts'
 
 declare const opaque: unique symbol
 
@@ -32,7 +29,6 @@ interface TypeClaim {
   readonly metadata?: ObjectMeta
 }
 
-/** An object in both forms. */
 interface EncodedObject {
   readonly held: HeldObject
   readonly object: KubernetesObject
@@ -89,13 +85,11 @@ export function createObjectCodec(options: {
 /** A row longer than this part of its object's text saves too little. */
 const maxRowPart = 3 / 4
 /**
- * The bound on cached answers, as {@link AnswerCache} counts them: about two kilobytes for each selection and template.
- * With many live selections, each is used for every template again and again, and building an answer takes ten times as
- * long as filling it.
+ * Of cached answers: about two kilobytes for each selection and template. Building an answer takes ten times as long as
+ * filling it.
  */
 const maxAnswerBytes = 64 << 20
 
-/** The memory of a row or a whole text, without its text. */
 const heldHeaderBytes = 48
 
 type Held = Row | WholeText | KubernetesObject
@@ -226,10 +220,7 @@ class TemplateCodec implements ObjectCodec {
     }
   }
 
-  /**
-   * `undefined` if the engine cannot write it: parsing has no depth limit, but writing fails after some thousand
-   * levels.
-   */
+  /** `undefined` if it is nested too deep: parsing has no depth limit, writing has. */
   #stringify(object: KubernetesObject): string | undefined {
     try {
       return JSON.stringify(object)
@@ -286,4 +277,98 @@ function withoutBookkeeping(metadata: ObjectMeta & { managedFields?: unknown }):
   if (kept.annotations?.[lastAppliedAnnotation] === undefined) return kept
   const { [lastAppliedAnnotation]: __, ...annotations } = kept.annotations
   return { ...kept, annotations }
+}
+
+/**
+ * A codec whose objects are deeply frozen. Code that modifies an object gets a TypeError at that point, instead of
+ * silently changing the object's siblings. (client-go's mutation detector reports a change later, without its origin.)
+ */
+export function freezingCodec(codec: ObjectCodec): ObjectCodec {
+  return {
+    encode(text) {
+      const { held, object } = codec.encode(text)
+      return { held, object: deepFreeze(object) }
+    },
+    decode: (held: HeldObject) => deepFreeze(codec.decode(held)),
+    checkType: (object) => codec.checkType(object),
+    hold: (object) => codec.hold(deepFreeze(object)),
+    bytesOf: (held) => codec.bytesOf(held),
+    get sharedBytes() {
+      return codec.sharedBytes
+    },
+    projection: (selection) => codec.projection(selection),
+  }
+}
+
+/** Not recursive: objects may be nested deeper than the stack allows. */
+function deepFreeze<T>(value: T): T {
+  const due: unknown[] = [value]
+  while (due.length > 0) {
+    const one = due.pop()
+    // A frozen value is shared with a sibling, and was deeply frozen with it.
+    if (typeof one !== 'object' || one === null || Object.isFrozen(one)) continue
+    Object.freeze(one)
+    for (const child of Object.values(one)) due.push(child)
+  }
+  return value
+}
+
+function subject(resource: ApiResource, key: string | undefined): string {
+  const name = groupResourceOf(resource)
+  return key === undefined ? name : `${name} ${key}`
+}
+
+/** The `apiVersion` or `kind` of an object is not that of its resource. `key` is `namespace/name`, if known. */
+export class WrongKindError extends CodedError {
+  readonly key: string | undefined
+  /** Whether the kinds differ only in case: then the resource is misspelt, not the object. */
+  readonly isCase: boolean
+
+  constructor(
+    resource: ApiResource,
+    found: { readonly apiVersion: unknown; readonly kind: unknown },
+    key: string | undefined,
+  ) {
+    const text = JSON.stringify([found.apiVersion, found.kind])
+    super(
+      'WRONG_KIND',
+      `${subject(resource, key)}: expected ${apiVersionOf(resource)} ${resource.kind}, found ${text}`,
+      { value: found, hint: 'the object was dropped; check what answers for this resource' },
+    )
+    this.key = key
+    this.isCase =
+      found.apiVersion === apiVersionOf(resource) &&
+      String(found.kind).toLowerCase() === resource.kind.toLowerCase()
+  }
+}
+
+/**
+ * An object lacks `metadata` or `metadata.name`, or its namespace is not a string; or a bookmark lacks its resource
+ * version.
+ */
+export class MissingMetadataError extends CodedError {
+  constructor(
+    resource: ApiResource,
+    value: unknown,
+    problem = 'an object without a metadata.name, or with a metadata.namespace that is not a string',
+  ) {
+    super('MISSING_METADATA', `${subject(resource, undefined)}: ${problem}`, {
+      value,
+      hint: 'the object was dropped; check what answers for this resource',
+    })
+  }
+}
+
+/** A text is not the JSON of one object. `key` is `namespace/name`, if known. */
+export class MalformedObjectError extends CodedError {
+  readonly key: string | undefined
+
+  constructor(resource: ApiResource, key: string | undefined, value: unknown, cause: unknown) {
+    super('MALFORMED_OBJECT', `${subject(resource, key)}: not one JSON object`, {
+      value,
+      hint: 'the response was damaged, or a transform returned a value that JSON cannot express',
+      cause,
+    })
+    this.key = key
+  }
 }

@@ -1,10 +1,9 @@
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { lastAppliedAnnotation, objectKey } from '../../kubernetes/object.ts'
-import { isSpace, jsonChar, skipValue } from './json-bytes.ts'
-import { matches, Members } from './members.ts'
-import { groupByName, groupByOwner, groupWithin, noGroup } from './sibling-group.ts'
+import { isSpace, jsonChar, matches, Members, skipString, skipValue } from './json-scan.ts'
 
-/** A larger buffer is released after its object. */
+export const noGroup = 0
+
 const keptBufferBytes = 1 << 20
 const firstBufferBytes = 1 << 14
 
@@ -27,14 +26,12 @@ const partialObjectMetadata = {
 
 /**
  * The JSON of one object in the form that the codec needs: `apiVersion` and `kind` first, and without what is never
- * held (`metadata.managedFields` and the last-applied annotation; with `metadataOnly`, everything but `metadata`). It
- * is cut from the received bytes in one pass over the metadata, without parsing. Each codec has one, and reuses it for
- * every object.
+ * held (`managedFields`, the last-applied annotation; with `metadataOnly`, everything but `metadata`). Cut from the
+ * received bytes in one pass over the metadata, without parsing. Reused for every object of a codec.
  */
 export class ObjectText {
   bytes: Buffer = Buffer.alloc(firstBufferBytes)
   view: DataView = viewOf(this.bytes)
-  /** The index after the object. */
   end = 0
   /** The group of objects of all namespaces that probably look like this one. */
   kin: number = noGroup
@@ -72,8 +69,8 @@ export class ObjectText {
   }
 
   /**
-   * Takes an object as a server wrote it. Returns false if the bytes alone are not enough, or the object is invalid:
-   * then it must be parsed, and nothing here may be used.
+   * Takes an object as a server wrote it. Returns false if it must be parsed, because it is unusual or invalid: then
+   * nothing here may be used.
    */
   load(text: Uint8Array): boolean {
     // The object's opening brace overwrites the comma at the end of the head, and then becomes that comma.
@@ -110,7 +107,6 @@ export class ObjectText {
     return objectKey({ name, namespace: this.#contentOf(this.#namespaceStart, this.#namespaceEnd) })
   }
 
-  /** Releases the memory of a large object. */
   release(): void {
     if (this.bytes.length > keptBufferBytes) this.#allocate(firstBufferBytes)
   }
@@ -168,7 +164,6 @@ export class ObjectText {
     this.siblings = groupWithin(kin, bytes, this.#namespaceStart, this.#namespaceEnd)
   }
 
-  /** The index after the metadata, or -1. */
   #scanMetadata(start: number, cutting: boolean): number {
     const { bytes, end } = this
     const metadata = this.#metadata
@@ -199,7 +194,6 @@ export class ObjectText {
     return metadata.end
   }
 
-  /** The index after the annotations, or -1. */
   #scanAnnotations(start: number): number {
     const annotations = this.#annotations
     annotations.open(this.bytes, start, this.end)
@@ -226,7 +220,6 @@ export class ObjectText {
     return true
   }
 
-  /** Whether `apiVersion` and `kind` are of one type, and that type is allowed. */
   #isOneType(): boolean {
     if (!this.#saysPartialKind && !this.#saysPartialVersion) return true
     const partial = this.#saysPartialKind && this.#saysPartialVersion && !this.#saysOwnType
@@ -286,9 +279,9 @@ function isValue(bytes: Buffer, members: Members, expected: Buffer): boolean {
 
 /**
  * The index after the value of `managedFields`, which makes up 40 % of all bytes. An array without an inner array ends
- * at its first closing bracket, unless that bracket is inside a string. It is not inside a string if the text ends with
- * it, or if `},"` or `,"` and a letter follow: that quote would have to close the string, and no letter can follow a
- * string. All other values are skipped byte by byte.
+ * at its first closing bracket, unless that is inside a string. It is not if the text ends with it, or if `},"` or `,"`
+ * and a letter follow: that quote would have to close the string, and no letter can follow a string. All other values
+ * are skipped byte by byte.
  */
 function skipManagedFields(bytes: Buffer, start: number, end: number): number {
   if (bytes[start] !== jsonChar.openBracket) return skipValue(bytes, start, end)
@@ -308,3 +301,48 @@ function skipManagedFields(bytes: Buffer, start: number, end: number): number {
 function isLowerCase(letter: number): boolean {
   return letter >= 0x61 && letter <= 0x7a
 }
+
+const generatedNames = [Buffer.from('"ReplicaSet"'), Buffer.from('"Job"')]
+const owner = new Members()
+
+/**
+ * A number for the objects of all namespaces that probably look alike: their first owner has the same kind and name.
+ * The generated end of the name of a ReplicaSet or Job is ignored, so all revisions of a Deployment are one group.
+ * Groups that share a number by chance share a template, which only costs space.
+ */
+function groupByOwner(bytes: Buffer, end: number, owners: number): number {
+  if (bytes[owners] !== jsonChar.openBracket) return noGroup
+  if (!owner.open(bytes, owners + 1, end)) return noGroup
+  let hash = offsetBasis
+  let generated = false
+  while (owner.next()) {
+    const valueEnd = skipValue(bytes, owner.value, end)
+    if (!owner.leave(valueEnd)) return noGroup
+    if (owner.is(keys.kind)) {
+      hash = groupWithin(hash, bytes, owner.value, valueEnd)
+      const start = owner.value
+      generated = generatedNames.some(
+        (kind) => valueEnd - start === kind.length && matches(bytes, start, kind),
+      )
+    } else if (owner.is(keys.name) && skipString(bytes, owner.value, end) === valueEnd) {
+      const stem = generated ? bytes.lastIndexOf(jsonChar.minus, valueEnd) : -1
+      return groupWithin(hash, bytes, owner.value, stem > owner.value ? stem : valueEnd)
+    }
+  }
+  return noGroup
+}
+
+/** The objects of all namespaces with one name, such as a ConfigMap that every namespace has. */
+function groupByName(bytes: Buffer, start: number, end: number): number {
+  return groupWithin(offsetBasis, bytes, start, end)
+}
+
+/** The part of a group that also has this text in common: FNV-1a, 32 bits. */
+function groupWithin(group: number, bytes: Buffer, start: number, end: number): number {
+  let hash = group
+  for (let index = start; index < end; index++) hash = Math.imul(hash ^ (bytes[index] ?? 0), prime)
+  return hash
+}
+
+const offsetBasis = 0x811c9dc5 | 0
+const prime = 0x01000193

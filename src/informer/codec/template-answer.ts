@@ -1,16 +1,67 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { checkRoom, type LeafWriter, type SelectedField } from './projection.ts'
-import { jsonChar } from './json-bytes.ts'
-import { valueEnd } from './json-text.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { jsonChar, valueEnd } from './json-scan.ts'
+import {
+  AnswerTooLongError,
+  checkRoom,
+  type LeafWriter,
+  type ObjectSelection,
+  type SelectedField,
+  type SelectedValue,
+  withinRoom,
+  writeJson,
+} from './projection.ts'
 import { readRow, type Row } from './row.ts'
-import { projectTextAt } from './text-projection.ts'
+import { nodeField, nodeWidth, type Template } from './template.ts'
+import { projectParsed, projectParsedAt, projectTextAt } from './value-projection.ts'
+
+/** `null`: rows must be decoded. */
+type Answers = Map<ObjectSelection, TemplateAnswer | null>
+
+const entryBytes = 100
+
+/**
+ * Keeps the answers for the selections of one resource, per template, in two generations: when the young one exceeds
+ * `maxBytes` it becomes the old one, and old entries that were not used since are dropped. Takes at most twice
+ * `maxBytes`.
+ */
+export class AnswerCache {
+  readonly #maxBytes: number
+  #young = new WeakMap<Template, Answers>()
+  #old = new WeakMap<Template, Answers>()
+  #youngBytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  /** Returns `undefined` if the template's rows must be decoded. */
+  answer(template: Template, selection: ObjectSelection): TemplateAnswer | undefined {
+    const young = this.#young.get(template)?.get(selection)
+    return (young === undefined ? this.#renew(template, selection) : young) ?? undefined
+  }
+
+  #renew(template: Template, selection: ObjectSelection): TemplateAnswer | null {
+    const old = this.#old.get(template)?.get(selection)
+    const answer = old === undefined ? (answerOf(template, selection) ?? null) : old
+    this.#youngBytes += entryBytes + (answer?.bytes ?? 0)
+    if (this.#youngBytes > this.#maxBytes) {
+      this.#old = this.#young
+      this.#young = new WeakMap()
+      this.#youngBytes = entryBytes + (answer?.bytes ?? 0)
+    }
+    const answers: Answers = this.#young.get(template) ?? new Map()
+    this.#young.set(template, answers.set(selection, answer))
+    return answer
+  }
+}
 
 const noHole = -1
 /** The node of a hole that depends on a whole container. */
-export const noNode = -1
+const noNode = -1
 
 /** A range of the answer that depends on one node of the template. */
-export interface Hole {
+interface Hole {
   readonly start: number
   readonly end: number
   readonly node: number
@@ -33,26 +84,22 @@ let valueStarts = new Int32Array(256)
 let valueEnds = new Int32Array(256)
 
 /**
- * Writes a selection without decoding. A row is its template with other values at some nodes. In the same way, its
- * answer is the template's answer with other texts in some holes. The selection is written once, for the template
- * itself. A hole is a range of that text which was made from one node; a row that differs at the node has another text
- * there.
+ * Writes a selection without decoding. A row is its template with other values at some nodes; its answer is the
+ * template's answer, written once, with other texts in some holes. A hole is a range of that text which was made from
+ * one node.
  *
- * A hole is a whole value, and holes nest as the selected values do: `status` contains `conditions`, which contains one
- * hole per element, down to scalars. Differences never nest, so the holes that a row fills do not nest either: its
- * answer alternates pieces of the template's answer with filled holes. If the difference is a scalar, its text in the
- * row is written, with its spelling normalised. If it is a container (an array of another length, an object with other
- * keys), the selected parts are picked out of its text. Only values that `JSON.stringify` would spell differently are
- * parsed.
+ * A hole is a whole value, and holes nest as the selected values do. Differences never nest, so the holes that a row
+ * fills do not either: its answer alternates pieces of the template's answer with filled holes. Of a scalar, the row's
+ * text is written, with its spelling normalised. Of a container, the selected parts are picked out of its text. Only
+ * values that `JSON.stringify` would spell differently are parsed.
  *
  * Differences are in the order of the object's text, holes in the order of the selection, and a node may be selected
  * several times. So one pass over the row locates the value of each hole, and one pass over the holes writes.
  *
- * A writer may turn a container into something else than its text, such as its length. Then no part of its output stems
- * from a part of the container: the container's text is written first, as an answer of its own, and passed to the
- * writer.
+ * A writer may turn a container into something else than its text, such as its length. Then the container's text is
+ * written first, as an answer of its own, and passed to the writer.
  */
-export class TemplateAnswer {
+class TemplateAnswer {
   /** The approximate size in memory. */
   readonly bytes: number
   readonly #text: string
@@ -66,7 +113,7 @@ export class TemplateAnswer {
   /** Differences behind this node are not selected. */
   readonly #lastNode: number
 
-  /** `holes` in the order of their starts; outer ones before inner ones. */
+  /** `holes`: in the order of their starts, outer ones first. */
   constructor(text: string, holes: readonly Hole[]) {
     this.#text = text
     this.#holes = holes
@@ -118,7 +165,7 @@ export class TemplateAnswer {
     return answer + this.#text.slice(written)
   }
 
-  /** Locates the values of holes. Returns whether there are any. */
+  /** Returns whether the row has values for holes. */
   #noteValues(text: string): boolean {
     reserve(this.#holes.length)
     const starts = valueStarts
@@ -149,7 +196,6 @@ export class TemplateAnswer {
   }
 }
 
-/** The memory of a hole: the object, and its entries in the arrays. */
 const holeBytes = 64
 
 function reserve(holes: number): void {
@@ -157,4 +203,174 @@ function reserve(holes: number): void {
     valueStarts = new Int32Array(holes * 2)
     valueEnds = new Int32Array(holes * 2)
   } else valueStarts.fill(0, 0, holes)
+}
+
+/**
+ * Writes the selection of the template's own object, with its holes. `undefined` if it cannot be written this way, or
+ * is too large.
+ */
+function answerOf(template: Template, selection: ObjectSelection): TemplateAnswer | undefined {
+  const builder = new AnswerBuilder(template)
+  const value = { form: 'object', selection, required: true } as const
+  try {
+    withinRoom(maxAnswerUnits, () => builder.addValue(value, 0, template.object))
+  } catch (error) {
+    if (error instanceof AnswerTooLongError) return undefined
+    throw error
+  }
+  const { text, holes } = builder
+  return text === undefined ? undefined : new TemplateAnswer(text, holes)
+}
+
+/** With more than this, an answer saves too little: rows are decoded. */
+const maxHoles = 1 << 14
+const maxContainers = 16
+const maxAnswerUnits = 1 << 20
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+const anyJson: SelectedValue = { form: 'leaf', write: writeJson }
+const anyField: SelectedField = { key: '', path: [], value: anyJson }
+
+/** Walks over a selection and the nodes of a template in parallel. */
+class AnswerBuilder {
+  /** `undefined` after a part could not be written. */
+  text: string | undefined = ''
+  readonly holes: Mutable<Hole>[] = []
+  readonly #template: Template
+  #containers = 0
+
+  constructor(template: Template) {
+    this.#template = template
+  }
+
+  /** Adds the value of a node; `parsed` is its parsed form. */
+  addValue(value: SelectedValue, node: number, parsed: unknown): void {
+    if (this.text === undefined) return
+    const children = this.#childrenOf(node)
+    // A scalar, an empty container, or a container that the template treats as one node.
+    if (children.length === 0) this.#add(projectParsed(value, parsed))
+    else if (value.form === 'object' && isJsonObject(parsed)) {
+      this.#addMembers(value.selection, node, parsed)
+    } else if (value.form === 'list' && Array.isArray(parsed)) {
+      this.#addAll('[', ']', children, (child) => this.#addChild(value.of, child, parsed))
+    } else if (value.form === 'entries' && isJsonObject(parsed)) {
+      this.#addAll('[', ']', children, (child) => {
+        this.#addAll('{', '}', value.fields, (field) => {
+          this.#add(`${JSON.stringify(field.key)}:`)
+          if (field.value === 'key') this.#add(JSON.stringify(this.#template.keys[child]))
+          else this.#addChild(field.value, child, parsed)
+        })
+      })
+    } else if (value.form === 'leaf') this.#addContainer(value, node, children, parsed)
+    else if (value.form === 'made') this.#addMade(value, node, parsed)
+    else this.#add(projectParsed(value, parsed))
+  }
+
+  #addContainer(
+    { write }: SelectedValue & { readonly form: 'leaf' },
+    node: number,
+    children: readonly number[],
+    parsed: unknown,
+  ): void {
+    if (write !== writeJson) {
+      if (++this.#containers > maxContainers) this.#add(undefined)
+      const inner = new AnswerBuilder(this.#template)
+      inner.addValue(anyJson, node, parsed)
+      const { text } = inner
+      if (text === undefined) return this.#add(undefined)
+      const container = { answer: new TemplateAnswer(text, inner.holes), write }
+      this.#addHole({ node: noNode, field: anyField, from: 0, container }, () => {
+        this.#add(write(text))
+      })
+    } else if (Array.isArray(parsed)) {
+      this.#addAll('[', ']', children, (child) => this.#addChild(anyJson, child, parsed))
+    } else {
+      this.#addAll('{', '}', children, (child) => {
+        this.#add(`${JSON.stringify(this.#template.keys[child])}:`)
+        this.#addChild(anyJson, child, parsed)
+      })
+    }
+  }
+
+  /** If it needs only a part of the object, each row is decoded. */
+  #addMade(
+    { make }: SelectedValue & { readonly form: 'made' },
+    node: number,
+    parsed: unknown,
+  ): void {
+    if (node !== 0 || !isJsonObject(parsed)) return this.#add(undefined)
+    this.#addHole({ node: noNode, field: anyField, from: 0, make }, () => this.#add(make(parsed)))
+  }
+
+  #addMembers({ fields }: ObjectSelection, node: number, parsed: unknown): void {
+    this.#addAll('{', '}', fields, (field) => {
+      this.#add(`${JSON.stringify(field.key)}:`)
+      this.#addAt(field, 0, node, parsed)
+    })
+  }
+
+  /** Adds the value at the field's path from index `from` on, relative to the node. */
+  #addAt(field: SelectedField, from: number, node: number, parsed: unknown): void {
+    const property = field.path[from]
+    if (property === undefined) {
+      this.addValue(field.value, node, parsed)
+      return
+    }
+    const child = this.#childrenOf(node).find((inner) => this.#template.keys[inner] === property)
+    if (child === undefined) {
+      this.#add(projectParsedAt(field.value, parsed, field.path, from))
+      return
+    }
+    this.#addHole({ node: child, field, from: from + 1 }, () => {
+      this.#addAt(field, from + 1, child, (parsed as Readonly<Record<string, unknown>>)[property])
+    })
+  }
+
+  #addChild(value: SelectedValue, child: number, parsed: unknown): void {
+    const inner = (parsed as Readonly<Record<string | number, unknown>>)[
+      this.#template.keys[child] ?? 0
+    ]
+    const field = value === anyJson ? anyField : { key: '', path: [], value }
+    this.#addHole({ node: child, field, from: 0 }, () => this.addValue(value, child, inner))
+  }
+
+  #addHole(part: Omit<Hole, 'start' | 'end'>, add: () => void): void {
+    if (this.holes.length >= maxHoles) this.#add(undefined)
+    const hole = { start: this.#length(), end: 0, ...part }
+    this.holes.push(hole)
+    add()
+    hole.end = this.#length()
+  }
+
+  #addAll<T>(open: string, close: string, parts: readonly T[], add: (part: T) => void): void {
+    this.#add(open)
+    for (let index = 0; index < parts.length; index++) {
+      if (index > 0) this.#add(',')
+      add(parts[index] as T)
+    }
+    this.#add(close)
+  }
+
+  #length(): number {
+    return this.text?.length ?? 0
+  }
+
+  #add(text: string | undefined): void {
+    this.text = text === undefined || this.text === undefined ? undefined : this.text + text
+    checkRoom(this.#length())
+  }
+
+  #childrenOf(node: number): number[] {
+    const children: number[] = []
+    const end = this.#field(node, nodeField.next)
+    for (let child = node + 1; child < end; child = this.#field(child, nodeField.next)) {
+      children.push(child)
+    }
+    return children
+  }
+
+  #field(node: number, field: number): number {
+    return this.#template.nodes[node * nodeWidth + field] ?? 0
+  }
 }

@@ -1,11 +1,10 @@
 import type { Json, JsonObject, KubernetesObject } from '../../kubernetes/object.ts'
-import { valueBytes } from './memory-size.ts'
-import { jsonChar, skipString, skipValue } from './json-bytes.ts'
+import { jsonChar, skipString, skipValue } from './json-scan.ts'
+import { noGroup, type ObjectText } from './object-text.ts'
 
 /** A value nested deeper than this is one node, compared and recorded as a whole. */
 const maxDepth = 64
 
-/** The numbers for each node in {@link Template.nodes}. */
 export const nodeWidth = 4
 export const nodeField = { start: 0, end: 1, parent: 2, next: 3 } as const
 
@@ -23,18 +22,14 @@ export interface Template {
   readonly object: KubernetesObject
 }
 
-/** Larger objects do not become templates, because their offsets do not fit 16 bits. */
-export const maxTemplateBytes = 0xffff
+/** Offsets in larger objects do not fit 16 bits. */
+const maxTemplateBytes = 0xffff
 
 /**
- * Creates a template from a text and its parsed value. `undefined` if the text has white space, unlike those of
- * servers, or is longer than {@link maxTemplateBytes}. Objects with a repeated key or a `__proto__` become one node.
+ * `undefined` if the text has white space or is longer than {@link maxTemplateBytes}. Objects with a repeated key or a
+ * `__proto__` become one node.
  */
-export function createTemplate(
-  text: Buffer,
-  end: number,
-  object: KubernetesObject,
-): Template | undefined {
+function createTemplate(text: Buffer, end: number, object: KubernetesObject): Template | undefined {
   if (end > maxTemplateBytes) return undefined
   const bytes = Buffer.from(
     text.buffer.slice(text.byteOffset, text.byteOffset + end) as ArrayBuffer,
@@ -45,8 +40,7 @@ export function createTemplate(
   return { bytes, view, nodes: new Uint16Array(tree.nodes), keys: tree.keys.slice(), object }
 }
 
-/** The approximate size of a template in memory. */
-export function templateBytes({ bytes, nodes, keys, object }: Template): number {
+function templateBytes({ bytes, nodes, keys, object }: Template): number {
   const structures = 512
   return structures + bytes.length + nodes.byteLength + keys.length * 8 + valueBytes(object)
 }
@@ -60,7 +54,7 @@ class TreeBuilder {
     this.#bytes = bytes
   }
 
-  /** Adds the value at `start` with everything in it. Returns the index after it, or -1. */
+  /** Returns the index after the value, or -1. */
   add(start: number, parent: number, key: string | number, value: Json, depth: number): number {
     const node = this.keys.length
     this.nodes.push(start, 0, parent, 0)
@@ -123,7 +117,7 @@ class TreeBuilder {
   }
 }
 
-/** Whether the string between these indices, including quotes, is the key. */
+/** Whether the quoted string between these indices is the key. */
 function isKey(bytes: Buffer, start: number, end: number, key: string): boolean {
   if (end - start - 2 === key.length) {
     let index = 0
@@ -138,4 +132,132 @@ const asciiWithoutEscapes = /^[ !#-[\]-~]*$/
 
 function keyAt(bytes: Buffer, start: number, end: number): string {
   return JSON.parse(bytes.toString('utf8', start, end)) as string
+}
+
+/** How many objects of a group come before it may have a template. */
+const firstObjects = 4
+/** A row fits its template up to this part of its object's text. */
+const fittingPart = 1 / 8
+/** The memory of a template (text, tree and object), as a multiple of its text. */
+const templateCost = 3
+const firstSweep = 4096
+
+interface Group {
+  /** Retained by its rows only, so that it is collected with the last of them. */
+  template: WeakRef<Template> | undefined
+  objects: number
+  /** How many bytes the rows since the last template waste. */
+  excessBytes: number
+  /** Doubles with each template, so that a group without a fitting one stops trying. */
+  patience: number
+}
+
+/**
+ * The templates of one resource: one for all objects, and one for each group that is worth it. An object is held
+ * against the template of its siblings (same owner, same namespace), of its kin in other namespaces, or of all objects.
+ *
+ * A template is created when the rows without it waste more bytes than it takes, and replaced when the rows with it do.
+ * The number of groups is bounded by the number of used templates: each sweep drops groups without one.
+ */
+export class TemplateSet {
+  readonly #groups = new Map<number, Group>()
+  readonly #all: Group = newGroup()
+  #templateOfAll: Template | undefined
+  #sweepAt = firstSweep
+  #bytes = 0
+  readonly #collected = new FinalizationRegistry((bytes: number) => (this.#bytes -= bytes))
+
+  /** The approximate memory of the templates that were created and not yet collected. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  find({ siblings, kin }: ObjectText): Template | undefined {
+    return this.#templateOf(siblings) ?? this.#templateOf(kin) ?? this.#templateOfAll
+  }
+
+  /** Records the size of an object against the template from `find`. Returns a template if the object becomes one. */
+  learn(text: ObjectText, object: KubernetesObject, heldBytes: number): Template | undefined {
+    const excess = Math.max(0, heldBytes - text.end * fittingPart)
+    const ofSiblings = this.#templateOf(text.siblings) !== undefined
+    const ofKin = ofSiblings || this.#templateOf(text.kin) !== undefined
+    const all = !ofKin && isDue(this.#all, text, excess)
+    const kin = !ofSiblings && isDue(this.#groupOf(text.kin), text, excess)
+    const siblings = isDue(this.#groupOf(text.siblings), text, excess)
+    if (!all && !kin && !siblings) return undefined
+    const template = createTemplate(text.bytes, text.end, object)
+    if (template !== undefined) {
+      const bytes = templateBytes(template)
+      this.#bytes += bytes
+      this.#collected.register(template, bytes)
+    }
+    if (all) this.#templateOfAll = template
+    const group = all ? undefined : this.#groupOf(kin ? text.kin : text.siblings)
+    if (group !== undefined) group.template = template && new WeakRef(template)
+    return template
+  }
+
+  #templateOf(key: number): Template | undefined {
+    return key === noGroup ? undefined : this.#groups.get(key)?.template?.deref()
+  }
+
+  #groupOf(key: number): Group | undefined {
+    if (key === noGroup) return undefined
+    let group = this.#groups.get(key)
+    if (group === undefined) {
+      if (this.#groups.size >= this.#sweepAt) this.#sweep()
+      group = newGroup()
+      this.#groups.set(key, group)
+    }
+    return group
+  }
+
+  #sweep(): void {
+    for (const [key, group] of this.#groups) {
+      if (group.template?.deref() === undefined) this.#groups.delete(key)
+    }
+    this.#sweepAt = Math.max(firstSweep, this.#groups.size * 2)
+  }
+}
+
+function isDue(group: Group | undefined, text: ObjectText, excess: number): boolean {
+  if (group === undefined) return false
+  group.objects++
+  group.excessBytes += excess
+  if (group.objects < firstObjects || text.end > maxTemplateBytes) return false
+  if (group.excessBytes < text.end * templateCost * group.patience) return false
+  group.excessBytes = 0
+  group.patience *= 2
+  return true
+}
+
+function newGroup(): Group {
+  return { template: undefined, objects: 0, excessBytes: 0, patience: 1 }
+}
+
+/** Sizes in V8's heap, without pointer compression. */
+const pointerBytes = 8
+const headerBytes = 32
+const beyondLatin1 = /[\u0100-\uffff]/
+
+export function stringBytes(text: string): number {
+  return headerBytes + text.length * (beyondLatin1.test(text) ? 2 : 1)
+}
+
+/** The approximate size of a parsed JSON value in memory. Stops counting above `limit`. */
+export function valueBytes(value: unknown, limit: number = Infinity): number {
+  let bytes = 0
+  // Not recursive: objects may be nested deeper than the stack allows.
+  const due: unknown[] = [value]
+  while (due.length > 0 && bytes <= limit) {
+    const one = due.pop()
+    if (typeof one === 'string') bytes += stringBytes(one)
+    if (typeof one !== 'object' || one === null) continue
+    const inner = Object.values(one)
+    bytes += headerBytes + inner.length * pointerBytes
+    for (const child of inner) {
+      if (typeof child === 'string' || typeof child === 'object') due.push(child)
+    }
+  }
+  return bytes
 }

@@ -100,12 +100,10 @@ export class HandlerRun implements HandlerRegistration {
     this.#firstSync.promise.catch(() => {})
   }
 
-  /** The key of the object in the current call. */
   get current(): string | undefined {
     return this.#current
   }
 
-  /** Starts the delivery. Calls `ended` when it is over. */
   start(ended: () => void): void {
     this.#done = this.#run()
       .catch((cause: unknown) => {

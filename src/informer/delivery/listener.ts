@@ -1,9 +1,9 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { latestResourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { aDuration, aFlag, aLimit, anObject, oneOf, type OptionChecks } from '../../lib/options.ts'
+import { maxTimerMs } from '../../lib/deadline.ts'
+import { aFlag, anObject, checksLike, oneOf, type OptionChecks } from '../../lib/options.ts'
 import type { Change } from '../store/change.ts'
-import type { ListenerRoute } from './route.ts'
 
 /**
  * What happens when the buffer of a slow listener is full:
@@ -12,6 +12,16 @@ import type { ListenerRoute } from './route.ts'
  * - `disconnect`: the listener is removed, and its iteration throws {@link ListenerOverflowError}.
  */
 export type OverflowPolicy = 'coalesce' | 'reset' | 'disconnect'
+
+/**
+ * The objects that a listener receives: those under these keys (`namespace/name`, or `name`), or those with one of
+ * these values in an index. With an index, the listener receives every change of an object that has one of the values
+ * before or after it. An object that gains or loses the value arrives as MODIFIED; later changes of an object that lost
+ * it do not arrive.
+ */
+export type ListenerRoute =
+  | { readonly keys: readonly string[] }
+  | { readonly index: string; readonly values: readonly string[] }
 
 /** The buffer, overflow policy and resync period of one listener. */
 export interface ListenerOptions {
@@ -45,17 +55,17 @@ export const listenerDefaults: Required<Omit<ListenerOptions, 'route'>> = {
 
 /** `replay`: see `SharedInformer.listen`. */
 export const listenerChecks: OptionChecks<ListenerOptions & { readonly replay?: boolean }> = {
-  bufferLimit: aLimit(),
+  ...checksLike(listenerDefaults),
   overflow: oneOf('coalesce', 'reset', 'disconnect'),
-  resyncPeriodMs: aDuration,
   route: anObject,
-  readsStore: aFlag,
   replay: aFlag,
 }
 
+/** client-go's minimum resync period. */
+const minResyncPeriodMs = 1000
+
 const noKeys: ReadonlySet<string> = new Set()
 
-/** A coalesced buffer is compacted once it has so many holes. */
 const sparse = 1024
 
 /** A batch of changes for a listener. */
@@ -83,11 +93,11 @@ export class ListenerOverflowError extends CodedError {
   }
 }
 
-/** What a listener needs of its informer. */
+/** What a listener needs of its processor. */
 export interface ListenerSource {
-  /** All objects on its route: as additions, or for a resync as modifications without a difference. */
-  snapshot(type: 'ADDED' | 'MODIFIED'): Change[]
-  /** The position of the store. The listener has received everything up to it. */
+  /** All objects, or those on a route: as additions, or for a resync as modifications without a difference. */
+  snapshot(type: 'ADDED' | 'MODIFIED', route: ListenerRoute | undefined): Change[]
+  /** The position of the store. */
   position(): ResourceVersion
   remove(listener: Listener): void
 }
@@ -99,7 +109,9 @@ export interface ListenerSource {
 export class Listener<T extends KubernetesObject = KubernetesObject> implements AsyncIterable<
   ListenerBatch<T>
 > {
+  readonly route: ListenerRoute | undefined
   readonly #source: ListenerSource
+  readonly #resyncTimer: NodeJS.Timeout | undefined
   readonly #bufferLimit: number
   readonly #overflow: OverflowPolicy
   readonly #readsStore: boolean
@@ -121,10 +133,24 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   #ended: { readonly error: Error | undefined } | undefined
 
   constructor(source: ListenerSource, options: ListenerOptions) {
+    const { bufferLimit, overflow, readsStore, resyncPeriodMs, route } = {
+      ...listenerDefaults,
+      ...options,
+    }
+    this.route = route
     this.#source = source
-    this.#bufferLimit = options.bufferLimit ?? listenerDefaults.bufferLimit
-    this.#overflow = options.overflow ?? listenerDefaults.overflow
-    this.#readsStore = options.readsStore ?? listenerDefaults.readsStore
+    this.#bufferLimit = bufferLimit
+    this.#overflow = overflow
+    this.#readsStore = readsStore
+    if (resyncPeriodMs <= 0 || resyncPeriodMs > maxTimerMs) return
+    const timer = setInterval(() => this.resync(), Math.max(minResyncPeriodMs, resyncPeriodMs))
+    // A running informer keeps the process alive; its resync timers need not.
+    this.#resyncTimer = timer.unref()
+  }
+
+  /** Whether it has a resync period. */
+  get isResynced(): boolean {
+    return this.#resyncTimer !== undefined
   }
 
   /** The number of waiting changes. */
@@ -146,7 +172,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return this.#ended !== undefined
   }
 
-  /** For the processor: completes the first snapshot. */
+  /** For the processor, as are the next two. */
   completeInitial(changes: readonly Change[]): void {
     this.#initial = changes
     this.#initialPosition = this.#source.position()
@@ -161,10 +187,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#notify()
   }
 
-  /**
-   * For the processor: schedules a resync, except for some keys. It does not count towards the bound; at most one is
-   * pending.
-   */
+  /** Schedules a resync, except for some keys. It does not count towards the bound; at most one is pending. */
   resync(except: ReadonlySet<string> = noKeys): void {
     if (this.#ended !== undefined || !this.#synced) return
     this.#resyncExcept = this.#resyncExcept === undefined ? except : noKeys
@@ -175,6 +198,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
   close(error?: Error): void {
     if (this.#ended !== undefined) return
     this.#ended = { error }
+    clearInterval(this.#resyncTimer)
     this.#initial = []
     this.#changes = []
     this.#source.remove(this)
@@ -272,7 +296,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
       this.#resyncExcept = undefined
       this.#initial = []
       this.#initialComplete = true
-      return this.#batch(true, this.#source.snapshot('ADDED'))
+      return this.#batch(true, this.#source.snapshot('ADDED', this.route))
     }
     if (this.#initial.length > 0 || (this.#initialComplete && !this.#synced)) {
       const initial = this.#initial
@@ -287,7 +311,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     if (except !== undefined) {
       // After the waiting changes, in the same tick: so the reader's state equals the store's when the resync comes.
       this.#resyncExcept = undefined
-      for (const change of this.#source.snapshot('MODIFIED')) {
+      for (const change of this.#source.snapshot('MODIFIED', this.route)) {
         if (!except.has(change.key)) changes.push(change)
       }
     }

@@ -1,39 +1,32 @@
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { maxTimerMs } from '../../lib/deadline.ts'
-import type { Change } from '../store/change.ts'
-import { Listener, type ListenerOptions } from './listener.ts'
-import { type ListenerRoute, Router, type ValuesOfChange } from './route.ts'
+import { Change } from '../store/change.ts'
+import type { IndexedStore } from '../store/indexed-store.ts'
+import type { ObjectId } from '../store/store-view.ts'
+import {
+  Listener,
+  type ListenerOptions,
+  type ListenerRoute,
+  type ListenerSource,
+} from './listener.ts'
 
-/** What a processor needs of the store. */
-export interface ProcessorOptions {
-  /**
-   * The store's objects, all of them or those on the route: as additions, or for a resync as modifications without a
-   * difference.
-   */
-  readonly snapshot: (type: 'ADDED' | 'MODIFIED', route: ListenerRoute | undefined) => Change[]
-  readonly position: () => ResourceVersion
-}
-
-interface Registration {
-  readonly route: ListenerRoute | undefined
-  readonly resync: NodeJS.Timeout | undefined
-}
+/** The values of the changed object in an index, before and after the change. */
+export type ValuesOfChange = (change: Change, index: string) => Iterable<string>
 
 /** Delivers every change of a store to the listeners that it affects (client-go's `sharedProcessor`). */
-export class Processor {
-  readonly #registrations = new Map<Listener, Registration>()
+export class Processor implements ListenerSource {
+  readonly #store: IndexedStore
+  readonly #listeners = new Set<Listener>()
   readonly #unrouted = new Set<Listener>()
-  readonly #router = new Router<Listener>()
   readonly #resynced = new Set<Listener>()
-  readonly #options: ProcessorOptions
+  readonly #router = new Router()
   #synced = false
 
-  constructor(options: ProcessorOptions) {
-    this.#options = options
+  constructor(store: IndexedStore) {
+    this.#store = store
   }
 
   get size(): number {
-    return this.#registrations.size
+    return this.#listeners.size
   }
 
   /** The indexes whose values {@link distribute} reads. */
@@ -45,23 +38,14 @@ export class Processor {
    * Adds a listener. In the same tick it receives all objects on its route, unless `replay` is false; later changes
    * follow.
    */
-  listen(options: ListenerOptions & { readonly replay?: boolean } = {}): Listener {
-    const { route, replay = true, resyncPeriodMs } = options
-    const { position, snapshot } = this.#options
-    const listener = new Listener(
-      {
-        position,
-        snapshot: (type) => snapshot(type, route),
-        remove: (ended) => this.#remove(ended),
-      },
-      options,
-    )
-    const resync = resyncTimer(listener, resyncPeriodMs)
-    this.#registrations.set(listener, { route, resync })
-    if (resync !== undefined) this.#resynced.add(listener)
+  listen({ replay = true, ...options }: ListenerOptions & { readonly replay?: boolean }): Listener {
+    const listener = new Listener(this, options)
+    const { route } = listener
+    this.#listeners.add(listener)
+    if (listener.isResynced) this.#resynced.add(listener)
     if (route === undefined) this.#unrouted.add(listener)
     else this.#router.add(listener, route)
-    if (this.#synced) listener.completeInitial(replay ? snapshot('ADDED', route) : [])
+    if (this.#synced) listener.completeInitial(replay ? this.snapshot('ADDED', route) : [])
     return listener
   }
 
@@ -90,41 +74,121 @@ export class Processor {
     for (const listener of this.#resynced) listener.resync(changed)
   }
 
-  /** The first whole list was applied. */
   distributeInitial(): void {
     this.#synced = true
     let all: readonly Change[] | undefined
-    for (const [listener, { route }] of this.#registrations) {
+    for (const listener of this.#listeners) {
       listener.completeInitial(
-        route === undefined
-          ? (all ??= this.#options.snapshot('ADDED', undefined))
-          : this.#options.snapshot('ADDED', route),
+        listener.route === undefined
+          ? (all ??= this.snapshot('ADDED', undefined))
+          : this.snapshot('ADDED', listener.route),
       )
     }
   }
 
-  /** Ends all listeners. */
   close(): void {
-    for (const listener of this.#registrations.keys()) listener.close()
+    for (const listener of this.#listeners) listener.close()
   }
 
-  #remove(listener: Listener): void {
-    const registration = this.#registrations.get(listener)
-    if (registration === undefined) return
-    clearInterval(registration.resync)
-    this.#registrations.delete(listener)
+  position(): ResourceVersion {
+    return this.#store.resourceVersion
+  }
+
+  snapshot(type: 'ADDED' | 'MODIFIED', route: ListenerRoute | undefined): Change[] {
+    const store = this.#store
+    const isInInitialList = type === 'ADDED'
+    const changes: Change[] = []
+    for (const id of route === undefined ? store.contents.ids.values() : this.#idsOn(route)) {
+      const held = store.held(id)
+      const key = store.keyOf(id)
+      const uid = store.uidOf(id)
+      const previous = isInInitialList ? {} : { previousHeld: held }
+      changes.push(new Change(store.codec, { type, key, uid, held, isInInitialList, ...previous }))
+    }
+    return changes
+  }
+
+  remove(listener: Listener): void {
+    if (!this.#listeners.delete(listener)) return
     this.#unrouted.delete(listener)
     this.#resynced.delete(listener)
-    if (registration.route !== undefined) this.#router.delete(listener, registration.route)
+    if (listener.route !== undefined) this.#router.delete(listener, listener.route)
+  }
+
+  /** The ids of the objects on a route, each once. Throws `UnknownIndexError`. */
+  #idsOn(route: ListenerRoute): ReadonlySet<ObjectId> {
+    if ('keys' in route) {
+      return new Set(route.keys.flatMap((key) => this.#store.idOf(key) ?? []))
+    }
+    const index = this.#store.index(route.index)
+    const ids = new Set<ObjectId>()
+    for (const value of route.values) for (const id of index.posting(value) ?? []) ids.add(id)
+    return ids
   }
 }
 
-/** client-go's minimum resync period. */
-const minResyncPeriodMs = 1000
+/**
+ * Finds the listeners for a change in time proportional to their number: a map from each key, and from each value of
+ * each index, to the listeners that named it.
+ */
+class Router {
+  readonly #byKey: Named = new Map()
+  readonly #byIndex = new Map<string, Named>()
 
-function resyncTimer(listener: Listener, periodMs = 0): NodeJS.Timeout | undefined {
-  if (periodMs <= 0 || periodMs > maxTimerMs) return undefined
-  const timer = setInterval(() => listener.resync(), Math.max(minResyncPeriodMs, periodMs))
-  // A running informer keeps the process alive; its resync timers need not.
-  return timer.unref()
+  get indexes(): readonly string[] {
+    return this.#byIndex.size === 0 ? none : [...this.#byIndex.keys()]
+  }
+
+  get isEmpty(): boolean {
+    return this.#byKey.size === 0 && this.#byIndex.size === 0
+  }
+
+  add(listener: Listener, route: ListenerRoute): void {
+    if ('keys' in route) return join(this.#byKey, route.keys, listener)
+    let byValue = this.#byIndex.get(route.index)
+    if (byValue === undefined) this.#byIndex.set(route.index, (byValue = new Map()))
+    join(byValue, route.values, listener)
+  }
+
+  delete(listener: Listener, route: ListenerRoute): void {
+    if ('keys' in route) return leave(this.#byKey, route.keys, listener)
+    const byValue = this.#byIndex.get(route.index)
+    if (byValue === undefined) return
+    leave(byValue, route.values, listener)
+    if (byValue.size === 0) this.#byIndex.delete(route.index)
+  }
+
+  /** The listeners for a change, each once. */
+  listenersFor(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
+    const ofKey = this.#byKey.get(change.key)
+    if (this.#byIndex.size === 0) return ofKey ?? new Set()
+    const affected = new Set(ofKey)
+    for (const [index, byValue] of this.#byIndex) {
+      for (const value of valuesOf(change, index)) {
+        for (const listener of byValue.get(value) ?? []) affected.add(listener)
+      }
+    }
+    return affected
+  }
+}
+
+/** Listeners by what they named: keys, or values of an index. */
+type Named = Map<string, Set<Listener>>
+
+const none: readonly string[] = []
+
+function join(listeners: Named, names: readonly string[], listener: Listener): void {
+  for (const name of names) {
+    const named = listeners.get(name)
+    if (named === undefined) listeners.set(name, new Set([listener]))
+    else named.add(listener)
+  }
+}
+
+function leave(listeners: Named, names: readonly string[], listener: Listener): void {
+  for (const name of names) {
+    const named = listeners.get(name)
+    named?.delete(listener)
+    if (named?.size === 0) listeners.delete(name)
+  }
 }

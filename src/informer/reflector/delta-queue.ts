@@ -27,6 +27,12 @@ export type Delta =
 
 export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>
 
+/** The key of the delta's object; `undefined` for lists and bookmarks. */
+export function keyOfDelta(delta: Delta): string | undefined {
+  if (delta.type === 'BOOKMARK' || delta.type === 'REPLACED') return undefined
+  return delta.type === 'REFUSED' ? delta.key : delta.entry.key
+}
+
 const maxBatch = 1000
 
 /**
@@ -40,8 +46,8 @@ export class DeltaQueue {
   #arrival: PromiseWithResolvers<void> | undefined
   #room: PromiseWithResolvers<void> | undefined
 
-  constructor(options: { readonly limit: number }) {
-    this.#limit = options.limit
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
   get length(): number {
@@ -100,8 +106,8 @@ export class DeltaQueue {
         if (end === this.#start) end += 1
         break
       }
-      if (delta.type !== 'BOOKMARK') {
-        const key = delta.type === 'REFUSED' ? delta.key : delta.entry.key
+      const key = keyOfDelta(delta)
+      if (key !== undefined) {
         if (keys.has(key)) break
         keys.add(key)
       }
@@ -140,7 +146,6 @@ export class ListClock {
   #firstByteMs = 0
   #receivedMs = this.#startedMs
 
-  /** How long the list has taken so far. */
   get ageMs(): number {
     return performance.now() - this.#startedMs
   }
@@ -155,12 +160,10 @@ export class ListClock {
     }
   }
 
-  /** The last item was received. */
   received(): void {
     this.#receivedMs = performance.now()
   }
 
-  /** The stages of a list that was just applied. */
   stages(): ListStages {
     return {
       firstByteMs: this.#firstByteMs,

@@ -1,37 +1,33 @@
-import { isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import {
   anyResourceVersion,
   latestResourceVersion,
   type ResourceVersion,
 } from '../../kubernetes/resource-version.ts'
-import type {
-  ListerWatcher,
-  ListMetadata,
-  ListOptions,
-  ListResponse,
-  Selection,
+import { isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
+import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
+import type { StoreContents } from '../store/store-contents.ts'
+import type { ListClock } from './delta-queue.ts'
+import {
+  type ListMetadata,
+  type ListOptions,
+  type ListResponse,
+  selectionOf,
 } from './lister-watcher.ts'
 import { isRetriedInPlace, WatchListRefusedError } from './reflector-errors.ts'
-import type { ReflectorTarget } from './reflector-target.ts'
-import type { ListClock } from './delta-queue.ts'
-import type { StoreContents } from '../store/store-contents.ts'
-import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
+import {
+  reflectorDefaults,
+  type ReflectorOptions,
+  type ReflectorParts,
+} from './reflector-options.ts'
 import type { WatchStream } from './watch-stream.ts'
 
 /** A whole list that is not visible to readers yet. */
 export interface ReceivedList {
   readonly contents: StoreContents
   readonly resourceVersion: ResourceVersion
-  readonly items: number
 }
 
-export interface InitialListOptions {
-  readonly source: ListerWatcher
-  readonly target: ReflectorTarget
-  readonly selection: Selection
-  /** A configured page size always applies. Without one, lists are paged where the server may answer in pages. */
-  readonly pageSize: number | undefined
-  readonly defaultPageSize: number
+interface InitialListOptions extends ReflectorOptions {
   /** Called with a refusal after which the request may be repeated. Resolves when it is time to do so. */
   readonly retry: (error: unknown, signal: AbortSignal) => Promise<void>
 }
@@ -40,18 +36,19 @@ export interface InitialListOptions {
  * Lists a resource like client-go's reflector and pager: at `"0"` first, later at the last seen resource version, and
  * paged only where that does not bypass the server's cache.
  *
- * The replacement is staged. A list may take seconds and many pages, and may fail at any of them, while readers
- * continue. So its items fill a new, invisible generation of the store, indexes included. Only a complete list becomes
- * a delta, which replaces the generation before in one step. A list that fails is dropped with what it has staged. The
- * price is that two generations exist for a while. They share the templates of their objects, so the second takes much
- * less than the first.
+ * A list may take seconds and many pages, and may fail at any of them, while readers continue. So its items fill a new,
+ * invisible generation of the store, indexes included. Only a complete list becomes a delta, which replaces the
+ * generation before in one step. The two share the templates of their objects, so the second takes much less memory
+ * than the first.
  */
 export class InitialList {
+  readonly #parts: ReflectorParts
   readonly #options: InitialListOptions
   /** The server answered a list at `"0"` in pages, so there is no cache to bypass. */
   #pagingSticks = false
 
-  constructor(options: InitialListOptions) {
+  constructor(parts: ReflectorParts, options: InitialListOptions) {
+    this.#parts = parts
     this.#options = options
   }
 
@@ -80,54 +77,33 @@ export class InitialList {
     clock: ListClock,
     signal: AbortSignal,
   ): Promise<ReceivedList> {
-    const { pageSize, defaultPageSize, selection } = this.#options
+    const { stage } = this.#parts
     const fromCache = requested !== latestResourceVersion && requested !== anyResourceVersion
-    const limit = pageSize ?? (fromCache && !this.#pagingSticks ? undefined : defaultPageSize)
-    const contents = this.#options.target.stage()
+    // A configured page size always applies. Else lists are paged where the server may answer in pages.
+    const isPaged = !fromCache || this.#pagingSticks
+    const limit = this.#options.pageSize ?? (isPaged ? reflectorDefaults.pageSize : undefined)
     const page = limit === undefined ? {} : { limit }
     // With a limit, servers take a position as exact by default: they would list an old state as long as they have it,
     // even if no watch can start there.
     const match =
       limit !== undefined && fromCache ? ({ resourceVersionMatch: 'NotOlderThan' } as const) : {}
-    const first = await this.#page(
-      { ...selection, ...page, ...match, resourceVersion: requested },
-      contents,
-      clock,
-      signal,
-    )
+    const contents = stage()
+    const start = { ...page, ...match, resourceVersion: requested }
+    const first = await this.#page(start, contents, clock, signal)
     if (first.continue !== undefined && requested === anyResourceVersion) this.#pagingSticks = true
     let next = first.continue
     while (next !== undefined && next !== '') {
       try {
-        const metadata = await this.#page(
-          { ...selection, ...page, continue: next },
-          contents,
-          clock,
-          signal,
-        )
-        next = metadata.continue
+        next = (await this.#page({ ...page, continue: next }, contents, clock, signal)).continue
       } catch (error) {
         if (!isExpired(error)) throw error
         // The snapshot behind the pages is gone: request one whole list.
-        return await this.#whole(requested, clock, signal)
+        const whole = stage()
+        const metadata = await this.#page({ resourceVersion: requested }, whole, clock, signal)
+        return { contents: whole, resourceVersion: metadata.resourceVersion }
       }
     }
-    return { contents, resourceVersion: first.resourceVersion, items: contents.size }
-  }
-
-  async #whole(
-    requested: ResourceVersion,
-    clock: ListClock,
-    signal: AbortSignal,
-  ): Promise<ReceivedList> {
-    const contents = this.#options.target.stage()
-    const { resourceVersion } = await this.#page(
-      { ...this.#options.selection, resourceVersion: requested },
-      contents,
-      clock,
-      signal,
-    )
-    return { contents, resourceVersion, items: contents.size }
+    return { contents, resourceVersion: first.resourceVersion }
   }
 
   async #page(
@@ -136,12 +112,12 @@ export class InitialList {
     clock: ListClock,
     signal: AbortSignal,
   ): Promise<ListMetadata> {
-    const { target } = this.#options
+    const { intake } = this.#parts
     const response = await clock.untilFirstByte(this.#request(options, signal))
     for await (const items of response) {
       signal.throwIfAborted()
       for (const text of items) {
-        const entry = target.take(text)?.entry
+        const entry = intake.take(text)?.entry
         if (entry !== undefined) contents.put(entry)
       }
     }
@@ -150,32 +126,16 @@ export class InitialList {
 
   /** If the server asks for a pause, repeats a page instead of the whole list. */
   async #request(options: ListOptions, signal: AbortSignal): Promise<ListResponse> {
-    const { source, retry } = this.#options
+    const selected = { ...selectionOf(this.#options), ...options }
     while (true) {
       try {
-        return await source.list(options, signal)
+        return await this.#parts.source.list(selected, signal)
       } catch (error) {
         if (signal.aborted || !isRetriedInPlace(error)) throw error
-        await retry(error, signal)
+        await this.#options.retry(error, signal)
       }
     }
   }
-}
-
-interface StreamingListOptions {
-  /** For messages: `pods`. */
-  readonly resourceName: string
-  readonly target: ReflectorTarget
-  readonly clock: ListClock
-  readonly silenceMs: number
-  /** How long all initial events together may take, in milliseconds. */
-  readonly deadlineMs: number
-}
-
-/** The initial events of a watch: a whole list that is not visible to readers yet. */
-interface StreamedList {
-  readonly contents: StoreContents
-  readonly resourceVersion: ResourceVersion
 }
 
 /**
@@ -188,37 +148,32 @@ interface StreamedList {
  */
 export async function receiveInitialEvents(
   stream: WatchStream,
-  options: StreamingListOptions,
-): Promise<StreamedList> {
-  const { clock, deadlineMs, resourceName, silenceMs } = options
-  const contents = options.target.stage()
+  clock: ListClock,
+  parts: ReflectorParts,
+  options: typeof reflectorDefaults,
+): Promise<ReceivedList> {
+  const { watchListDeadlineMs: deadlineMs, watchListSilenceMs: silenceMs } = options
+  const refused = (problem: string, isLasting: boolean) =>
+    new WatchListRefusedError(parts.resourceName, problem, isLasting)
+  const contents = parts.stage()
   let isFirst = true
   while (true) {
     const leftMs = Math.max(0, deadlineMs - stream.ageMs)
-    const limit =
+    const late =
       silenceMs <= leftMs
-        ? { ms: silenceMs, late: () => refused(`was silent for ${silenceMs} ms`) }
-        : {
-            ms: leftMs,
-            late: () => refused(`has not ended its initial events in ${deadlineMs} ms`),
-          }
-    const next = stream.next(limit)
+        ? `was silent for ${silenceMs} ms`
+        : `has not ended its initial events in ${deadlineMs} ms`
+    const next = stream.next({ ms: Math.min(silenceMs, leftMs), late: () => refused(late, true) })
     const frames = await (isFirst ? clock.untilFirstByte(next) : next)
     isFirst = false
-    if (frames === undefined) {
-      throw new WatchListRefusedError(resourceName, 'ended before its initial events did', false)
-    }
+    if (frames === undefined) throw refused('ended before its initial events did', false)
     for (const [position, frame] of frames.entries()) {
-      const end = collect(frame, contents, options)
+      const end = collect(frame, contents, parts)
       if (end !== undefined) {
         stream.unread(frames.slice(position + 1))
         return { contents, resourceVersion: end }
       }
     }
-  }
-
-  function refused(problem: string): WatchListRefusedError {
-    return new WatchListRefusedError(resourceName, problem, true)
   }
 }
 
@@ -226,17 +181,17 @@ export async function receiveInitialEvents(
 function collect(
   frame: Uint8Array,
   contents: StoreContents,
-  { resourceName, target }: StreamingListOptions,
+  { resourceName, intake }: ReflectorParts,
 ): ResourceVersion | undefined {
   const { type, object } = readWatchFrame(frame)
   if (type === 'ERROR') throw readErrorEvent(resourceName, object)
   if (type === 'BOOKMARK') {
-    const bookmark = target.takeBookmark(object)
+    const bookmark = intake.takeBookmark(object)
     return bookmark?.endsInitialEvents === true ? bookmark.resourceVersion : undefined
   }
-  const intake = target.take(object)
-  if (intake === undefined) return undefined
-  const { key, entry } = intake
+  const taken = intake.take(object)
+  if (taken === undefined) return undefined
+  const { key, entry } = taken
   if (type === 'DELETED' || entry === undefined) contents.remove(key)
   else contents.put(entry)
   return undefined

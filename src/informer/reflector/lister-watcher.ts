@@ -1,5 +1,6 @@
 import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { present } from '../../lib/options.ts'
 
 /** The query parameters that select objects: the same for every request of a reflector. */
 export interface Selection {
@@ -10,11 +11,7 @@ export interface Selection {
 
 /** Picks the selection from options. Absent members stay absent. */
 export function selectionOf({ namespace, labelSelector, fieldSelector }: Selection): Selection {
-  return {
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(labelSelector === undefined ? {} : { labelSelector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-  }
+  return present({ namespace, labelSelector, fieldSelector } as Selection)
 }
 
 /** The query parameters of a LIST. Absent ones are not sent. */

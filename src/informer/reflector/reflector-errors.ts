@@ -1,7 +1,7 @@
 import { ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { MalformedFrameError } from '../../kubernetes/watch-event.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { MalformedObjectError, WrongKindError } from '../codec/object-codec-error.ts'
+import { MalformedObjectError, WrongKindError } from '../codec/object-codec.ts'
 
 /** The server ended a watch within a second without an event. Something is wrong, so the next attempt backs off. */
 export class VeryShortWatchError extends CodedError {
@@ -23,23 +23,6 @@ export class WatchListRefusedError extends CodedError {
       hint: 'a LIST is used instead; streaming lists need Kubernetes 1.32 or later',
     })
     this.isLasting = isLasting
-  }
-}
-
-/** The process was suspended, so its connections may be half-open. */
-export class SuspendedError extends CodedError {
-  constructor(gapMs: number) {
-    super(
-      'SUSPENDED',
-      `the process was suspended for ${Math.round(gapMs)} ms; the watch is reopened`,
-    )
-  }
-}
-
-/** Ends a watch so that its resource is listed again. */
-export class RereadError extends CodedError {
-  constructor() {
-    super('REREAD', 'the resource is being listed again')
   }
 }
 

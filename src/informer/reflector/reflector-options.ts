@@ -1,13 +1,28 @@
-import { backoffChecks, type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
+import { type BackoffOptions, reflectorBackoff } from '../../lib/backoff.ts'
 import {
-  aDuration,
   aNumber,
   aString,
+  checksLike,
   oneOf,
   type OptionChecks,
   optionsOf,
 } from '../../lib/options.ts'
-import type { Selection } from './lister-watcher.ts'
+import type { InformerObserver, ReportFailure } from '../informer-observer.ts'
+import type { StoreContents } from '../store/store-contents.ts'
+import type { ListerWatcher, Selection } from './lister-watcher.ts'
+import type { ObjectIntake } from './object-intake.ts'
+
+/** What a reflector works with. */
+export interface ReflectorParts {
+  /** For messages: `pods`, `deployments.apps`. */
+  readonly resourceName: string
+  readonly source: ListerWatcher
+  readonly intake: ObjectIntake
+  /** An empty generation of the store, for a list to fill. */
+  readonly stage: () => StoreContents
+  readonly observer: InformerObserver
+  readonly failed: ReportFailure
+}
 
 /** How a reflector lists and watches. Times are in milliseconds. */
 export interface ReflectorOptions extends Selection {
@@ -51,21 +66,15 @@ export const reflectorDefaults: Required<Omit<ReflectorOptions, keyof Selection>
 }
 
 export const reflectorChecks: OptionChecks<ReflectorOptions> = {
+  ...checksLike(reflectorDefaults),
   namespace: aString,
   labelSelector: aString,
   fieldSelector: aString,
   pageSize: aNumber(1),
   initialList: oneOf('list', 'watchlist'),
-  backoff: optionsOf(backoffChecks),
-  maxRetryAfterMs: aDuration,
   watchTimeoutSeconds: (option, value) => {
     optionsOf({ min: aNumber(), max: aNumber() })(option, value)
     const { min, max } = value as { readonly min: number; readonly max: number }
     aNumber(min)(`${option}.max`, max)
   },
-  watchListSilenceMs: aDuration,
-  watchListDeadlineMs: aDuration,
-  shortWatchMs: aDuration,
-  slowListMs: aDuration,
-  suspendGapMs: aDuration,
 }

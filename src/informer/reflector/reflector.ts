@@ -1,30 +1,57 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
-import { latestResourceVersion } from '../../kubernetes/resource-version.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import {
+  anyResourceVersion,
+  latestResourceVersion,
+  type ResourceVersion,
+} from '../../kubernetes/resource-version.ts'
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
-import { ListClock, type ListDelta } from './delta-queue.ts'
-import { InitialList, receiveInitialEvents } from './initial-list.ts'
+import type { InformerFailure } from '../informer-observer.ts'
+import { DeltaQueue, ListClock } from './delta-queue.ts'
+import { InitialList, type ReceivedList, receiveInitialEvents } from './initial-list.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
-import { Position } from './position.ts'
 import {
   isBrokenConnection,
   isRefusedConnection,
   isRetriedInPlace,
   isStreamingListRefusal,
   isUnreached,
-  RereadError,
   VeryShortWatchError,
 } from './reflector-errors.ts'
-import { reflectorDefaults, type ReflectorOptions } from './reflector-options.ts'
-import { ReflectorStatus } from './reflector-status.ts'
-import type { ReflectorParts } from './reflector-target.ts'
+import {
+  reflectorDefaults,
+  type ReflectorOptions,
+  type ReflectorParts,
+} from './reflector-options.ts'
 import { abortOnSuspend, WatchStream } from './watch-stream.ts'
+
+/**
+ * The state of a reflector:
+ * - `idle`: not started;
+ * - `listing`: a list is in progress;
+ * - `watching`: the list is complete, and nothing has failed since, whether or not a watch is open at this moment;
+ * - `reconnecting`: a watch has failed and is being reopened;
+ * - `waiting`: a request has failed and is repeated after a pause;
+ * - `stopped`.
+ */
+export type ReflectorState =
+  | 'idle'
+  | 'listing'
+  | 'watching'
+  | 'reconnecting'
+  | 'waiting'
+  | 'stopped'
+
+/** The first probe comes after so much silence, each further one after twice as much. */
+const firstSilenceMs = 4000
+const longestSilenceMs = 60_000
 
 /** The reflector's next step. A streaming list that broke is tried once more. */
 type Step = 'stream' | 'stream again' | 'list' | 'watch'
 
 /**
- * Keeps a target in step with a resource: lists it, watches it from there, and recovers when either fails (client-go's
+ * Turns a resource into deltas: lists it, watches it from there, and recovers when either fails (client-go's
  * `Reflector`; docs/informer.md has its rules).
  *
  * It works in steps. A watch follows each step that succeeds. A step that throws leads to `#recover`, the only place
@@ -36,9 +63,12 @@ export class Reflector {
   readonly #selection: Selection
   readonly #list: InitialList
   readonly #backoff: Backoff
-  readonly #status: ReflectorStatus
   readonly #rereading = new Rereading()
-  #position = Position.beginning
+  #queue = new DeltaQueue(0)
+  #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
+  #lastError: Error | undefined
+  #lastContactMs: number | undefined
+  readonly #position = new Position()
   /** The open watch. A streaming list leaves its stream open for the watch that follows. */
   #stream: WatchStream | undefined
   #opening: AbortController | undefined
@@ -51,31 +81,36 @@ export class Reflector {
     this.#options = { ...reflectorDefaults, ...options }
     this.#mayStream = this.#options.initialList === 'watchlist'
     this.#selection = selectionOf(options)
-    this.#status = new ReflectorStatus(parts.observer)
     this.#backoff = new Backoff(this.#options.backoff)
-    this.#list = new InitialList({
-      source: parts.source,
-      target: parts.target,
-      selection: this.#selection,
-      pageSize: options.pageSize,
-      defaultPageSize: reflectorDefaults.pageSize,
+    this.#list = new InitialList(parts, {
+      ...options,
       retry: async (error, signal) => {
-        this.#status.failed('list', error)
+        this.#failed('list', error)
         await this.#pause(error, signal)
-        this.#status.begins('listing')
+        this.#doing = 'listing'
       },
     })
   }
 
-  get status(): Pick<ReflectorStatus, 'state' | 'lastError' | 'lastContactMs'> {
-    return this.#status
+  get state(): ReflectorState {
+    const hasFailed = this.#doing === 'watching' && this.#lastError !== undefined
+    return hasFailed ? 'reconnecting' : this.#doing
+  }
+
+  get lastError(): Error | undefined {
+    return this.#lastError
+  }
+
+  get lastContactMs(): number | undefined {
+    return this.#lastContactMs
   }
 
   /**
-   * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the target
-   * or the observer throws. After it has ended it may be called again, and starts with a list.
+   * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the observer
+   * throws. May be called again after it has ended.
    */
-  async run(signal: AbortSignal): Promise<void> {
+  async run(queue: DeltaQueue, signal: AbortSignal): Promise<void> {
+    this.#queue = queue
     let step: Step = this.#listing()
     try {
       while (!signal.aborted) {
@@ -87,15 +122,16 @@ export class Reflector {
       }
     } finally {
       await this.#close()
-      this.#status.begins('stopped')
+      this.#doing = 'stopped'
     }
   }
 
-  /** Lists again, and takes states with known resource versions as new: {@link Rereading} says why. */
+  /** Lists again, and takes states with known resource versions as new. */
   reread(): void {
     this.#rereading.want()
-    this.#opening?.abort(new RereadError())
-    this.#stream?.abort(new RereadError())
+    const reason = new CodedError('REREAD', 'the resource is being listed again')
+    this.#opening?.abort(reason)
+    this.#stream?.abort(reason)
   }
 
   #listing(): Step {
@@ -128,7 +164,7 @@ export class Reflector {
     const isShort = stream?.isShort(this.#options.shortWatchMs) === true
     await this.#close()
     if (step === 'watch' && this.#rereading.isDue) return this.#listing()
-    this.#status.failed(step === 'watch' ? 'watch' : 'list', error)
+    this.#failed(step === 'watch' ? 'watch' : 'list', error)
     if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
       // The server is back. A list catches up with what it has forgotten.
       this.#wasUnreached = false
@@ -136,14 +172,14 @@ export class Reflector {
       return this.#listing()
     }
     if (isRetriedInPlace(error)) {
-      if (isRefusedConnection(error)) this.#position = this.#position.doubted()
+      if (isRefusedConnection(error)) this.#position.doubt = 'lost'
       await this.#pause(error, signal)
       return step
     }
     if (step === 'stream' || step === 'stream again') {
       const isBehind = isExpired(error) || isTooLargeResourceVersion(error)
       if (isBehind && !this.#position.isUnavailable) {
-        this.#position = this.#position.lost()
+        this.#position.isUnavailable = true
         return 'stream'
       }
       if (hasBroken && !isShort && step === 'stream') return 'stream again'
@@ -154,33 +190,33 @@ export class Reflector {
       return 'list'
     }
     const isProbed = stream === undefined || this.#position.probeDue !== undefined
-    if (isProbed && isTooLargeResourceVersion(error)) this.#position = this.#position.lost()
+    if (isProbed && isTooLargeResourceVersion(error)) this.#position.isUnavailable = true
     if (hasBroken) {
-      this.#position = this.#position.doubted()
+      this.#position.doubt = 'lost'
       if (!isShort) return 'watch'
       // Prevents a tight loop if every connection breaks at once.
-      this.#status.failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
+      this.#failed('watch', new VeryShortWatchError(this.#parts.resourceName, stream.ageMs))
     }
     await this.#pause(error, signal)
     return this.#listing()
   }
 
   async #receiveList(signal: AbortSignal): Promise<void> {
-    this.#status.begins('listing')
+    this.#doing = 'listing'
     this.#parts.observer.listing?.()
     const clock = new ListClock()
     const isReread = this.#rereading.listBegins()
     const list = await this.#list.receive(this.#position.listFrom, clock, signal, (error) => {
-      this.#position = this.#position.lost()
-      this.#status.failed('list', error)
+      this.#position.isUnavailable = true
+      this.#failed('list', error)
     })
     signal.throwIfAborted()
-    this.#replace({ ...list, clock, isReread })
+    this.#replace(list, clock, isReread)
   }
 
   /** Leaves the stream open for the watch that follows. */
   async #streamList(signal: AbortSignal): Promise<void> {
-    this.#status.begins('listing')
+    this.#doing = 'listing'
     this.#parts.observer.listing?.()
     const clock = new ListClock()
     const isReread = this.#rereading.listBegins()
@@ -193,24 +229,19 @@ export class Reflector {
       signal,
     )
     this.#stream = await clock.untilFirstByte(opening)
-    const list = await receiveInitialEvents(this.#stream, {
-      resourceName: this.#parts.resourceName,
-      target: this.#parts.target,
-      clock,
-      silenceMs: this.#options.watchListSilenceMs,
-      deadlineMs: this.#options.watchListDeadlineMs,
-    })
-    this.#replace({ ...list, clock, isReread })
+    const list = await receiveInitialEvents(this.#stream, clock, this.#parts, this.#options)
+    this.#replace(list, clock, isReread)
   }
 
-  #replace({ contents, resourceVersion, clock, isReread }: Omit<ListDelta, 'type'>): void {
+  #replace(list: ReceivedList, clock: ListClock, isReread: boolean): void {
+    const { contents, resourceVersion } = list
     clock.received()
     this.#wasUnreached = false
     this.#rereading.listed()
-    this.#position = this.#position.listed(resourceVersion)
-    this.#status.observed()
-    this.#status.begins('watching')
-    this.#parts.target.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
+    this.#position.listed(resourceVersion)
+    this.#observed()
+    this.#doing = 'watching'
+    this.#queue.push({ type: 'REPLACED', contents, resourceVersion, clock, isReread })
     this.#parts.observer.listed?.({ items: contents.size, durationMs: clock.ageMs })
   }
 
@@ -221,7 +252,7 @@ export class Reflector {
     this.#stream ??= await this.#openFromLast(opening)
     const stream = this.#stream
     await this.#consume(stream, signal)
-    if (!stream.hasRunItsTime) this.#position = this.#position.ended()
+    if (!stream.hasRunItsTime && this.#position.doubt === 'none') this.#position.doubt = 'ended'
     if (stream.isShort(this.#options.shortWatchMs)) {
       throw new VeryShortWatchError(this.#parts.resourceName, stream.ageMs)
     }
@@ -231,7 +262,7 @@ export class Reflector {
   async #openFromLast(signal: AbortSignal): Promise<WatchStream> {
     if (this.#position.probeDue === 'first') await this.#probe(signal)
     const stream = await this.#open({ resourceVersion: this.#position.last }, signal)
-    this.#status.succeeded()
+    this.#lastError = undefined
     return stream
   }
 
@@ -256,26 +287,42 @@ export class Reflector {
     } as const
     const response = await source.list({ ...this.#selection, ...at, limit: 1 }, signal)
     for await (const items of response) void items
-    this.#position = this.#position.confirmed()
+    this.#position.doubt = 'none'
+  }
+
+  /**
+   * While a watch is silent, probes whether its server has reached the position at which the watch began. If it has not,
+   * breaks the watch with the server's error. A probe that fails otherwise proves nothing and is repeated. Never rejects.
+   */
+  async #probeWhileSilent(stream: WatchStream, signal: AbortSignal): Promise<void> {
+    for (let waitMs = firstSilenceMs; ; waitMs = Math.min(longestSilenceMs, 2 * waitMs)) {
+      await sleep(waitMs, signal)
+      if (signal.aborted || stream.frames > 0) return
+      try {
+        return await this.#probe(signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (isTooLargeResourceVersion(error)) return stream.abort(error as Error)
+      }
+    }
   }
 
   async #consume(stream: WatchStream, signal: AbortSignal): Promise<void> {
-    this.#status.begins('watching')
-    const { target } = this.#parts
+    this.#doing = 'watching'
+    const queue = this.#queue
     const release = abortOnSuspend(stream, this.#options.suspendGapMs)
     const over = new AbortController()
     if (this.#position.probeDue !== undefined) {
-      const probe = () => this.#probe(AbortSignal.any([signal, over.signal]))
-      void probeWhileSilent(stream, { probe, signal: over.signal })
+      void this.#probeWhileSilent(stream, AbortSignal.any([signal, over.signal]))
     }
     try {
       while (!signal.aborted) {
         const frames = await stream.next()
         if (frames === undefined) return
-        this.#status.observed()
+        this.#observed()
         for (const frame of frames) {
           this.#handle(frame)
-          if (target.isFull()) await target.room(signal)
+          if (queue.isFull) await queue.room(signal)
         }
         this.#wasUnreached = false
       }
@@ -290,34 +337,44 @@ export class Reflector {
   }
 
   #handle(frame: Uint8Array): void {
-    const { target, resourceName } = this.#parts
+    const { intake, resourceName } = this.#parts
     const { type, object } = readWatchFrame(frame)
     switch (type) {
       case 'ERROR':
         throw readErrorEvent(resourceName, object)
       case 'BOOKMARK': {
-        const bookmark = target.takeBookmark(object)
+        const bookmark = intake.takeBookmark(object)
         if (bookmark === undefined) return
         const { resourceVersion } = bookmark
-        this.#position = this.#position.moved(resourceVersion)
-        target.push({ type, resourceVersion })
+        this.#position.moved(resourceVersion)
+        this.#queue.push({ type, resourceVersion })
         return
       }
       case 'ADDED':
       case 'MODIFIED':
       case 'DELETED': {
-        const intake = target.take(object)
-        if (intake === undefined) return
-        const { key, entry, resourceVersion: at } = intake
-        if (at !== latestResourceVersion) this.#position = this.#position.moved(at)
+        const taken = intake.take(object)
+        if (taken === undefined) return
+        const { key, entry, resourceVersion: at } = taken
+        if (at !== latestResourceVersion) this.#position.moved(at)
         const resourceVersion = this.#position.last
-        target.push(
+        this.#queue.push(
           entry === undefined
             ? { type: 'REFUSED', key, resourceVersion }
             : { type, entry, resourceVersion },
         )
       }
     }
+  }
+
+  #observed(): void {
+    this.#lastError = undefined
+    this.#lastContactMs = performance.now()
+  }
+
+  #failed(failure: InformerFailure, error: unknown): void {
+    this.#lastError = error instanceof Error ? error : new Error(String(error))
+    this.#parts.failed(failure, this.#lastError)
   }
 
   async #close(): Promise<void> {
@@ -328,7 +385,7 @@ export class Reflector {
 
   /** Waits for the server's `Retry-After`, else the back-off. Ends early when an unreachable server is back. */
   async #pause(error: unknown, signal: AbortSignal): Promise<void> {
-    this.#status.begins('waiting')
+    this.#doing = 'waiting'
     const askedMs = (error instanceof ApiStatusError ? error.retryAfterMs : undefined) ?? 0
     const delayMs = this.#backoff.nextMs()
     if (askedMs > 0) return await sleep(Math.min(askedMs, this.#options.maxRetryAfterMs), signal)
@@ -347,8 +404,8 @@ export class Reflector {
 }
 
 /**
- * Tracks a request to list again although no resource version has changed: the definition of a custom resource decides
- * which fields an API server shows of its objects, and changing it changes no resource version.
+ * Tracks a request to list again although no resource version has changed, as after the definition of a custom resource
+ * decides anew which fields the server shows.
  *
  * The list happens twice: at once, and when the watch after it has ended. For a moment after such a change an API
  * server still answers by the old definition; it ends the watches that it opened by it.
@@ -356,7 +413,6 @@ export class Reflector {
 class Rereading {
   #step: 'none' | 'list' | 'listing' | 'watch' | 'list once more' = 'none'
 
-  /** Whether a list is due instead of a watch. */
   get isDue(): boolean {
     return this.#step === 'list' || this.#step === 'list once more'
   }
@@ -365,7 +421,7 @@ class Rereading {
     this.#step = 'list'
   }
 
-  /** A list begins. Returns whether objects with known resource versions may look different in it. */
+  /** Returns whether objects with known resource versions may look different in the list. */
   listBegins(): boolean {
     if (this.#step === 'list') this.#step = 'listing'
     return this.#step !== 'none'
@@ -381,40 +437,55 @@ class Rereading {
   }
 }
 
-/** The first probe comes after so much silence, each further one after twice as much. */
-const firstSilenceMs = 4000
-const longestSilenceMs = 60_000
-
-interface SilentWatchOptions {
-  /**
-   * Asks whether the server knows the position at which the watch began. Rejects if it does not, or cannot be asked.
-   */
-  readonly probe: () => Promise<void>
-  /** Aborts when the watch is over. */
-  readonly signal: AbortSignal
-}
-
 /**
- * While a watch is silent, probes whether its server has reached the position at which the watch began; {@link
- * Position} says why. If it has not, breaks the watch with the server's error. A probe that fails otherwise proves
- * nothing and is repeated. Never rejects.
+ * The position of a reflector in the history of its resource, and how reliable it is. Two doubts may affect
+ * a position.
+ *
+ * First, the server may have said that it cannot serve the position: it has forgotten that moment (410), or has not
+ * reached it yet ("too large"). Then the next list asks for the most recent state, once.
+ *
+ * Second, the watch may have ended early; then the server that answers next may have been restored from a backup. Such
+ * a server does not refuse a WATCH from a position in its future: it answers 200 and stays silent until it has seen as
+ * many changes again, and the cache would believe that nothing happens. It refuses a LIST, as "too large". So the
+ * reflector requests a list of one item at the position: the probe. If the connection was lost or refused, the probe
+ * comes before the next watch. If the server ended the watch in order, it most likely is the same server, and the probe
+ * only comes if the next watch is silent.
  */
-async function probeWhileSilent(
-  stream: WatchStream,
-  { probe, signal }: SilentWatchOptions,
-): Promise<void> {
-  for (let waitMs = firstSilenceMs; ; waitMs = Math.min(longestSilenceMs, 2 * waitMs)) {
-    await sleep(waitMs, signal)
-    if (signal.aborted || stream.frames > 0) return
-    try {
-      await probe()
-      return
-    } catch (error) {
-      if (signal.aborted) return
-      if (isTooLargeResourceVersion(error)) {
-        stream.abort(error as Error)
-        return
-      }
-    }
+class Position {
+  /** The last seen resource version; `''` before the first, or if the server sends none. */
+  last = latestResourceVersion
+  isUnavailable = false
+  /** How the last watch ended, until the server is known to continue from there. */
+  doubt: 'none' | 'ended' | 'lost' = 'none'
+
+  /** The position for a LIST: any state at first, later nothing older than the last seen version. */
+  get listFrom(): ResourceVersion {
+    if (this.isUnavailable) return latestResourceVersion
+    return this.last === latestResourceVersion ? anyResourceVersion : this.last
+  }
+
+  /** The position for a streaming list; never `"0"`. */
+  get streamFrom(): ResourceVersion {
+    const { last } = this
+    return this.isUnavailable || last === anyResourceVersion ? latestResourceVersion : last
+  }
+
+  /** When to probe: before the next watch, or once that watch is silent. */
+  get probeDue(): 'first' | 'when silent' | undefined {
+    if (this.doubt === 'none' || this.last === latestResourceVersion) return undefined
+    return this.doubt === 'lost' ? 'first' : 'when silent'
+  }
+
+  /** A whole list arrived, which ends all doubts. */
+  listed(at: ResourceVersion): void {
+    this.last = at
+    this.isUnavailable = false
+    this.doubt = 'none'
+  }
+
+  /** An event or bookmark arrived: the server continues from here. */
+  moved(to: ResourceVersion): void {
+    this.last = to
+    this.doubt = 'none'
   }
 }

@@ -1,65 +1,54 @@
+import { CodedError } from '../../lib/coded-error.ts'
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
 import type { ListerWatcher, WatchOptions } from './lister-watcher.ts'
-import { SuspendedError } from './reflector-errors.ts'
+
+/** The process was suspended, so its connections may be half-open. */
+class SuspendedError extends CodedError {
+  constructor(gapMs: number) {
+    const problem = `the process was suspended for ${Math.round(gapMs)} ms; the watch is reopened`
+    super('SUSPENDED', problem)
+  }
+}
 
 /** An open watch. */
 export class WatchStream {
-  /** When it was requested: some proxies withhold even the headers until the first event. */
-  readonly startedMs: number
   /** How many frames were read. */
   frames = 0
-  readonly #timeoutMs: number
   readonly #iterator: AsyncIterator<readonly Uint8Array[]>
   readonly #controller: AbortController
-  readonly #release: () => void
+  readonly #startedMs: number
+  readonly #timeoutMs: number
   #unread: readonly Uint8Array[] = []
 
-  /** Opens a watch. Rejects as {@link ListerWatcher.watch} does. */
   static async open(
     source: ListerWatcher,
     options: WatchOptions,
     signal: AbortSignal,
   ): Promise<WatchStream> {
-    const controller = new AbortController()
-    const stop = () => controller.abort(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-    if (signal.aborted) stop()
-    const release = () => signal.removeEventListener('abort', stop)
+    // Counted from the request: some proxies withhold even the headers until the first event.
     const startedMs = performance.now()
-    try {
-      const frames = await source.watch(options, controller.signal)
-      return new WatchStream(
-        startedMs,
-        (options.timeoutSeconds ?? 0) * 1000,
-        frames[Symbol.asyncIterator](),
-        controller,
-        release,
-      )
-    } catch (error) {
-      release()
-      throw error
-    }
+    const controller = new AbortController()
+    const frames = await source.watch(options, AbortSignal.any([signal, controller.signal]))
+    const timeoutMs = (options.timeoutSeconds ?? 0) * 1000
+    return new WatchStream(frames[Symbol.asyncIterator](), controller, startedMs, timeoutMs)
   }
 
   private constructor(
-    startedMs: number,
-    timeoutMs: number,
     iterator: AsyncIterator<readonly Uint8Array[]>,
     controller: AbortController,
-    release: () => void,
+    startedMs: number,
+    timeoutMs: number,
   ) {
-    this.startedMs = startedMs
-    this.#timeoutMs = timeoutMs
     this.#iterator = iterator
     this.#controller = controller
-    this.#release = release
+    this.#startedMs = startedMs
+    this.#timeoutMs = timeoutMs
   }
 
   get ageMs(): number {
-    return performance.now() - this.startedMs
+    return performance.now() - this.#startedMs
   }
 
-  /** Whether the stream is younger than `shortWatchMs` and has no frames yet. */
   isShort(shortWatchMs: number): boolean {
     return this.frames === 0 && this.ageMs < shortWatchMs
   }
@@ -112,7 +101,6 @@ export class WatchStream {
 
   /** Ends the watch in any state. */
   async close(): Promise<void> {
-    this.#release()
     this.#controller.abort()
     await this.#iterator.return?.().catch(() => {})
   }

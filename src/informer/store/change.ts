@@ -10,10 +10,8 @@ export interface ChangeOptions {
   readonly key: string
   readonly uid: string
   readonly held: HeldObject
-  /** The decoded form of `held`, if available. */
   readonly object?: KubernetesObject
   readonly previousHeld?: HeldObject
-  /** The decoded form of `previousHeld`, if available. */
   readonly previous?: KubernetesObject
   readonly isInInitialList?: boolean
   readonly finalStateKnown?: boolean

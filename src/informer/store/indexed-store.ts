@@ -1,5 +1,5 @@
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { type WaitOptions, withDeadline } from '../../lib/deadline.ts'
+import { checkedWait, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { atOnce, inSlices } from '../../lib/event-loop.ts'
 import {
@@ -16,7 +16,7 @@ import {
   type ObjectId,
   type StoreView,
 } from './store-view.ts'
-import { StoreContents, type StoredObject, type StoreEntry } from './store-contents.ts'
+import { StoreContents, type StoreContentsOptions, type StoreEntry } from './store-contents.ts'
 import {
   DuplicateIndexError,
   IncomparableResourceVersionError,
@@ -29,98 +29,159 @@ export interface IndexedStoreOptions {
   readonly codec: ObjectCodec
   /** Besides the built-in ones. */
   readonly indexers?: Indexers
-  /** Called when an index function throws. The object is stored anyway. */
   readonly onIndexFailure?: (error: IndexFunctionError) => void
   /** Whether resource versions have an order (promised since Kubernetes 1.35). Default: true. */
   readonly resourceVersionsComparable?: IsOrdered
 }
 
-/**
- * The objects of one resource with indexes (client-go's `ThreadSafeStore` and `Indexer`). Only the shared informer
- * writes to it; all others have a {@link StoreView}.
- */
-export class IndexedStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
+/** What the view of a store shares with its {@link IndexedStore}, which alone writes it. */
+interface StoreState {
   readonly resource: ApiResource
-  readonly #codec: ObjectCodec
-  readonly #onIndexFailure: (error: IndexFunctionError) => void
-  readonly #waiters: ResourceVersionWaiters
-  #indexers: Indexers
-  #contents: StoreContents
-  #resourceVersion = latestResourceVersion
+  readonly codec: ObjectCodec
+  readonly waiters: ResourceVersionWaiters
+  contents: StoreContents
+  resourceVersion: ResourceVersion
+}
 
-  constructor(options: IndexedStoreOptions) {
-    this.resource = options.resource
-    this.#codec = options.codec
-    this.#onIndexFailure = options.onIndexFailure ?? (() => {})
-    this.#waiters = new ResourceVersionWaiters(
-      groupResourceOf(options.resource),
-      options.resourceVersionsComparable ?? true,
-    )
-    this.#indexers = { ...builtInIndexers }
-    this.#contents = this.#newContents()
-    this.addIndexers(options.indexers ?? {})
+/** A read-only view of an informer's store. */
+export class InformerStore<T extends KubernetesObject = KubernetesObject> implements StoreView<T> {
+  readonly resource: ApiResource
+  readonly #state: StoreState
+
+  constructor(state: StoreState) {
+    this.resource = state.resource
+    this.#state = state
   }
 
   get size(): number {
-    return this.#contents.size
+    return this.#state.contents.size
   }
 
   get heldBytes(): number {
-    return this.#contents.bytes + this.#codec.sharedBytes
+    return this.#state.contents.bytes + this.#state.codec.sharedBytes
   }
 
   get resourceVersion(): ResourceVersion {
-    return this.#resourceVersion
+    return this.#state.resourceVersion
   }
 
   idOf(key: string): ObjectId | undefined {
-    return this.#contents.ids.get(key)
+    return this.#state.contents.ids.get(key)
   }
 
   keyOf(id: ObjectId): string {
-    return this.#contents.keys[id] ?? ''
+    return this.#state.contents.keys[id] ?? ''
   }
 
   idOfUid(uid: string): ObjectId | undefined {
-    return this.#contents.idOfUid(uid)
+    return this.#state.contents.idOfUid(uid)
   }
 
   uidOf(id: ObjectId): string {
-    return this.#contents.uids[id] ?? ''
+    return this.#state.contents.uids[id] ?? ''
   }
 
   held(id: ObjectId): HeldObject {
-    const held = this.#contents.helds[id]
+    const held = this.#state.contents.helds[id]
     if (held === undefined) throw new RangeError(`no object has the id ${id} in this tick`)
     return held
   }
 
   projection(selection: ObjectSelection): Projection {
-    return this.#codec.projection(selection)
+    return this.#state.codec.projection(selection)
   }
 
   object(id: ObjectId): T {
-    return this.#codec.decode(this.held(id)) as T
+    return this.#state.codec.decode(this.held(id)) as T
   }
 
   ids(): IterableIterator<ObjectId> {
-    return this.#contents.order.ids()
+    return this.#state.contents.order.ids()
   }
 
   idsAfter(key: string): IterableIterator<ObjectId> {
-    return this.#contents.order.idsAfter(key)
+    return this.#state.contents.order.idsAfter(key)
   }
 
   idsBefore(key: string | undefined): IterableIterator<ObjectId> {
-    return this.#contents.order.idsBefore(key)
+    return this.#state.contents.order.idsBefore(key)
   }
 
   index(name: string): IndexView {
-    const index = this.#contents.indexes.get(name)
+    const index = this.#state.contents.indexes.get(name)
     if (index === undefined) {
       throw new UnknownIndexError(groupResourceOf(this.resource), name, this.indexNames())
     }
     return index
+  }
+
+  hasIndex(name: string): boolean {
+    return this.#state.contents.indexes.has(name)
+  }
+
+  indexNames(): readonly string[] {
+    return [...this.#state.contents.indexes.keys()]
+  }
+
+  label(key: string): IndexView | undefined {
+    return this.#state.contents.labels.key(key)
+  }
+
+  labelKeys(): IterableIterator<string> {
+    return this.#state.contents.labels.keys()
+  }
+
+  labelsOf(id: ObjectId): Readonly<Record<string, string>> {
+    return this.#state.contents.labels.labelsOf(id)
+  }
+
+  hasSameLabels(one: ObjectId, other: ObjectId): boolean {
+    return this.#state.contents.labels.isSame(one, other)
+  }
+
+  /**
+   * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
+   * with `IncomparableResourceVersionError` if versions have no order, or with `InformerStoppedError`.
+   */
+  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions = {}): Promise<void> {
+    return this.#state.waiters.wait(this.#state.resourceVersion, wanted, options)
+  }
+}
+
+/**
+ * The objects of one resource with indexes (client-go's `ThreadSafeStore` and `Indexer`). Only the shared informer
+ * writes to it; all others have its {@link InformerStore}.
+ */
+export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends InformerStore<T> {
+  readonly view: InformerStore<T>
+  readonly codec: ObjectCodec
+  readonly #state: StoreState
+  readonly #generation: Omit<StoreContentsOptions, 'indexers'>
+  #indexers: Indexers
+
+  constructor({
+    resource,
+    codec,
+    indexers = {},
+    onIndexFailure = () => {},
+    resourceVersionsComparable = true,
+  }: IndexedStoreOptions) {
+    const resourceName = groupResourceOf(resource)
+    const generation = { resourceName, codec, onIndexFailure }
+    const state = {
+      resource,
+      codec,
+      waiters: new ResourceVersionWaiters(resourceName, resourceVersionsComparable),
+      contents: new StoreContents({ ...generation, indexers: builtInIndexers }),
+      resourceVersion: latestResourceVersion,
+    }
+    super(state)
+    this.view = new InformerStore(state)
+    this.codec = codec
+    this.#state = state
+    this.#generation = generation
+    this.#indexers = builtInIndexers
+    this.addIndexers(indexers)
   }
 
   /**
@@ -137,35 +198,10 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
     }
   }
 
-  hasIndex(name: string): boolean {
-    return this.#contents.indexes.has(name)
-  }
-
-  indexNames(): readonly string[] {
-    return [...this.#contents.indexes.keys()]
-  }
-
-  label(key: string): IndexView | undefined {
-    return this.#contents.labels.key(key)
-  }
-
-  labelKeys(): IterableIterator<string> {
-    return this.#contents.labels.keys()
-  }
-
-  labelsOf(id: ObjectId): Readonly<Record<string, string>> {
-    return this.#contents.labels.labelsOf(id)
-  }
-
-  hasSameLabels(one: ObjectId, other: ObjectId): boolean {
-    return this.#contents.labels.isSame(one, other)
-  }
-
-  /** Adds and fills indexes at once. If it throws, as {@link backfillIndexers} rejects, it adds none. */
   addIndexers(indexers: Indexers): void {
     this.#declare(indexers)
     try {
-      atOnce(this.#contents.backfill(indexers, this.#decode))
+      atOnce(this.contents.backfill(indexers))
     } catch (error) {
       this.#retract(indexers)
       throw error
@@ -173,92 +209,64 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
   }
 
   /**
-   * Adds and fills indexes in slices, so that a large store does not block the event loop. Resolves when they are
-   * filled, or when `isOver` returns true after a slice. Until then the store does not have them, but their names are
-   * taken. If it rejects, with {@link DuplicateIndexError} or another error, it adds none and frees the names.
+   * Adds and fills indexes in slices, until `isOver`. If it rejects, with {@link DuplicateIndexError} or another error,
+   * it adds none and frees the names.
    */
   async backfillIndexers(indexers: Indexers, isOver: () => boolean = () => false): Promise<void> {
     this.#declare(indexers)
-    const contents = this.#contents
+    const { contents } = this
     try {
       // A list that replaces these contents has the indexes already.
-      await inSlices(
-        contents.backfill(indexers, this.#decode),
-        () => isOver() || contents !== this.#contents,
-      )
+      await inSlices(contents.backfill(indexers), () => isOver() || contents !== this.contents)
     } catch (error) {
       this.#retract(indexers)
       throw error
     }
   }
 
-  /**
-   * Read-your-writes: resolves when the store has applied `wanted` or a later version. Rejects with `DeadlineError`,
-   * with `IncomparableResourceVersionError` if versions have no order, or with the error passed to {@link endWaits}.
-   */
-  waitForResourceVersion(wanted: ResourceVersion, options: WaitOptions): Promise<void> {
-    return this.#waiters.wait(this.#resourceVersion, wanted, options)
-  }
-
-  /** For the writer: rejects all waits for resource versions, since nothing more will be written. */
+  /** Rejects all waits for resource versions, since nothing more will be written. */
   endWaits(error: Error): void {
-    this.#waiters.end(error)
+    this.#state.waiters.end(error)
   }
 
-  /** For the writer: the object under a key. */
-  stored(key: string): StoredObject | undefined {
-    return this.#contents.stored(key)
-  }
-
-  /** For the writer: the keys of all objects. */
-  keys(): IterableIterator<string> {
-    return this.#contents.ids.keys()
-  }
-
-  /** For the writer: adds or replaces an object. */
   put(entry: StoreEntry): void {
-    this.#contents.put(entry)
+    this.contents.put(entry)
   }
 
-  /** For the writer: removes an object. */
   remove(key: string): void {
-    this.#contents.remove(key)
+    this.contents.remove(key)
   }
 
-  /** For the writer: sets the position of what was applied, and resolves waits for it. */
   advance(resourceVersion: ResourceVersion): void {
-    this.#resourceVersion = resourceVersion
-    this.#waiters.reached(resourceVersion)
+    this.#state.resourceVersion = resourceVersion
+    this.#state.waiters.reached(resourceVersion)
   }
 
-  /** For the writer: starts a new generation, invisible until {@link swap}. */
-  stage(): StoreContents {
-    return this.#newContents()
-  }
-
-  /** For the writer: the current generation. */
   get contents(): StoreContents {
-    return this.#contents
+    return this.#state.contents
   }
 
-  /** For the writer: fills the indexes that were added after a generation was staged. */
+  /** Starts a new generation, invisible until {@link swap}. */
+  stage(): StoreContents {
+    return new StoreContents({ ...this.#generation, indexers: this.#indexers })
+  }
+
+  /** Fills the indexes that were added after the generation was staged. */
   *complete(staged: StoreContents): Generator<void, void> {
     let lacking = staged.lacking(this.#indexers)
     while (Object.keys(lacking).length > 0) {
-      yield* staged.backfill(lacking, this.#decode)
+      yield* staged.backfill(lacking)
       lacking = staged.lacking(this.#indexers)
     }
   }
 
-  /** For the writer: replaces the current generation with a staged one, and returns it. */
+  /** Returns the generation before. */
   swap(staged: StoreContents): StoreContents {
     atOnce(this.complete(staged))
-    const before = this.#contents
-    this.#contents = staged
+    const before = this.contents
+    this.#state.contents = staged
     return before
   }
-
-  readonly #decode = (held: HeldObject): KubernetesObject => this.#codec.decode(held)
 
   #declare(indexers: Indexers): void {
     for (const name of Object.keys(indexers)) {
@@ -274,15 +282,6 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> impleme
       Object.entries(this.#indexers).filter(([name]) => !Object.hasOwn(indexers, name)),
     )
   }
-
-  #newContents(): StoreContents {
-    return new StoreContents({
-      resourceName: groupResourceOf(this.resource),
-      indexers: this.#indexers,
-      onIndexFailure: this.#onIndexFailure,
-      bytesOf: (held) => this.#codec.bytesOf(held),
-    })
-  }
 }
 
 /**
@@ -296,12 +295,10 @@ interface Waiter {
   readonly reject: (error: Error) => void
 }
 
-/** The callers that wait until a store has reached a resource version. */
 class ResourceVersionWaiters {
   readonly #resourceName: string
   #isOrdered: IsOrdered
   readonly #waiting = new Set<Waiter>()
-  /** The error with which all waits end. */
   #ended: Error | undefined
 
   constructor(resourceName: string, isOrdered: IsOrdered) {
@@ -312,8 +309,9 @@ class ResourceVersionWaiters {
   async wait(
     current: ResourceVersion,
     wanted: ResourceVersion,
-    { deadlineMs, signal }: WaitOptions,
+    options: WaitOptions,
   ): Promise<void> {
+    const { deadlineMs, signal } = checkedWait(options)
     if (current === wanted) return
     if (compareResourceVersions(wanted, wanted) === undefined) throw this.#incomparable(wanted)
     const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -27,13 +27,9 @@ export interface Lister<T extends KubernetesObject = KubernetesObject> {
   namespaced(namespace: string): Lister<T>
 }
 
-export function listerOf<T extends KubernetesObject>(store: StoreView<T>): Lister<T> {
-  return lister(store, undefined)
-}
-
-function lister<T extends KubernetesObject>(
+export function listerOf<T extends KubernetesObject>(
   store: StoreView<T>,
-  namespace: string | undefined,
+  namespace?: string,
 ): Lister<T> {
   const keyOf = (name: string): string =>
     objectKey(namespace === undefined ? { name } : { namespace, name })
@@ -57,7 +53,7 @@ function lister<T extends KubernetesObject>(
       const id = store.idOf(keyOf(name))
       return id === undefined ? undefined : store.object(id)
     },
-    namespaced: (only) => lister(store, only),
+    namespaced: (only) => listerOf(store, only),
   }
 }
 
@@ -111,7 +107,7 @@ export function indexerOf<T extends KubernetesObject>(store: IndexedStore<T>): I
   ]
   return {
     list: () => Array.from(store.ids(), (id) => store.object(id)),
-    listKeys: () => [...store.keys()],
+    listKeys: () => [...store.contents.ids.keys()],
     getByKey: (key) => {
       const id = store.idOf(key)
       return id === undefined ? undefined : store.object(id)

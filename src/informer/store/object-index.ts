@@ -3,8 +3,7 @@ import type { IndexView, ObjectId, PostingView } from './store-view.ts'
 
 /**
  * The objects that share a value: an unordered array of ids, and for each the slot of the value among the object's
- * values. Removing an id takes constant time: the last id moves into its place, and the caller updates the moved
- * object's position.
+ * values.
  */
 class Posting implements PostingView {
   readonly value: string
@@ -55,9 +54,7 @@ type Owner = number
 const slotUnit = 2 ** 32
 const none: readonly string[] = []
 
-/** The memory of a membership, a position, and an id in a posting. */
 const slotBytes = 26
-/** The memory of a map entry and the value's text. */
 const valueBytes = 92
 /** A sparse array allocates so many slots for each used one. */
 const sparseSlots = 3
@@ -66,15 +63,13 @@ const sparseSlots = 3
  * An index: from each value to the objects that have it, and back. Adding, removing and testing one value of one object
  * takes constant time, even for a value that every object has.
  *
- * The trick is what each object keeps. A set of ids per value would be simple, but costs some 60 bytes per id. A bare
- * array of ids costs 8, but removing an id would require a search. So each object keeps its position in each of its
- * postings, and the posting keeps which of the object's values it is (the slot). The last id moves into the gap, and
- * only its position changes. An object's own memberships tell its values.
+ * The trick is what each object keeps. A set of ids per value costs some 60 bytes per id. A bare array costs 8, but
+ * removing an id would require a search. So each object keeps its position in each of its postings, and the posting
+ * keeps which of the object's values it is (the slot). The last id moves into the gap, and only its position changes.
  *
  * Two common cases keep less. A value that only one object has (a name, an IP address) has no posting: the value leads
- * to the id and slot in one number, and the object's membership is the value itself. When a second object gets the
- * value, the two get a posting. And an object with one value keeps its membership and position bare, instead of in
- * arrays.
+ * to the id and slot in one number, and the object's membership is the value itself. And an object with one value keeps
+ * its membership and position bare, instead of in arrays.
  */
 export class ObjectIndex implements IndexView {
   readonly name: string
@@ -82,7 +77,6 @@ export class ObjectIndex implements IndexView {
   readonly #memberships: (Membership | Membership[] | undefined)[] = []
   readonly #positions: (number | number[])[] = []
   #ordered: SortedList<string> | undefined
-  /** The number of objects with a value. */
   #objects = 0
 
   constructor(name: string) {
@@ -96,7 +90,6 @@ export class ObjectIndex implements IndexView {
     return slots * slotBytes + this.#byValue.size * perValue
   }
 
-  /** The number of distinct values. */
   get size(): number {
     return this.#byValue.size
   }
@@ -105,10 +98,7 @@ export class ObjectIndex implements IndexView {
     return this.#objects
   }
 
-  /**
-   * The sorted dictionary is built on the first call and kept up to date from then on, so that indexes without ordered
-   * reads do not pay for it.
-   */
+  /** Sorted on the first call, so that other indexes do not pay for it. */
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
     if (this.#ordered === undefined) {
       this.#ordered = new SortedList((value) => value)
@@ -122,7 +112,7 @@ export class ObjectIndex implements IndexView {
     return typeof found === 'number' ? new SinglePosting(found % slotUnit) : found
   }
 
-  /** Any object with this value, without creating a posting: for values that identify objects. */
+  /** Any object with this value, without creating a posting. */
   anyOf(value: string): ObjectId | undefined {
     const found = this.#byValue.get(value)
     if (typeof found === 'number') return found % slotUnit
@@ -189,7 +179,6 @@ export class ObjectIndex implements IndexView {
     }
   }
 
-  /** Removes the object from the index. */
   delete(id: ObjectId): void {
     const membership = this.#memberships[id]
     if (membership === undefined) return
@@ -228,7 +217,6 @@ export class ObjectIndex implements IndexView {
     return posting
   }
 
-  /** The value's only object gets company: its membership becomes the shared posting. */
   #share(owner: Owner, posting: Posting): void {
     const id = owner % slotUnit
     const slot = (owner - id) / slotUnit
@@ -277,7 +265,6 @@ class SinglePosting implements PostingView {
   }
 }
 
-/** Removes repeated values. */
 function distinct(values: readonly string[]): readonly string[] {
   if (values.length < 2) return values
   const once = new Set(values)
@@ -296,8 +283,7 @@ interface DerivedIndexOptions {
 }
 
 /**
- * An index of a value that the store keeps for each object anyway. Reading an object's value is free. The postings are
- * built when they are first read, and kept up to date from then on.
+ * An index of a value that the store keeps for each object anyway. The postings are built when they are first read.
  */
 export class DerivedIndex implements IndexView {
   readonly name: string
@@ -314,20 +300,30 @@ export class DerivedIndex implements IndexView {
     return this.#index?.bytes ?? 0
   }
 
+  /** The postings. */
+  get built(): ObjectIndex {
+    if (this.#index === undefined) {
+      const index = new ObjectIndex(this.name)
+      for (const id of this.#options.ids()) index.set(id, this.valuesOf(id))
+      this.#index = index
+    }
+    return this.#index
+  }
+
   get objectCount(): number {
-    return this.#built().objectCount
+    return this.built.objectCount
   }
 
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
-    return this.#built().orderedValues(from, descending)
+    return this.built.orderedValues(from, descending)
   }
 
   posting(value: string): PostingView | undefined {
-    return this.#built().posting(value)
+    return this.built.posting(value)
   }
 
-  anyOf(value: string): ObjectId | undefined {
-    return this.#built().anyOf(value)
+  values(): IterableIterator<string> {
+    return this.built.values()
   }
 
   has(id: ObjectId, value: string): boolean {
@@ -340,33 +336,124 @@ export class DerivedIndex implements IndexView {
 
   valuesOf(id: ObjectId): readonly string[] {
     const value = this.#options.valueOf(id)
-    return value === undefined ? [] : [value]
+    return value === undefined ? none : [value]
   }
 
   endValue(id: ObjectId): string | undefined {
     return this.#options.valueOf(id)
   }
 
-  values(): IterableIterator<string> {
-    return this.#built().values()
-  }
-
-  /** An object was stored, or its value may have changed. */
   update(id: ObjectId): void {
     this.#index?.set(id, this.valuesOf(id))
   }
 
-  /** An object was removed. */
   delete(id: ObjectId): void {
     this.#index?.delete(id)
   }
+}
 
-  #built(): ObjectIndex {
-    if (this.#index === undefined) {
-      const index = new ObjectIndex(this.name)
-      for (const id of this.#options.ids()) index.set(id, this.valuesOf(id))
-      this.#index = index
+/** A set of label keys with their indexes in the same order. */
+interface KeySet {
+  readonly keys: readonly string[]
+  readonly indexes: readonly ObjectIndex[]
+}
+
+/** The labels of a store's objects: one index per label key, so that label selectors are set operations. */
+export class LabelIndex {
+  readonly #byKey = new Map<string, ObjectIndex>()
+  /** The key set of each object. Siblings share one. */
+  readonly #keySets: (KeySet | undefined)[] = []
+  readonly #known = new Map<string, KeySet>()
+
+  /** The approximate size in memory. */
+  get bytes(): number {
+    let bytes = this.#keySets.length * 8
+    for (const index of this.#byKey.values()) bytes += index.bytes
+    return bytes
+  }
+
+  key(key: string): IndexView | undefined {
+    return this.#byKey.get(key)
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#byKey.keys()
+  }
+
+  labelsOf(id: ObjectId): Readonly<Record<string, string>> {
+    const keySet = this.#keySets[id]
+    if (keySet === undefined) return noLabels
+    const { keys, indexes } = keySet
+    const labels: Record<string, string> = {}
+    for (let at = 0; at < keys.length; at++) {
+      labels[keys[at] ?? ''] = indexes[at]?.endValue(id, false) ?? ''
     }
-    return this.#index
+    return labels
+  }
+
+  /** Siblings share their key set and, for each value, a posting. */
+  isSame(one: ObjectId, other: ObjectId): boolean {
+    const keySet = this.#keySets[one]
+    if (keySet !== this.#keySets[other]) return false
+    if (keySet === undefined) return true
+    for (const index of keySet.indexes) if (!index.isSame(one, other)) return false
+    return true
+  }
+
+  /** Accepts any value of `labels`. Ignores it if it is not an object, and entries that are not strings. */
+  set(id: ObjectId, found: unknown): void {
+    const labels = labelsIn(found)
+    const before = this.#keySets[id]?.keys ?? none
+    const keys = Object.keys(labels)
+    for (const old of before) if (!Object.hasOwn(labels, old)) this.#remove(id, old)
+    for (const key of keys) {
+      let index = this.#byKey.get(key)
+      if (index === undefined) this.#byKey.set(key, (index = new ObjectIndex(key)))
+      index.set(id, [labels[key] ?? ''])
+    }
+    const isSame = keys.length === before.length && keys.every((key, at) => key === before[at])
+    if (!isSame) this.#keySets[id] = keys.length === 0 ? undefined : this.#shared(keys)
+  }
+
+  delete(id: ObjectId): void {
+    for (const key of this.#keySets[id]?.keys ?? none) this.#remove(id, key)
+    this.#keySets[id] = undefined
+  }
+
+  #remove(id: ObjectId, key: string): void {
+    const index = this.#byKey.get(key)
+    index?.delete(id)
+    if (index?.size !== 0) return
+    this.#byKey.delete(key)
+    // Key sets with this key are unused now; a new index of the key needs new ones.
+    this.#known.clear()
+  }
+
+  #shared(keys: readonly string[]): KeySet {
+    const signature = JSON.stringify(keys)
+    const known = this.#known.get(signature)
+    if (known !== undefined) return known
+    // Label keys come from templates, so there are few key sets. If there are many, start again.
+    if (this.#known.size >= maxKeySets) this.#known.clear()
+    const indexes = keys.map((key) => this.#byKey.get(key)).filter((one) => one !== undefined)
+    const keySet = { keys, indexes }
+    this.#known.set(signature, keySet)
+    return keySet
   }
 }
+
+function labelsIn(found: unknown): Readonly<Record<string, string>> {
+  if (typeof found !== 'object' || found === null || Array.isArray(found)) return noLabels
+  for (const key in found) {
+    if (typeof (found as Record<string, unknown>)[key] === 'string') continue
+    return Object.fromEntries(Object.entries(found).filter(isLabel))
+  }
+  return found as Readonly<Record<string, string>>
+}
+
+function isLabel(entry: [string, unknown]): entry is [string, string] {
+  return typeof entry[1] === 'string'
+}
+
+const noLabels: Readonly<Record<string, string>> = {}
+const maxKeySets = 4096

@@ -1,14 +1,9 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ObjectId } from './store-view.ts'
 
-/** Inserting moves at most so many items: a few kilobytes. */
 const maxChunk = 512
 
-/**
- * Items ordered by their keys (by UTF-16 code units), each key once: a list of sorted chunks. Inserting and removing
- * cost a search and a short move. Walks start anywhere, in either direction, at the cost of a search. Do not modify it
- * during a walk.
- */
+/** Items ordered by their keys (UTF-16 code units), each key once, in sorted chunks. Do not modify it during a walk. */
 export class SortedList<T> {
   readonly #keyOf: (item: T) => string
   readonly #chunks: T[][] = []
@@ -63,7 +58,6 @@ export class SortedList<T> {
     return new Walk(this.#chunks, at, last, -1)
   }
 
-  /** The last chunk that starts at or before `key`; else the first one. */
   #chunkAt(key: string): number {
     let low = 0
     let high = this.#chunks.length
@@ -76,7 +70,6 @@ export class SortedList<T> {
     return Math.max(0, low - 1)
   }
 
-  /** The position of the first item with a key from `key` on. */
   #positionIn(chunk: readonly T[], key: string): number {
     if (chunk.length > 0 && this.#keyOf(chunk.at(-1) as T) < key) return chunk.length
     let low = 0

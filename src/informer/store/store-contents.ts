@@ -1,12 +1,10 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { DerivedIndex, ObjectIndex } from './object-index.ts'
+import { DerivedIndex, LabelIndex, ObjectIndex } from './object-index.ts'
 import { KeyOrder } from './sorted-list.ts'
-import { LabelIndex } from './label-index.ts'
-import type { HeldObject } from '../codec/object-codec.ts'
+import type { HeldObject, ObjectCodec } from '../codec/object-codec.ts'
 import type { Indexers, IndexFunction, IndexView, ObjectId } from './store-view.ts'
 import { IndexFunctionError } from './store-errors.ts'
 
-/** An object to store. */
 export interface StoreEntry {
   readonly key: string
   readonly held: HeldObject
@@ -20,17 +18,31 @@ export interface StoredObject {
   readonly resourceVersion: string
 }
 
-export interface StoreContentsOptions extends FunctionIndexesOptions {
+export interface StoreContentsOptions {
+  /** For error messages: `pods`. */
+  readonly resourceName: string
   readonly indexers: Indexers
-  /** The approximate memory of a held object, without what it shares with others. */
-  readonly bytesOf: (held: HeldObject) => number
+  readonly onIndexFailure: (error: IndexFunctionError) => void
+  readonly codec: Pick<ObjectCodec, 'bytesOf' | 'decode'>
 }
 
 /** The memory per object besides its key's text: entries of tables, UID and resource version. */
 const entryBytes = 170
 
-/** How many objects are indexed between two points where the work may pause. */
+/** Between two points where the work may pause. */
 const objectsPerStep = 16
+
+/**
+ * The most values of one object in an index. An API server accepts objects with some twenty thousand, and indexing those
+ * with each state would block the informer's loop.
+ */
+const maxValuesPerObject = 5_000
+
+/** An index that a function computes from each object. */
+interface FunctionIndex {
+  readonly index: ObjectIndex
+  readonly compute: IndexFunction
+}
 
 /**
  * One generation of a store: its objects, numbered, and all their indexes. A relist fills a new generation beside the
@@ -47,7 +59,7 @@ export class StoreContents {
   readonly indexes: Map<string, IndexView> = new Map()
   readonly #byUid: DerivedIndex
   readonly #derived: readonly DerivedIndex[]
-  readonly #functions: FunctionIndexes
+  readonly #functions: FunctionIndex[] = []
   readonly #resourceVersions: string[] = []
   readonly #free: ObjectId[] = []
   readonly #options: StoreContentsOptions
@@ -56,19 +68,15 @@ export class StoreContents {
 
   constructor(options: StoreContentsOptions) {
     this.#options = options
-    this.#functions = new FunctionIndexes(options)
     const ids = () => this.ids.values()
-    this.#byUid = new DerivedIndex({
-      name: 'uid',
-      valueOf: (id) => this.uids[id] || undefined,
-      ids,
-    })
+    const uidOf = (id: ObjectId) => this.uids[id] || undefined
+    this.#byUid = new DerivedIndex({ name: 'uid', valueOf: uidOf, ids })
     this.#derived = [
       new DerivedIndex({ name: 'name', valueOf: (id) => nameOf(this.keys[id]), ids }),
       this.#byUid,
     ]
     for (const index of this.#derived) this.indexes.set(index.name, index)
-    for (const { index } of this.#functions.add(this.lacking(options.indexers))) {
+    for (const { index } of this.#add(this.lacking(options.indexers))) {
       this.indexes.set(index.name, index)
     }
   }
@@ -78,14 +86,14 @@ export class StoreContents {
   }
 
   idOfUid(uid: string): ObjectId | undefined {
-    return this.#byUid.anyOf(uid)
+    return this.#byUid.built.anyOf(uid)
   }
 
   /** The approximate memory of the objects (as the codec counts) and their indexes. */
   get bytes(): number {
-    const indices = this.labels.bytes + this.#functions.bytes
-    let bytes = indices + this.#heldBytes + this.#keyBytes + this.size * entryBytes
+    let bytes = this.labels.bytes + this.#heldBytes + this.#keyBytes + this.size * entryBytes
     for (const index of this.#derived) bytes += index.bytes
+    for (const { index } of this.#functions) bytes += index.bytes
     return bytes
   }
 
@@ -93,14 +101,9 @@ export class StoreContents {
     const id = this.ids.get(key)
     const held = id === undefined ? undefined : this.helds[id]
     if (id === undefined || held === undefined) return undefined
-    return {
-      held,
-      uid: this.uids[id] ?? '',
-      resourceVersion: this.#resourceVersions[id] ?? '',
-    }
+    return { held, uid: this.uids[id] ?? '', resourceVersion: this.#resourceVersions[id] ?? '' }
   }
 
-  /** Adds or replaces an object and updates its index entries. */
   put({ key, held, object }: StoreEntry): void {
     let id = this.ids.get(key)
     if (id === undefined) {
@@ -115,11 +118,10 @@ export class StoreContents {
     this.uids[id] = textOf(metadata.uid)
     this.#resourceVersions[id] = textOf(metadata.resourceVersion)
     for (const index of this.#derived) index.update(id)
-    this.#functions.update(id, key, object)
+    for (const one of this.#functions) this.#compute(one, id, key, object)
     this.labels.set(id, metadata.labels)
   }
 
-  /** Replaces the held form of an object that has not changed. */
   keepHeld(key: string, held: HeldObject): void {
     const id = this.ids.get(key)
     if (id !== undefined) this.#hold(id, held)
@@ -129,7 +131,7 @@ export class StoreContents {
     const id = this.ids.get(key)
     if (id === undefined) return
     for (const index of this.#derived) index.delete(id)
-    this.#functions.delete(id)
+    for (const { index } of this.#functions) index.delete(id)
     this.labels.delete(id)
     this.order.remove(key)
     this.ids.delete(key)
@@ -140,7 +142,7 @@ export class StoreContents {
     this.#free.push(id)
   }
 
-  /** The values of an object in an index; none if either does not exist. */
+  /** No values if the object or the index does not exist. */
   valuesOf(key: string, index: string): readonly string[] {
     const id = this.ids.get(key)
     return id === undefined ? [] : (this.indexes.get(index)?.valuesOf(id) ?? [])
@@ -148,116 +150,46 @@ export class StoreContents {
 
   /** The index functions that this generation lacks. */
   lacking(indexers: Indexers): Indexers {
-    return Object.fromEntries(
-      Object.entries(indexers).filter(
-        ([name]) => !this.#functions.has(name) && !this.indexes.has(name),
-      ),
-    )
+    const has = (name: string) =>
+      this.indexes.has(name) || this.#functions.some(({ index }) => index.name === name)
+    return Object.fromEntries(Object.entries(indexers).filter(([name]) => !has(name)))
   }
 
   /**
    * Adds and fills indexes. They follow all changes from the first step on, but can only be read after the last one. If
    * it throws, it adds none.
    */
-  *backfill(
-    indexers: Indexers,
-    decode: (held: HeldObject) => KubernetesObject,
-  ): Generator<void, true> {
-    const added = this.#functions.add(indexers)
+  *backfill(indexers: Indexers): Generator<void, true> {
+    const added = this.#add(indexers)
     try {
       // In the order of ids. An id that is reused meanwhile is only indexed twice.
       for (let id = 0; id < this.keys.length; id++) {
         if (id % objectsPerStep === objectsPerStep - 1) yield
         const held = this.helds[id]
         if (held === undefined) continue
-        const object = decode(held)
-        for (const one of added) this.#functions.set(one, id, this.keys[id] ?? '', object)
+        const object = this.#options.codec.decode(held)
+        for (const one of added) this.#compute(one, id, this.keys[id] ?? '', object)
       }
     } catch (error) {
-      this.#functions.drop(added)
+      for (const one of added) this.#functions.splice(this.#functions.indexOf(one), 1)
       throw error
     }
     for (const { index } of added) this.indexes.set(index.name, index)
     return true
   }
 
-  #hold(id: ObjectId, held: HeldObject | undefined): void {
-    const { bytesOf } = this.#options
-    const before = this.helds[id]
-    if (before !== undefined) this.#heldBytes -= bytesOf(before)
-    if (held !== undefined) this.#heldBytes += bytesOf(held)
-    this.helds[id] = held
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function nameOf(key: string | undefined): string | undefined {
-  return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
-}
-
-/**
- * The maximum number of values per object and index. An API server accepts objects with some twenty thousand, and
- * indexing those with each state would block the informer's loop.
- */
-const maxValuesPerObject = 5_000
-
-interface FunctionIndex {
-  readonly index: ObjectIndex
-  readonly compute: IndexFunction
-}
-
-interface FunctionIndexesOptions {
-  /** For error messages: `pods`. */
-  readonly resourceName: string
-  readonly onIndexFailure: (error: IndexFunctionError) => void
-}
-
-/** The indexes of a store that functions compute from each object. */
-class FunctionIndexes {
-  readonly #options: FunctionIndexesOptions
-  readonly #all: FunctionIndex[] = []
-
-  constructor(options: FunctionIndexesOptions) {
-    this.#options = options
-  }
-
-  /** The approximate size in memory. */
-  get bytes(): number {
-    return this.#all.reduce((sum, { index }) => sum + index.bytes, 0)
-  }
-
-  has(name: string): boolean {
-    return this.#all.some(({ index }) => index.name === name)
-  }
-
   /** Adds empty indexes. From now on they follow all changes. */
-  add(indexers: Indexers): readonly FunctionIndex[] {
+  #add(indexers: Indexers): readonly FunctionIndex[] {
     const added = Object.entries(indexers).map(([name, compute]) => ({
       index: new ObjectIndex(name),
       compute,
     }))
-    this.#all.push(...added)
+    this.#functions.push(...added)
     return added
   }
 
-  /** Removes indexes. */
-  drop(added: readonly FunctionIndex[]): void {
-    for (const one of added) this.#all.splice(this.#all.indexOf(one), 1)
-  }
-
-  /** An object was stored, in its first or another state. */
-  update(id: ObjectId, key: string, object: KubernetesObject): void {
-    for (const one of this.#all) this.set(one, id, key, object)
-  }
-
-  /**
-   * Computes one index of an object. If the function throws or returns too many values, the object is not in that
-   * index.
-   */
-  set(
+  /** An object whose function throws or returns too many values is not in that index. */
+  #compute(
     { index, compute }: FunctionIndex,
     id: ObjectId,
     key: string,
@@ -280,7 +212,19 @@ class FunctionIndexes {
     }
   }
 
-  delete(id: ObjectId): void {
-    for (const { index } of this.#all) index.delete(id)
+  #hold(id: ObjectId, held: HeldObject | undefined): void {
+    const { codec } = this.#options
+    const before = this.helds[id]
+    if (before !== undefined) this.#heldBytes -= codec.bytesOf(before)
+    if (held !== undefined) this.#heldBytes += codec.bytesOf(held)
+    this.helds[id] = held
   }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+function nameOf(key: string | undefined): string | undefined {
+  return key === undefined ? undefined : key.slice(key.indexOf('/') + 1)
 }

@@ -1,27 +1,44 @@
-import {
-  aLimit,
-  aNumber,
-  checkedOptions,
-  InvalidOptionError,
-  withDefaults,
-} from '../../lib/options.ts'
-import { type RateLimiter, workQueueDefaults } from './work-queue-options.ts'
+import { aLimit, aNumber, checkedOptions, InvalidOptionError } from '../../lib/options.ts'
 
-const { baseDelayMs: baseMs, maxDelayMs: maxMs, qps: perSecond, burst: atOnce } = workQueueDefaults
-const delayDefaults: Record<'baseDelayMs' | 'maxDelayMs', number> = {
-  baseDelayMs: baseMs,
-  maxDelayMs: maxMs,
+/**
+ * The defaults of the work queue, its rate limiter and its workers. The limiter's are client-go's
+ * (`util/workqueue/default_rate_limiters.go`). The deadlines for stopping fit into the 30 s that Kubernetes gives a pod
+ * after SIGTERM.
+ */
+export const workQueueDefaults = {
+  /** The delay of a key's first retry; doubled by each further failure. */
+  baseDelayMs: 5,
+  maxDelayMs: 1_000_000,
+  /** Retries of all keys together, per second and at once. */
+  qps: 10,
+  burst: 100,
+  reconcileDeadlineMs: 600_000,
+  drainDeadlineMs: 20_000,
+  stopDeadlineMs: 5_000,
+} as const
+
+/**
+ * How long a key waits for its next attempt (client-go's `RateLimiter`, `util/workqueue/default_rate_limiters.go`). A
+ * limiter that counts remembers each failed key until `forget`: it is bounded by the number of keys. Keys that are not
+ * strings are passed as the text of the queue's `identify`.
+ */
+export interface RateLimiter {
+  /** The delay in milliseconds. Counts one more failure of the key. */
+  when(key: string): number
+  /** The key has succeeded, or was given up. */
+  forget(key: string): void
+  /** How many times `when` was called for the key since `forget`; 0 if the limiter does not count. */
+  numRequeues(key: string): number
 }
-const bucketDefaults: Record<'qps' | 'burst', number> = { qps: perSecond, burst: atOnce }
 
 /** Per key: `baseDelayMs`, doubled by each failure, at most `maxDelayMs`. Throws `InvalidOptionError`. */
 export function itemExponentialFailureRateLimiter(
   options: { readonly baseDelayMs?: number; readonly maxDelayMs?: number } = {},
 ): RateLimiter {
-  const { baseDelayMs, maxDelayMs } = withDefaults<typeof delayDefaults>(
-    delayDefaults,
-    checkedOptions('a rate limiter', options, { baseDelayMs: aNumber(), maxDelayMs: aNumber() }),
-  )
+  const { baseDelayMs, maxDelayMs } = {
+    ...workQueueDefaults,
+    ...checkedOptions('a rate limiter', options, { baseDelayMs: aNumber(), maxDelayMs: aNumber() }),
+  }
   return countingLimiter((failures) =>
     // Beyond that exponent, 0 ms would become NaN.
     Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(1023, failures - 1)),
@@ -54,10 +71,10 @@ export function itemFastSlowRateLimiter(options: {
 export function bucketRateLimiter(
   options: { readonly qps?: number; readonly burst?: number } = {},
 ): RateLimiter {
-  const { qps, burst } = withDefaults<typeof bucketDefaults>(
-    bucketDefaults,
-    checkedOptions('a rate limiter', options, { qps: aLimit(), burst: aLimit(1) }),
-  )
+  const { qps, burst } = {
+    ...workQueueDefaults,
+    ...checkedOptions('a rate limiter', options, { qps: aLimit(), burst: aLimit(1) }),
+  }
   if (qps === 0) throw new InvalidOptionError('qps', qps, 'a number greater than 0')
   let tokens = burst
   let filledAtMs = performance.now()

@@ -1,13 +1,61 @@
 import { checkedWait, maxTimerMs, type WaitOptions, withDeadline } from '../../lib/deadline.ts'
-import { checkedOptions, InvalidOptionError, type OptionChecks } from '../../lib/options.ts'
-import { FifoKeys, keyIdentity, type PendingKeys } from './pending-keys.ts'
-import { defaultControllerRateLimiter } from './rate-limiter.ts'
 import {
-  type RateLimiter,
-  workQueueChecks,
-  type WorkQueueObserver,
-  type WorkQueueOptions,
-} from './work-queue-options.ts'
+  aFunction,
+  anObject,
+  checkedOptions,
+  InvalidOptionError,
+  type OptionChecks,
+} from '../../lib/options.ts'
+import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts'
+
+/**
+ * The order in which keys are handed out (client-go's `workqueue.Queue`). A key is not pushed again before it is
+ * popped.
+ */
+export interface PendingKeys<K = string> {
+  readonly length: number
+  push(key: K): void
+  /** The next key; `undefined` if there is none. */
+  pop(): K | undefined
+  /** A waiting key was added again. */
+  touch(key: K): void
+}
+
+/**
+ * Reports for metrics (client-go's `MetricsProvider`, `util/workqueue/metrics.go`). Every method is optional and must
+ * not throw. Read gauges from the queue: `depth`, `longestRunningMs`, `unfinishedWorkMs`.
+ */
+export interface WorkQueueObserver<K = string> {
+  /** A key needs processing that did not before. */
+  added?(key: K): void
+  /** A worker has taken a key, `latencyMs` after it was added. */
+  started?(key: K, latencyMs: number): void
+  /** The worker is done with the key. */
+  finished?(key: K, workMs: number): void
+  /** A key was added with a delay, or by the rate limiter. */
+  retried?(key: K, delayMs: number): void
+}
+
+/** Options of `createWorkQueue`. */
+export interface WorkQueueOptions<K = string> {
+  /** The delay of retries; default: client-go's limiter. Do not share it between queues. */
+  readonly rateLimiter?: RateLimiter
+  /** The order of the keys; default: first in, first out. */
+  readonly pending?: PendingKeys<K>
+  readonly observer?: WorkQueueObserver<K>
+  /**
+   * The text that identifies keys that are not strings: keys with equal texts are one key. Default: JSON with sorted
+   * members.
+   */
+  readonly identify?: (key: K) => string
+}
+
+const workQueueChecks: OptionChecks<WorkQueueOptions> = {
+  rateLimiter: anObject,
+  pending: anObject,
+  observer: anObject,
+  identify: aFunction,
+}
 
 type Taker<K> = (key: K | undefined) => void
 
@@ -375,4 +423,58 @@ class DelayedKeys<K> {
 
 function isBefore(one: DelayedKey<unknown>, other: DelayedKey<unknown>): boolean {
   return one.dueMs === other.dueMs ? one.order < other.order : one.dueMs < other.dueMs
+}
+
+/** Prevents copying short queues over and over. */
+const minCompactLength = 64
+
+/** First in, first out. A key that is added again keeps its place. */
+class FifoKeys<K = string> implements PendingKeys<K> {
+  #keys: K[] = []
+  #head = 0
+
+  get length(): number {
+    return this.#keys.length - this.#head
+  }
+
+  push(key: K): void {
+    this.#keys.push(key)
+  }
+
+  pop(): K | undefined {
+    if (this.length === 0) return undefined
+    const key = this.#keys[this.#head]
+    this.#head += 1
+    if (this.#head >= minCompactLength && this.#head * 2 >= this.#keys.length) {
+      this.#keys = this.#keys.slice(this.#head)
+      this.#head = 0
+    }
+    return key
+  }
+
+  touch(): void {}
+}
+
+/**
+ * The text that identifies a key: a string itself; for other keys their JSON with sorted members, so that `{ cluster,
+ * name }` and `{ name, cluster }` with equal values are one key.
+ */
+export function keyIdentity(key: unknown): string {
+  return typeof key === 'string' ? key : sortedJson(key)
+}
+
+/** A key as messages show it. */
+export function shownKey(key: unknown): string {
+  return typeof key === 'string' ? JSON.stringify(key) : sortedJson(key)
+}
+
+function sortedJson(value: unknown): string {
+  if (typeof value === 'bigint') return `${value}n`
+  if (Array.isArray(value)) return `[${value.map(sortedJson).join(',')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value)
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${sortedJson(member)}`)
+  return `{${members.join(',')}}`
 }

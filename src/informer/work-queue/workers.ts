@@ -1,19 +1,106 @@
-import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import { DeadlineError, maxTimerMs, withDeadline } from '../../lib/deadline.ts'
 import {
+  aDuration,
+  aFunction,
+  aLimit,
   checkedOptions,
   InvalidOptionError,
   type OptionChecks,
-  withDefaults,
 } from '../../lib/options.ts'
-import { keyIdentity } from './pending-keys.ts'
-import { Reconciliation, type Reconcile } from './reconciliation.ts'
-import {
-  ReconcileStuckError,
-  workersChecks,
-  workQueueDefaults,
-  type WorkersOptions,
-} from './work-queue-options.ts'
-import type { WorkQueue } from './work-queue.ts'
+import { workQueueDefaults } from './rate-limiter.ts'
+import { keyIdentity, shownKey, type WorkQueue } from './work-queue.ts'
+
+/** How workers retry and stop. Times are milliseconds; `Infinity` means no deadline. */
+export interface WorkersOptions<K = string> {
+  /**
+   * After one failure and so many retries a key is given up. That is a warning of the process, whatever `onFailure`
+   * does. Default: never.
+   */
+  readonly maxRetries?: number
+  /** After this time the signal of a reconcile aborts. */
+  readonly reconcileDeadlineMs?: number
+  /**
+   * How long the keys in the queue may take after the workers' signal has aborted. Then every reconcile is aborted.
+   */
+  readonly drainDeadlineMs?: number
+  /** How long an aborted reconcile may take to end while the workers stop. */
+  readonly stopDeadlineMs?: number
+  /** Called for every reconcile that throws; must not throw. Without it, failures are warnings of the process. */
+  readonly onFailure?: (error: ReconcileError<K>) => void
+}
+
+const workersChecks: OptionChecks<WorkersOptions> = {
+  maxRetries: aLimit(),
+  reconcileDeadlineMs: aDuration,
+  drainDeadlineMs: aDuration,
+  stopDeadlineMs: aDuration,
+  onFailure: aFunction,
+}
+
+/** A reconcile threw or rejected; `cause` is its error. */
+export class ReconcileError<K = unknown> extends CodedError {
+  readonly key: K
+  /** How many times in a row the key has failed, including this one. */
+  readonly failures: number
+  /** Whether the key is retried. False after `maxRetries`, and while the queue shuts down. */
+  readonly retried: boolean
+
+  constructor(
+    key: K,
+    cause: unknown,
+    outcome: { readonly failures: number; readonly retried: boolean },
+  ) {
+    const { failures, retried } = outcome
+    const next = retried ? 'will be tried again' : 'given up'
+    super(
+      'RECONCILE',
+      `reconcile of ${shownKey(key)} failed (${failures} in a row, ${next}): ${String(cause)}`,
+      { value: key, cause },
+    )
+    this.key = key
+    this.failures = failures
+    this.retried = retried
+  }
+}
+
+/** Reconciles kept running although their signal had aborted. `value` has their keys. */
+export class ReconcileStuckError<K = unknown> extends CodedError {
+  readonly keys: readonly K[]
+
+  constructor(keys: readonly K[], deadlineMs: number) {
+    const names = keys.map(shownKey).join(', ')
+    super('RECONCILE_STUCK', `still running ${deadlineMs} ms after the abort: ${names}`, {
+      value: keys,
+      hint: 'let reconcile end when its signal is aborted, or allow it a longer stopDeadlineMs',
+    })
+    this.keys = keys
+  }
+}
+
+/** A reconcile throws this if retrying is useless: the key is given up. `cause` says why. */
+export class TerminalError extends CodedError {
+  constructor(message: string, cause?: unknown) {
+    super('TERMINAL', message, { cause })
+  }
+}
+
+/** The result of a reconcile. */
+export interface ReconcileResult {
+  /** Process the key again after this time, although it has succeeded. */
+  readonly requeueAfterMs?: number
+}
+
+/**
+ * Makes the state of the world match the wanted state for one key. It receives no event: it reads the newest state, and
+ * may be called without need. `signal` aborts when the reconcile takes too long or the workers stop. What it throws is
+ * retried, unless it is a `TerminalError`; after the server's `retryAfterMs`, if it is an `ApiStatusError` with one.
+ */
+export type Reconcile<K = string> = (
+  key: K,
+  signal: AbortSignal,
+) => void | ReconcileResult | Promise<void | ReconcileResult>
 
 /** The methods of a queue that workers call. */
 export type WorkersQueue<K = string> = Pick<
@@ -29,14 +116,6 @@ export interface WorkersReport<K = string> {
    * drain, or the drain took too long. A controller finds them again in its next initial list.
    */
   readonly abandoned: readonly K[]
-}
-
-type WorkersDeadlines = Record<'reconcileDeadlineMs' | 'drainDeadlineMs' | 'stopDeadlineMs', number>
-
-const workersDeadlines: WorkersDeadlines = {
-  reconcileDeadlineMs: workQueueDefaults.reconcileDeadlineMs,
-  drainDeadlineMs: workQueueDefaults.drainDeadlineMs,
-  stopDeadlineMs: workQueueDefaults.stopDeadlineMs,
 }
 
 /**
@@ -58,14 +137,12 @@ export async function runWorkers<K = string>(
   given: WorkersOptions<K> = {},
 ): Promise<WorkersReport<K>> {
   const options = checkedOptions('workers', given, workersChecks as OptionChecks<WorkersOptions<K>>)
-  const deadlines = withDefaults<WorkersDeadlines>(workersDeadlines, options)
-  const { drainDeadlineMs, reconcileDeadlineMs, stopDeadlineMs } = deadlines
+  const { drainDeadlineMs, stopDeadlineMs } = { ...workQueueDefaults, ...options }
   if (!Number.isInteger(workers) || workers < 1) {
     throw new InvalidOptionError('workers', workers, 'a whole number of at least 1')
   }
-  const identify = queue.identify?.bind(queue) ?? keyIdentity
-  const work = new Reconciliation({ queue, reconcile, options, reconcileDeadlineMs }, identify)
-  const ended = Promise.all(Array.from({ length: workers }, () => runWorker(queue, work)))
+  const work = new Reconciliation(queue, reconcile, options)
+  const ended = Promise.all(Array.from({ length: workers }, () => work.run()))
   const aborted = Promise.withResolvers<void>()
   const abort = () => {
     work.abandon(queue.shutDown())
@@ -88,16 +165,6 @@ export async function runWorkers<K = string>(
   return { abandoned: work.abandoned }
 }
 
-async function runWorker<K>(queue: WorkersQueue<K>, work: Reconciliation<K>): Promise<void> {
-  for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
-    try {
-      await work.process(key)
-    } finally {
-      queue.done(key)
-    }
-  }
-}
-
 async function stopWithin(
   what: string,
   ended: Promise<unknown>,
@@ -109,5 +176,124 @@ async function stopWithin(
   } catch (error) {
     if (!(error instanceof DeadlineError)) throw error
     passed()
+  }
+}
+
+/** The reconciles of one run of workers: running, failed and abandoned ones. */
+class Reconciliation<K> {
+  readonly #queue: WorkersQueue<K>
+  readonly #reconcile: Reconcile<K>
+  readonly #options: WorkersOptions<K>
+  readonly #identify: (key: K) => string
+  readonly #running = new Map<string, { readonly key: K; readonly controller: AbortController }>()
+  readonly #failures = new Map<string, number>()
+  readonly #abandoned = new Map<string, K>()
+  #stopped = false
+
+  constructor(queue: WorkersQueue<K>, reconcile: Reconcile<K>, options: WorkersOptions<K>) {
+    this.#queue = queue
+    this.#reconcile = reconcile
+    this.#options = options
+    this.#identify = queue.identify?.bind(queue) ?? keyIdentity
+  }
+
+  get running(): readonly K[] {
+    return Array.from(this.#running.values(), ({ key }) => key)
+  }
+
+  get abandoned(): readonly K[] {
+    return [...this.#abandoned.values()]
+  }
+
+  /** Records keys that will not be processed again. */
+  abandon(keys: Iterable<K>): void {
+    for (const key of keys) this.#abandoned.set(this.#identify(key), key)
+  }
+
+  /** Aborts running reconciles and abandons further keys. Idempotent. */
+  stop(): void {
+    this.#stopped = true
+    for (const { controller } of this.#running.values()) {
+      controller.abort(new DOMException('the workers stop', 'AbortError'))
+    }
+  }
+
+  /** One worker: processes keys until the queue ends. Rejects only if an observer throws. */
+  async run(): Promise<void> {
+    const queue = this.#queue
+    for (let key = await queue.get(); key !== undefined; key = await queue.get()) {
+      try {
+        await this.#process(key)
+      } finally {
+        queue.done(key)
+      }
+    }
+  }
+
+  /** Processes a key and schedules its next attempt. */
+  async #process(key: K): Promise<void> {
+    if (this.#stopped) return this.abandon([key])
+    // This attempt makes up for an earlier abandonment, but not for one during its run.
+    this.#abandoned.delete(this.#identify(key))
+    try {
+      this.#succeeded(key, await this.#call(key))
+    } catch (cause) {
+      this.#failed(key, cause)
+    }
+  }
+
+  async #call(key: K): Promise<void | ReconcileResult> {
+    const controller = new AbortController()
+    const { reconcileDeadlineMs: deadlineMs } = { ...workQueueDefaults, ...this.#options }
+    const late = () => {
+      controller.abort(new DeadlineError(`reconcile of ${shownKey(key)}`, deadlineMs))
+    }
+    const timer = deadlineMs > maxTimerMs ? undefined : setTimeout(late, deadlineMs)
+    const id = this.#identify(key)
+    this.#running.set(id, { key, controller })
+    try {
+      return await this.#reconcile(key, controller.signal)
+    } finally {
+      clearTimeout(timer)
+      this.#running.delete(id)
+    }
+  }
+
+  /** Throws if the result's time is not a number, which counts as a failure. */
+  #succeeded(key: K, result: void | ReconcileResult): void {
+    const requeueAfterMs = result?.requeueAfterMs
+    if (requeueAfterMs !== undefined && !this.#queue.addAfter(key, requeueAfterMs)) {
+      this.abandon([key])
+    }
+    this.#failures.delete(this.#identify(key))
+    this.#queue.forget(key)
+  }
+
+  #failed(key: K, cause: unknown): void {
+    const id = this.#identify(key)
+    const failures = (this.#failures.get(id) ?? 0) + 1
+    const { maxRetries = Number.POSITIVE_INFINITY, onFailure } = this.#options
+    const isTerminal = cause instanceof TerminalError
+    const givenUp = isTerminal || failures > maxRetries
+    let retried = false
+    if (givenUp) {
+      this.#failures.delete(id)
+      this.#queue.forget(key)
+    } else {
+      this.#failures.set(id, failures)
+      retried = this.#retry(key, cause)
+      if (!retried) this.abandon([key])
+    }
+    const error = new ReconcileError(key, cause, { failures, retried })
+    onFailure?.(error)
+    if (onFailure === undefined || (givenUp && !isTerminal)) process.emitWarning(error)
+  }
+
+  /** Adds the key again: after the time that the server asks for, else by the rate limiter. */
+  #retry(key: K, cause: unknown): boolean {
+    const retryAfterMs = cause instanceof ApiStatusError ? (cause.retryAfterMs ?? 0) : 0
+    return retryAfterMs > 0
+      ? this.#queue.addAfter(key, Math.min(retryAfterMs, workQueueDefaults.maxDelayMs))
+      : this.#queue.addRateLimited(key)
   }
 }

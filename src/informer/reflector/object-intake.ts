@@ -1,17 +1,16 @@
-import type { ApiResource } from '../kubernetes/api-resource.ts'
-import { groupResourceOf } from '../kubernetes/api-resource.ts'
-import { CodedError } from '../lib/coded-error.ts'
-import { type KubernetesObject, objectKey, resourceVersionOf } from '../kubernetes/object.ts'
-import { resourceVersion } from '../kubernetes/resource-version.ts'
-import { readBookmark } from '../kubernetes/watch-event.ts'
+import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { type KubernetesObject, objectKey, resourceVersionOf } from '../../kubernetes/object.ts'
+import { resourceVersion, type ResourceVersion } from '../../kubernetes/resource-version.ts'
+import { readBookmark } from '../../kubernetes/watch-event.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import {
   MalformedObjectError,
   MissingMetadataError,
+  type ObjectCodec,
   WrongKindError,
-} from './codec/object-codec-error.ts'
-import type { InformerFailure } from './informer-observer.ts'
-import type { ObjectCodec } from './codec/object-codec.ts'
-import type { Intake, TakenBookmark } from './reflector/reflector-target.ts'
+} from '../codec/object-codec.ts'
+import type { ReportFailure } from '../informer-observer.ts'
+import type { StoreEntry } from '../store/store-contents.ts'
 
 /**
  * Changes an object before it is stored, such as to drop unneeded fields. Must return a new object or the same one.
@@ -32,21 +31,33 @@ export class TransformError extends CodedError {
   }
 }
 
-export interface ObjectIntakeOptions {
+/** The result of reading the text of an object. */
+interface Intake {
+  readonly key: string
+  /** `undefined` if the user's transform refused the object. */
+  readonly entry: StoreEntry | undefined
+  readonly resourceVersion: ResourceVersion
+}
+
+interface TakenBookmark {
+  readonly resourceVersion: ResourceVersion
+  readonly endsInitialEvents: boolean
+}
+
+interface ObjectIntakeOptions {
   readonly resource: ApiResource
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
-  readonly failed: (failure: InformerFailure, error: Error) => void
+  readonly failed: ReportFailure
 }
 
 /**
  * Turns the text of an object into a store entry: by the codec, then by the user's transform.
  *
- * There are two kinds of refusal. An object of another kind, an object without a name, and `null` show that they do not
- * belong to the store. They are dropped: such an event leaves the stored object with the same name unchanged, and a
- * list with such an item lacks the object. Text that is not an object shows that something before it was lost. It fails
- * its watch or list, and never counts as the absence of an object. So does a kind that differs from the resource's only
- * in case: the resource is misspelt, and every event would be dropped.
+ * There are two kinds of refusal. An object of another kind, an object without a name, and `null` do not belong to the
+ * store. They are dropped: such an event leaves the stored object unchanged, and a list with such an item lacks the
+ * object. Text that is not an object shows that something before it was lost: it fails its watch or list. So does a
+ * kind that differs from the resource's only in case: the resource is misspelt, and every event would be dropped.
  */
 export class ObjectIntake {
   readonly #options: ObjectIntakeOptions
@@ -77,8 +88,8 @@ export class ObjectIntake {
   }
 
   /**
-   * Reads the object of a BOOKMARK event. One of another kind says nothing of this resource's position. Throws
-   * `MalformedFrameError` if the text is not one object.
+   * Reads the object of a BOOKMARK event. Returns `undefined`, after reporting it, if the bookmark is of another kind or
+   * has no position. Throws `MalformedFrameError` if the text is not one object.
    */
   takeBookmark(text: Uint8Array): TakenBookmark | undefined {
     const { codec, failed, resource } = this.#options
@@ -93,7 +104,11 @@ export class ObjectIntake {
     }
   }
 
-  #transformed(transform: Transform, key: string, object: KubernetesObject): Intake['entry'] {
+  #transformed(
+    transform: Transform,
+    key: string,
+    object: KubernetesObject,
+  ): StoreEntry | undefined {
     const { codec, resource, failed } = this.#options
     try {
       const changed = transform(object)
