@@ -59,8 +59,9 @@ export function wide(one: Column): Column {
 }
 
 export function nameColumn(suffix: (object: Fields) => string = () => ''): Column {
-  const nameOf = (object: Fields): string => textOf(fieldsOf(object['metadata'])['name']) ?? ''
-  return column('Name', (object) => nameOf(object) + suffix(object), { format: 'name' })
+  const nameOf = (object: Fields): string =>
+    (textOf(fieldsOf(object['metadata'])['name']) ?? '') + suffix(object)
+  return column('Name', nameOf, { format: 'name' })
 }
 
 export const ageColumn: Column = dateColumn(

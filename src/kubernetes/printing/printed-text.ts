@@ -172,10 +172,10 @@ export function eventSource({ source, reportingComponent, reportingInstance }: F
 
 export function quotaText(status: unknown, isLimit: boolean): string {
   const { hard, used } = fieldsOf(status)
-  const amountIn = (amounts: unknown, key: string): string => textOf(fieldsOf(amounts)[key]) ?? '0'
-  return inOrder(Object.keys(fieldsOf(hard)))
+  const [limits, amounts] = [fieldsOf(hard), fieldsOf(used)]
+  return inOrder(Object.keys(limits))
     .filter((key) => key.startsWith('limits.') === isLimit)
-    .map((key) => `${key}: ${amountIn(used, key)}/${amountIn(hard, key)}`)
+    .map((key) => `${key}: ${textOf(amounts[key]) ?? '0'}/${textOf(limits[key]) ?? '0'}`)
     .join(', ')
 }
 
