@@ -1,19 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { Command, CommanderError, Option } from 'commander'
 import { pino } from 'pino'
-import {
-  type Config,
-  ConfigError,
-  configFileOf,
-  type FlagOption,
-  loadConfig,
-} from '../config/config.ts'
+import { type Config, ConfigError, configFileOf, loadConfig } from '../config/config.ts'
+import type { GivenOption } from '../config/option-source.ts'
+import { YamlSourceError } from '../config/yaml-source.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { present } from '../lib/options.ts'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
 import type { SchemaClient } from './print-schema.ts'
 import type { CommandContext } from './run-gateway.ts'
-import { stopSignal } from './stop-signal.ts'
 
 /** The command succeeded, or was stopped. */
 const succeeded = 0
@@ -49,7 +46,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     // Commander has printed the problem or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
     process.stderr.write(`informerql: ${messageOf(error)}\n`)
-    return error instanceof ConfigError || codeOf(error) === 'YAML' ? misused : failed
+    return error instanceof ConfigError || error instanceof YamlSourceError ? misused : failed
   }
 }
 
@@ -121,23 +118,17 @@ function addClusterFlags(command: Command): Command {
 }
 
 /** The clusters of the flags, as an option. */
-function clusterFlagsOf(command: Command): readonly FlagOption[] {
+function clusterFlagsOf(command: Command): readonly GivenOption[] {
   const { kubeconfig, context, server } = command.opts<ClusterFlags>()
-  const flag = [
-    ...(kubeconfig === undefined ? [] : ['--kubeconfig']),
-    ...(context === undefined ? [] : ['--context']),
-    ...(server === undefined ? [] : ['--server']),
-  ]
-  if (flag.length === 0) return []
-  const where = {
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(server === undefined ? {} : { server }),
-  }
+  const given = present({ kubeconfig, context, server })
+  const flags = Object.keys(given).map((name) => `--${name}`)
+  if (flags.length === 0) return []
+  const where = present({ kubeconfig, server })
   const value = context?.map((name) => ({ ...where, context: name })) ?? [where]
-  return [{ flag: flag.join(' '), path: ['clusters'], value }]
+  return [{ place: flags.join(' '), path: ['clusters'], value }]
 }
 
-function contextOf(command: Command, flags: readonly FlagOption[]): CommandContext {
+function contextOf(command: Command, flags: readonly GivenOption[]): CommandContext {
   const { config: file } = command.opts<{ readonly config?: string }>()
   const load = (): Config => loadConfig({ file, variables: process.env, flags })
   const config = load()
@@ -149,6 +140,21 @@ function contextOf(command: Command, flags: readonly FlagOption[]): CommandConte
     signal: stopSignal(),
     print: (text) => void process.stdout.write(text),
   }
+}
+
+/**
+ * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number.
+ */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      // oxlint-disable-next-line node/no-process-exit -- the way out of a stop that does not end
+      if (stop.signal.aborted) process.exit(128 + constants.signals[signal])
+      stop.abort(signal)
+    })
+  }
+  return stop.signal
 }
 
 function portOf(text: string): number {
@@ -166,10 +172,6 @@ function messageOf(error: unknown): string {
     return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof CodedError ? error.code : undefined
 }
 
 function packageVersion(): string {
