@@ -191,8 +191,13 @@ export function withDefaults<T extends object>(defaults: T, options: Given<T>): 
   return filled as T
 }
 
-/** The options without `undefined` ones, ready to be spread over others. */
-export function present<T extends object>(options: T): T {
+/** An object whose members that may be `undefined` are absent instead. */
+export type Present<T> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
+} & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> }
+
+/** The members that are not `undefined`, ready to be spread over others. */
+export function present<T extends object>(options: T): Present<T> {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as T
+  return Object.fromEntries(entries) as Present<T>
 }
