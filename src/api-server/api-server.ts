@@ -160,8 +160,8 @@ export class ApiServer implements AsyncDisposable {
   /** A separate connection to the same server, with this bearer token as its only credentials. */
   as(token: string): ApiServer {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
-    const observer = this.#observer === undefined ? {} : { observer: this.#observer }
-    return new ApiServer({ ...this.#limits, ...observer, name: this.name, config })
+    const observer = this.#observer
+    return new ApiServer({ ...this.#limits, ...present({ observer }), name: this.name, config })
   }
 
   /** Sends a small request and parses its response; `undefined` if that is empty. */

@@ -5,6 +5,7 @@ import {
   type ApiResource,
 } from '../kubernetes/api-resource.ts'
 import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
+import { present } from '../lib/options.ts'
 import { MalformedListError } from './frames/frame.ts'
 import { ListFrames } from './frames/list-frames.ts'
 import type { Reachability } from './transport/reachability.ts'
@@ -146,10 +147,11 @@ export class ResourceClient {
         headers: { Accept: this.#accept('PartialObjectMetadata') },
         // Compression would delay events.
         gzip: false,
-        ...(watchIdleDeadlineMs === undefined ? {} : { idleDeadlineMs: watchIdleDeadlineMs }),
-        ...(timeoutSeconds === undefined
-          ? {}
-          : { totalDeadlineMs: timeoutSeconds * 1000 + watchGraceMs }),
+        ...present({
+          idleDeadlineMs: watchIdleDeadlineMs,
+          totalDeadlineMs:
+            timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000 + watchGraceMs,
+        }),
       },
       signal,
     )
@@ -204,7 +206,7 @@ export class ResourceClient {
     for (const [name, value] of Object.entries(parameters)) {
       if (value !== undefined && value !== '') query.set(name, String(value))
     }
-    const path = resourcePath(this.resource, namespace === undefined ? {} : { namespace })
+    const path = resourcePath(this.resource, present({ namespace }))
     return query.size === 0 ? path : `${path}?${query}`
   }
 

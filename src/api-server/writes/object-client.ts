@@ -6,7 +6,7 @@ import {
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { aString, checkedOptions, InvalidOptionError } from '../../lib/options.ts'
+import { aString, checkedOptions, InvalidOptionError, present } from '../../lib/options.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -155,9 +155,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
-      ...(preconditions === undefined ? {} : { preconditions }),
-      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...present({ preconditions, propagationPolicy, gracePeriodSeconds }),
       ...(dryRun === true ? { dryRun: ['All'] } : {}),
     }
     await this.#send('DELETE', this.#pathOf(at), { ...read, body })
@@ -189,14 +187,9 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     contentType?: string,
   ): Promise<T> {
     const options = checkedOptions('a write', given, applyChecks)
-    const { fieldManager = this.#options.fieldManager } = options
-    const query = writeQuery({
-      ...options,
-      ...(fieldManager === undefined ? {} : { fieldManager }),
-    })
+    const query = writeQuery({ ...this.#options, ...options })
     const target = query.size === 0 ? path : `${path}?${query}`
-    const type = contentType === undefined ? {} : { contentType }
-    return await this.#send(method, target, { ...options, body, ...type })
+    return await this.#send(method, target, { ...options, body, ...present({ contentType }) })
   }
 
   async #send(
@@ -208,10 +201,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return (await this.#server.request(method, path, {
       exact: true,
       waitsAsTold: true,
-      ...(body === undefined ? {} : { body }),
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(signal === undefined ? {} : { signal }),
+      ...present({ body, contentType, deadlineMs, signal }),
     })) as T
   }
 
@@ -224,7 +214,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     if (namespaced && (namespace === undefined || namespace === '')) {
       throw new InvalidOptionError('namespace', namespace, `one: ${resource} are namespaced`)
     }
-    return resourcePath(this.resource, namespace === undefined ? {} : { namespace })
+    return resourcePath(this.resource, present({ namespace }))
   }
 
   #pathOf({ namespace, name }: ObjectName): string {
