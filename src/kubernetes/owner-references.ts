@@ -30,12 +30,12 @@ export function setControllerReference<T extends KubernetesObject>(
   object: T,
   options: OwnerReferenceOptions = {},
 ): T {
-  const present = controllerOf(object)
+  const current = controllerOf(object)
   const { uid } = requireOwner(owner, object)
-  if (present !== undefined && present.uid !== uid) {
+  if (current !== undefined && current.uid !== uid) {
     throw new OwnerError(
       'ALREADY_CONTROLLED',
-      `${named(object)} is controlled by ${present.kind} ${present.name}`,
+      `${named(object)} is controlled by ${current.kind} ${current.name}`,
       'an object has at most one controller: adopt only objects without one',
     )
   }

@@ -165,7 +165,7 @@ export function createWebSocketOperations(
     try {
       const answer = await answered(connection, id, args, isLive)
       const answers = Symbol.asyncIterator in answer ? answer : only(answer)
-      return observedGenerator(answers, { ended: giveBack })
+      return observedGenerator(answers, giveBack)
     } catch (error) {
       giveBack()
       throw error
@@ -185,7 +185,7 @@ export function createWebSocketOperations(
       busyWith(answering.then((late) => late.return()))
       return none()
     }
-    const followed = observedGenerator(answers, { ended: () => begun.delete(followed) })
+    const followed = observedGenerator(answers, () => begun.delete(followed))
     begun.add(followed)
     return followed
   }
