@@ -126,10 +126,7 @@ export class ApiServer implements AsyncDisposable {
       failed: (failure) => this.#reachability.failed(failure),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
-    this.#features = new ServerFeatures({
-      version: () => this.version(),
-      deadlineMs: this.#limits.requestDeadlineMs,
-    })
+    this.#features = new ServerFeatures(() => this.version(), this.#limits.requestDeadlineMs)
   }
 
   /** `host:port`. */

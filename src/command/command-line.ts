@@ -35,10 +35,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-  addServe(program)
-  addDemo(program)
-  addSimulate(program)
-  addSchema(program)
+  addCommands(program)
   try {
     await program.parseAsync(args, { from: 'user' })
     return succeeded
@@ -50,71 +47,72 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-function addServe(program: Command): void {
-  const flags = commandFlags.serve
-  const command = subcommand(program, 'serve', 'serve clusters, located as kubectl does')
-  addFlags(addClusterFlags(command), flags).action(async () => {
+function addCommands(program: Command): void {
+  addCommand(program, 'serve', 'serve clusters, located as kubectl does', async (context) => {
     const { serve } = await import('./run-gateway.ts')
-    await serve(contextOf(command, [...givenFlags(command, flags), ...clusterFlagsOf(command)]))
+    await serve(context)
   })
-}
-
-function addDemo(program: Command): void {
-  const flags = commandFlags.demo
-  const command = subcommand(program, 'demo', 'serve a simulated cluster that changes')
-  addFlags(command, flags).action(async () => {
+  addCommand(program, 'demo', 'serve a simulated cluster that changes', async (context) => {
     const { demo } = await import('./run-gateway.ts')
-    await demo(contextOf(command, givenFlags(command, flags)))
+    await demo(context)
   })
-}
-
-function addSimulate(program: Command): void {
-  const flags = commandFlags.simulate
-  const command = subcommand(program, 'simulate', 'run the simulated API server alone')
-  addFlags(command, flags)
-    .option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
-    .action(async ({ port }: { readonly port: number }) => {
+  addCommand(
+    program,
+    'simulate',
+    'run the simulated API server alone',
+    async (context, { port }) => {
       const { simulate } = await import('./run-gateway.ts')
-      await simulate(contextOf(command, givenFlags(command, flags)), port)
-    })
-}
-
-function addSchema(program: Command): void {
-  const flags = commandFlags.schema
-  const command = subcommand(
+      await simulate(context, port)
+    },
+  ).option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
+  addCommand(
     program,
     'schema',
     'print the GraphQL schema of a named cluster, or of the built-in kinds',
-  )
-  command.addOption(
+    async ({ config, log, print }, { for: client }) => {
+      const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
+      const isNamed = config.clusters.some((one) => Object.keys(one).length > 1)
+      print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
+    },
+  ).addOption(
     new Option(
       '--for <client>',
       'output for a client: type policies for Apollo, keys for urql, a schema for Relay',
     ).choices(schemaClients),
   )
-  addFlags(addClusterFlags(command), flags).action(async () => {
-    const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
-    const { for: client } = command.opts<{ readonly for?: SchemaClient }>()
-    const clusters = clusterFlagsOf(command)
-    const { config, log, print } = contextOf(command, [...givenFlags(command, flags), ...clusters])
-    const isNamed =
-      clusters.length > 0 || config.clusters.some((one) => Object.keys(one).length > 1)
-    print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
-  })
 }
 
-function subcommand(program: Command, name: string, description: string): Command {
-  return program
+/** The options of single commands. */
+interface CommandOptions {
+  readonly port: number
+  readonly for?: SchemaClient
+}
+
+function addCommand(
+  program: Command,
+  name: keyof typeof commandFlags,
+  description: string,
+  run: (context: CommandContext, options: CommandOptions) => Promise<void>,
+): Command {
+  const flags = commandFlags[name]
+  const command = program
     .command(name)
     .description(description)
     .option('--config <file>', 'YAML file of options; flags and INFORMERQL_* variables win over it')
-}
-
-function addClusterFlags(command: Command): Command {
-  return command
-    .option('--kubeconfig <file>', 'kubeconfig file, instead of KUBECONFIG or ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig (repeatable: several clusters)', append)
-    .option('--server <url>', 'address of the API server')
+  if (name === 'serve' || name === 'schema') {
+    command
+      .option('--kubeconfig <file>', 'kubeconfig file, instead of KUBECONFIG or ~/.kube/config')
+      .option(
+        '--context <name>',
+        'context of the kubeconfig (repeatable: several clusters)',
+        append,
+      )
+      .option('--server <url>', 'address of the API server')
+  }
+  return addFlags(command, flags).action(async (options: CommandOptions) => {
+    const given = [...givenFlags(command, flags), ...clusterFlagsOf(command)]
+    await run(contextOf(command, given), options)
+  })
 }
 
 /** The clusters of the flags, as an option. */

@@ -7,6 +7,8 @@ import {
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { aString, checkedOptions, InvalidOptionError, present } from '../../lib/options.ts'
+import type { JsonRequestOptions } from '../transport/json-request.ts'
+import type { TransportRequest } from '../transport/transport.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -49,16 +51,9 @@ const hasManagers = (metadata: ObjectMeta & { readonly managedFields?: unknown }
 /** The part of a connection that an object client uses. */
 export interface ObjectRequests {
   request(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: TransportRequest['method'],
     path: string,
-    options: {
-      readonly body?: unknown
-      readonly contentType?: string
-      readonly signal?: AbortSignal
-      readonly deadlineMs?: number
-      readonly exact: true
-      readonly waitsAsTold: true
-    },
+    options: Partial<JsonRequestOptions>,
   ): Promise<unknown>
 }
 
@@ -193,7 +188,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
   }
 
   async #send(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: TransportRequest['method'],
     path: string,
     options: ReadOptions & { readonly body?: unknown; readonly contentType?: string },
   ): Promise<T> {
