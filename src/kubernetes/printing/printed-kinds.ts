@@ -57,49 +57,40 @@ export function printedKindOf({
   return group === 'autoscaling' && version !== 'v2' ? undefined : kinds.get(`${group}/${kind}`)
 }
 
-type Getter = (object: Fields) => unknown
-
 /** Reads the value at a path of members: `spec.nodeName`. */
-function at(path: string): Getter {
+function at(path: string): (object: Fields) => unknown {
   const members = path.split('.')
   return (object) => members.reduce<unknown>((value, name) => fieldsOf(value)[name], object)
 }
 
-/** A column with the text at a path. */
-function text(name: string, path: string, absent = ''): Column {
+/** A column made of the value at a path. */
+function made(
+  name: string,
+  path: string,
+  shown: (value: unknown) => unknown,
+  type: 'string' | 'integer' | 'boolean' = 'string',
+): Column {
   const valueOf = at(path)
-  return column(name, (object) => textOf(valueOf(object)) ?? absent)
+  return column(name, (object) => shown(valueOf(object)), { type })
 }
+
+/** A column with the text at a path. */
+const text = (name: string, path: string, absent = ''): Column =>
+  made(name, path, (value) => textOf(value) ?? absent)
 
 /** A column with the number at a path; the API omits zeros. */
-function count(name: string, path: string, type: 'integer' | 'string' = 'integer'): Column {
-  const valueOf = at(path)
-  return column(name, (object) => countOf(valueOf(object)), { type })
-}
+const count = (name: string, path: string, type: 'integer' | 'string' = 'integer'): Column =>
+  made(name, path, countOf, type)
 
 /** A column with the number or the percentage at a path. */
-function amount(name: string, path: string, absent: string): Column {
-  const valueOf = at(path)
-  return column(name, (object) => amountText(valueOf(object)) ?? absent)
-}
-
-/** A column made of the value at a path. */
-function made(name: string, path: string, textIn: (value: unknown) => unknown): Column {
-  const valueOf = at(path)
-  return column(name, (object) => textIn(valueOf(object)))
-}
-
-/** A column that tells whether the value at a path is true. */
-function flag(name: string, path: string): Column {
-  const valueOf = at(path)
-  return column(name, (object) => valueOf(object) === true, { type: 'boolean' })
-}
+const amount = (name: string, path: string, absent: string): Column =>
+  made(name, path, (value) => amountText(value) ?? absent)
 
 /** A column with the number of items at a path. */
-function size(name: string, path: string): Column {
-  const valueOf = at(path)
-  return column(name, (object) => itemsOf(valueOf(object)).length, { type: 'integer' })
-}
+const size = (name: string, path: string): Column =>
+  made(name, path, (list) => itemsOf(list).length, 'integer')
+
+const isTrue = (value: unknown): boolean => value === true
 
 const name = nameColumn()
 const age = ageColumn
@@ -277,7 +268,7 @@ const columnsByKind: Readonly<Record<string, readonly Column[]>> = {
     name,
     text('Schedule', 'spec.schedule'),
     text('Timezone', 'spec.timeZone', '<none>'),
-    { ...made('Suspend', 'spec.suspend', suspendText), type: 'boolean' },
+    made('Suspend', 'spec.suspend', suspendText, 'boolean'),
     size('Active', 'status.active'),
     dateColumn('Last Schedule', at('status.lastScheduleTime'), { absent: '<none>' }),
     age,
@@ -340,7 +331,7 @@ const columnsByKind: Readonly<Record<string, readonly Column[]>> = {
   'scheduling.k8s.io/PriorityClass': [
     name,
     count('Value', 'value'),
-    flag('Global-Default', 'globalDefault'),
+    made('Global-Default', 'globalDefault', isTrue, 'boolean'),
     age,
     text('PreemptionPolicy', 'preemptionPolicy'),
   ],
@@ -352,7 +343,7 @@ const columnsByKind: Readonly<Record<string, readonly Column[]>> = {
     text('Provisioner', 'provisioner'),
     text('ReclaimPolicy', 'reclaimPolicy', 'Delete'),
     text('VolumeBindingMode', 'volumeBindingMode', 'Immediate'),
-    { ...flag('AllowVolumeExpansion', 'allowVolumeExpansion'), type: 'string' },
+    made('AllowVolumeExpansion', 'allowVolumeExpansion', isTrue),
     age,
   ],
 }
