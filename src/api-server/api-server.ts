@@ -33,11 +33,11 @@ import {
 } from './discovery/server-features.ts'
 import {
   type ApiServerObserver,
-  ServerWarnings,
   Transport,
   transportDefaults,
   type TransportOptions,
   type TransportRequest,
+  warningReporter,
 } from './transport/transport.ts'
 import { Reachability } from './transport/reachability.ts'
 
@@ -116,12 +116,12 @@ export class ApiServer implements AsyncDisposable {
     this.name = name ?? this.config.server
     this.#limits = withDefaults(apiServerDefaults, limits)
     this.#observer = observer
-    const warnings = new ServerWarnings(this.name, observer)
+    const reportWarnings = warningReporter(this.name, observer)
     this.#reachability = new Reachability((signal) => this.version(signal))
     this.#transport = new Transport(this.config, this.#limits, {
       answered: (httpStatus, headers) => {
         this.#reachability.answered(httpStatus)
-        warnings.observed(headers['warning'])
+        reportWarnings(headers['warning'])
       },
       failed: (failure) => this.#reachability.failed(failure),
     })
