@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { unwatchFile, watchFile } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config/config.ts'
@@ -6,7 +7,6 @@ import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
-import { FileWatcher } from '../lib/file-watcher.ts'
 import { startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/host-list.ts'
 import type { Readiness } from '../server/http/probes.ts'
@@ -147,7 +147,7 @@ async function runGateway(context: CommandContext, announce: (url: string) => vo
     defaultQuery,
     log,
   })
-  using _followed = followConfig(context, gateway.configureClusters)
+  followConfig(context, gateway.configureClusters)
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
     log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {
       hint: 'give server.tlsCert and server.tlsKey',
@@ -161,18 +161,21 @@ async function runGateway(context: CommandContext, announce: (url: string) => vo
   if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
 }
 
+/** Polls the file instead of listening to events: a mounted ConfigMap is a link whose target changes. */
+const configIntervalMs = 2_000
+
 /**
  * Applies the clusters of the file after each change, the only part that can change while the gateway runs. Logs an
  * invalid configuration and keeps the previous one. Logs changes of other options, which need a restart.
  */
 function followConfig(
-  { config: first, followed, log }: CommandContext,
+  { config: first, followed, log, signal }: CommandContext,
   apply: (clusters: Config['clusters']) => Promise<void>,
-): FileWatcher | undefined {
-  if (followed === undefined) return undefined
+): void {
+  if (followed === undefined) return
   const { file, load } = followed
   let config = first
-  return new FileWatcher([file], () => {
+  const read = (): void => {
     let next: Config
     try {
       next = load()
@@ -191,7 +194,9 @@ function followConfig(
       void apply(next.clusters)
     }
     config = next
-  })
+  }
+  watchFile(file, { interval: configIntervalMs, persistent: false }, read)
+  signal.addEventListener('abort', () => unwatchFile(file, read), { once: true })
 }
 
 /** Resolves when the signal aborts. */
