@@ -38,9 +38,8 @@ export type {
   LiveStatus,
   TypedDocument,
 } from './client/live-stream.ts'
-export type { LiveView, ViewOptions } from './client/live-view.ts'
+export type { Compare, LiveView, ViewOptions } from './client/live-view.ts'
 export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'
-export type { Compare } from './client/sorted-rows.ts'
 export type { RowChange } from './client/staged-fold.ts'
 export { WebSocketClient, type WebSocketClientOptions } from './client/web-socket-client.ts'
 export type { WebSocketConstructor, WebSocketLike } from './client/web-socket-connection.ts'

@@ -33,11 +33,11 @@ import {
 } from './discovery/server-features.ts'
 import {
   type ApiServerObserver,
-  ServerWarnings,
   Transport,
   transportDefaults,
   type TransportOptions,
   type TransportRequest,
+  warningReporter,
 } from './transport/transport.ts'
 import { Reachability } from './transport/reachability.ts'
 
@@ -116,20 +116,17 @@ export class ApiServer implements AsyncDisposable {
     this.name = name ?? this.config.server
     this.#limits = withDefaults(apiServerDefaults, limits)
     this.#observer = observer
-    const warnings = new ServerWarnings(this.name, observer)
+    const reportWarnings = warningReporter(this.name, observer)
     this.#reachability = new Reachability((signal) => this.version(signal))
     this.#transport = new Transport(this.config, this.#limits, {
       answered: (httpStatus, headers) => {
         this.#reachability.answered(httpStatus)
-        warnings.observed(headers['warning'])
+        reportWarnings(headers['warning'])
       },
       failed: (failure) => this.#reachability.failed(failure),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
-    this.#features = new ServerFeatures({
-      version: () => this.version(),
-      deadlineMs: this.#limits.requestDeadlineMs,
-    })
+    this.#features = new ServerFeatures(() => this.version(), this.#limits.requestDeadlineMs)
   }
 
   /** `host:port`. */
@@ -160,8 +157,8 @@ export class ApiServer implements AsyncDisposable {
   /** A separate connection to the same server, with this bearer token as its only credentials. */
   as(token: string): ApiServer {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
-    const observer = this.#observer === undefined ? {} : { observer: this.#observer }
-    return new ApiServer({ ...this.#limits, ...observer, name: this.name, config })
+    const observer = this.#observer
+    return new ApiServer({ ...this.#limits, ...present({ observer }), name: this.name, config })
   }
 
   /** Sends a small request and parses its response; `undefined` if that is empty. */

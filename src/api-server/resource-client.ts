@@ -5,6 +5,7 @@ import {
   type ApiResource,
 } from '../kubernetes/api-resource.ts'
 import { resourceVersion, type ResourceVersion } from '../kubernetes/resource-version.ts'
+import { present } from '../lib/options.ts'
 import { MalformedListError } from './frames/frame.ts'
 import { ListFrames } from './frames/list-frames.ts'
 import type { Reachability } from './transport/reachability.ts'
@@ -114,13 +115,13 @@ export class ResourceClient {
       signal,
     )
     const frames = new ListFrames(this.#limits)
-    const check = (): void => this.#checkKind(frames)
     let isComplete = false
-    const finish = () => {
-      isComplete = true
+    const received = (isEnd: boolean): void => {
+      if (isEnd || frames.envelope.kind !== undefined) this.#checkKind(frames)
+      isComplete = isEnd
     }
     return {
-      [Symbol.asyncIterator]: () => items(body, frames, check, finish),
+      [Symbol.asyncIterator]: () => framesIn(body, frames, received),
       metadata: () => {
         if (isComplete) return metadataOf(frames)
         throw new TypeError('the metadata of a list is only known after the list was read')
@@ -146,14 +147,15 @@ export class ResourceClient {
         headers: { Accept: this.#accept('PartialObjectMetadata') },
         // Compression would delay events.
         gzip: false,
-        ...(watchIdleDeadlineMs === undefined ? {} : { idleDeadlineMs: watchIdleDeadlineMs }),
-        ...(timeoutSeconds === undefined
-          ? {}
-          : { totalDeadlineMs: timeoutSeconds * 1000 + watchGraceMs }),
+        ...present({
+          idleDeadlineMs: watchIdleDeadlineMs,
+          totalDeadlineMs:
+            timeoutSeconds === undefined ? undefined : timeoutSeconds * 1000 + watchGraceMs,
+        }),
       },
       signal,
     )
-    return events(body, new WatchFrames(this.#limits))
+    return framesIn(body, new WatchFrames(this.#limits))
   }
 
   /** Whether the server supports streaming lists. Rejects as {@link list} does if the server cannot be asked. */
@@ -204,7 +206,7 @@ export class ResourceClient {
     for (const [name, value] of Object.entries(parameters)) {
       if (value !== undefined && value !== '') query.set(name, String(value))
     }
-    const path = resourcePath(this.resource, namespace === undefined ? {} : { namespace })
+    const path = resourcePath(this.resource, present({ namespace }))
     return query.size === 0 ? path : `${path}?${query}`
   }
 
@@ -214,21 +216,20 @@ export class ResourceClient {
   }
 }
 
-async function* items(
+/** The frames that end in each chunk. Calls `received` before it yields them, and at the end. */
+async function* framesIn(
   body: AsyncIterable<Buffer>,
-  frames: ListFrames,
-  check: () => void,
-  finish: () => void,
+  frames: ListFrames | WatchFrames,
+  received?: (isEnd: boolean) => void,
 ): AsyncGenerator<readonly Uint8Array[], void, undefined> {
   for await (const chunk of body) {
     const batch = frames.push(chunk)
     if (batch.length === 0) continue
-    if (frames.envelope.kind !== undefined) check()
+    received?.(false)
     yield batch
   }
   frames.end()
-  check()
-  finish()
+  received?.(true)
 }
 
 function isSameButCase(kind: unknown, expected: string): boolean {
@@ -251,15 +252,4 @@ function textOf(metadata: Readonly<Record<string, unknown>>, member: string): st
   const value = metadata[member] ?? ''
   if (typeof value === 'string') return value
   throw new MalformedListError(`its metadata.${member} is not a string`, value)
-}
-
-async function* events(
-  body: AsyncIterable<Buffer>,
-  frames: WatchFrames,
-): AsyncGenerator<readonly Uint8Array[], void, undefined> {
-  for await (const chunk of body) {
-    const batch = frames.push(chunk)
-    if (batch.length > 0) yield batch
-  }
-  frames.end()
 }

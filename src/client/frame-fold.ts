@@ -47,10 +47,7 @@ export class FrameFold<T> {
       this.#objects.clear()
       this.#synced = false
     }
-    for (const { type, objectId, object } of changes) {
-      if (type === 'REMOVED') this.#objects.delete(objectId)
-      else if (object !== undefined && object !== null) this.#objects.set(objectId, object)
-    }
+    applyChanges(this.#objects, changes)
     this.#synced ||= synced
     this.#resumeToken = resumeToken ?? this.#resumeToken
     return this.#objects
@@ -66,11 +63,15 @@ export function foldNodes<T extends { readonly id: string }>(
   { reset, changes }: Frame<T>,
 ): T[] {
   const folded = new Map(reset ? [] : nodes.map((node) => [node.id, node]))
-  for (const { type, objectId, object } of changes) {
-    if (type === 'REMOVED') folded.delete(objectId)
-    else if (object !== undefined && object !== null) folded.set(objectId, object)
-  }
+  applyChanges(folded, changes)
   return [...folded.values()]
+}
+
+function applyChanges<T>(objects: Map<string, T>, changes: readonly FrameChange<T>[]): void {
+  for (const { type, objectId, object } of changes) {
+    if (type === 'REMOVED') objects.delete(objectId)
+    else if (object !== undefined && object !== null) objects.set(objectId, object)
+  }
 }
 
 /**

@@ -1,12 +1,9 @@
 // Front ends with an older `lib` need this to read the types.
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { Frame } from './frame-fold.ts'
-import type { LiveSnapshot, LiveStatus } from './live-stream.ts'
-import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
-import type { LiveRequest, LiveTransport } from './live-transport.ts'
-import { LiveView, type ViewOptions } from './live-view.ts'
+import { type LiveQuery, type LiveSnapshot, type LiveStatus, LiveStream } from './live-stream.ts'
+import { type Compare, LiveView, type ViewOptions } from './live-view.ts'
 import { Listeners } from './listeners.ts'
-import type { Compare } from './sorted-rows.ts'
 import { type RowChange, StagedFold } from './staged-fold.ts'
 
 /** The row type of a subscription's result: that of the objects in the changes of its root field. */
@@ -42,32 +39,23 @@ export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery
 export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   options: LiveCollectionOptions<Result, Variables, Row>,
 ): LiveCollection<Row> {
-  const { client, compare, listenerFailed } = options
-  return new LiveCollection<Row>({ client, request: liveRequest(options), compare, listenerFailed })
-}
-
-interface CollectionOptions<Row> {
-  readonly client: LiveTransport
-  readonly request: LiveRequest
-  readonly compare: Compare<Row> | undefined
-  readonly listenerFailed: ((error: unknown) => void) | undefined
+  return new LiveCollection<Row>(options)
 }
 
 /** The current objects of a subscription. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
 export class LiveCollection<Row> implements Disposable {
-  readonly #listenerFailed: CollectionOptions<Row>['listenerFailed']
+  readonly #listenerFailed: ((error: unknown) => void) | undefined
   readonly #fold = new StagedFold<Row>()
   readonly #all: LiveView<Row>
   readonly #views = new Set<LiveView<Row>>()
   readonly #changed: Listeners<[changes: readonly RowChange<Row>[]]>
   readonly #stream: LiveStream<Frame<Row>>
 
-  constructor({ client, request, compare, listenerFailed }: CollectionOptions<Row>) {
+  constructor({ compare, listenerFailed, ...query }: LiveCollectionOptions<unknown, unknown, Row>) {
     this.#listenerFailed = listenerFailed
     this.#changed = new Listeners(listenerFailed)
     this.#stream = new LiveStream({
-      client,
-      request,
+      ...query,
       received: (frame: Frame<Row>) => {
         this.#show(this.#fold.apply(frame))
         return this.#fold.synced ? 'synced' : 'incomplete'
@@ -108,12 +96,12 @@ export class LiveCollection<Row> implements Disposable {
 
   /** A view of the rows: in another order, or filtered. Each change costs some work until the view is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
-    const view: LiveView<Row> = new LiveView<Row>(options, {
+    const source = {
       state: () => ({ status: this.#stream.status, error: this.#stream.error }),
       listenerFailed: this.#listenerFailed,
       closed: () => void this.#views.delete(view),
-    })
-    view.replace(this.#fold.rows)
+    }
+    const view: LiveView<Row> = new LiveView<Row>(options, source, this.#fold.rows)
     this.#views.add(view)
     return view
   }

@@ -2,9 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Listeners } from './listeners.ts'
 import type { RowOf } from './live-collection.ts'
-import type { LiveSnapshot, LiveStatus } from './live-stream.ts'
-import { type LiveQuery, liveRequest, LiveStream } from './live-stream.ts'
-import type { LiveRequest, LiveTransport } from './live-transport.ts'
+import { type LiveQuery, type LiveSnapshot, type LiveStatus, LiveStream } from './live-stream.ts'
 import { PageFold, type PageFrame } from './page-fold.ts'
 
 /** Options of {@link livePage}. */
@@ -32,14 +30,7 @@ export interface LivePageSnapshot<Row> extends LiveSnapshot<Row> {
 export function livePage<Result, Variables, Row = RowOf<Result>>(
   options: LivePageOptions<Result, Variables>,
 ): LivePage<Row> {
-  const { client, listenerFailed } = options
-  return new LivePage<Row>({ client, request: liveRequest(options), listenerFailed })
-}
-
-interface PageOptions {
-  readonly client: LiveTransport
-  readonly request: LiveRequest
-  readonly listenerFailed: ((error: unknown) => void) | undefined
+  return new LivePage<Row>(options)
 }
 
 /** The current first objects of an ordered list. `subscribe` and `getSnapshot` fit React's `useSyncExternalStore`. */
@@ -49,11 +40,10 @@ export class LivePage<Row> implements Disposable {
   readonly #listeners: Listeners
   #snapshot: LivePageSnapshot<Row> | undefined
 
-  constructor({ client, request, listenerFailed }: PageOptions) {
+  constructor({ listenerFailed, ...query }: LivePageOptions<unknown, unknown>) {
     this.#listeners = new Listeners(listenerFailed)
     this.#stream = new LiveStream({
-      client,
-      request,
+      ...query,
       received: (frame: PageFrame<Row>) => {
         const { rows, totalCount } = this.#fold
         if (!this.#fold.apply(frame)) return 'unfit'

@@ -28,25 +28,10 @@ export interface LiveQuery<Result, Variables> {
 /** The result of a frame: whether the rows are complete after it, or it does not fit the previous frames. */
 export type Received = 'synced' | 'incomplete' | 'unfit'
 
-interface LiveStreamOptions<Frame> {
-  readonly client: LiveTransport
-  readonly request: LiveRequest
+interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
   readonly received: (frame: Frame) => Received
   /** Called after a change of the status or the error. */
   readonly stateChanged: () => void
-}
-
-/** The request of a query. Throws `TypeError` for a document without its text. */
-export function liveRequest<Result, Variables>({
-  query,
-  variables,
-  operationName,
-}: LiveQuery<Result, Variables>): LiveRequest {
-  return {
-    query: documentText(query),
-    variables: { ...variables },
-    ...(operationName === undefined ? {} : { operationName }),
-  }
 }
 
 /**
@@ -55,6 +40,7 @@ export function liveRequest<Result, Variables>({
  */
 export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   readonly #options: LiveStreamOptions<Frame>
+  readonly #request: LiveRequest
   readonly #synced = Promise.withResolvers<void>()
   readonly #forgetClosed: (() => void) | undefined
   #resumeToken: string | undefined
@@ -65,8 +51,20 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   #status: LiveStatus = 'loading'
   #error: Error | undefined
 
+  /** Throws `TypeError` for a document without its text. */
   constructor(options: LiveStreamOptions<Frame>) {
     this.#options = options
+    const { query, variables, operationName } = options
+    const token = (): string | undefined => this.#resumeToken
+    this.#request = {
+      query: documentText(query),
+      ...(operationName === undefined ? {} : { operationName }),
+      // Read for each send, so a transport that subscribes again by itself continues from the last token.
+      get variables() {
+        const resumeFrom = token()
+        return { ...variables, ...(resumeFrom === undefined ? {} : { resumeFrom }) }
+      },
+    }
     this.#synced.promise.catch(() => {})
     this.#forgetClosed = options.client.on?.('closed', () => this.#lost())
   }
@@ -93,24 +91,13 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
 
   open(): void {
     this.#retry = undefined
-    const { query, operationName, variables } = this.#options.request
-    const token = (): string | undefined => this.#resumeToken
-    const request: LiveRequest = {
-      query,
-      ...(operationName === undefined ? {} : { operationName }),
-      // Read for each send, so a transport that subscribes again by itself continues from the last token.
-      get variables() {
-        const resumeFrom = token()
-        return resumeFrom === undefined ? variables : { ...variables, resumeFrom }
-      },
-    }
     let over = false
     const ended = (reason: unknown): void => {
       if (over) return
       over = true
       this.#ended(failureOf(reason))
     }
-    const unsubscribe = this.#options.client.subscribe(request, {
+    const unsubscribe = this.#options.client.subscribe(this.#request, {
       next: (result) => {
         if (!over) this.#next(result, ended)
       },

@@ -2,8 +2,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Listeners } from './listeners.ts'
 import type { LiveSnapshot } from './live-stream.ts'
-import { type Compare, SortedRows } from './sorted-rows.ts'
 import type { RowChange } from './staged-fold.ts'
+
+/** Compares two rows, as for `Array.prototype.sort`. */
+export type Compare<Row> = (a: Row, b: Row) => number
 
 /** The filter and the order of a view. */
 export interface ViewOptions<Row> {
@@ -20,23 +22,50 @@ interface ViewSource {
   readonly closed: () => void
 }
 
-/** Sorted rows of a collection. Each change updates them. */
+interface Entry<Row> {
+  readonly id: string
+  readonly row: Row
+  /** The order of arrival, which sorts rows that compare equal. */
+  readonly number: number
+}
+
+/**
+ * Sorted rows of a collection. A change costs a binary search and a move within one array. The array of a snapshot is
+ * built on access, once for all changes since the last access.
+ */
 export class LiveView<Row> implements Disposable {
-  readonly #rows: SortedRows<Row>
+  readonly #compare: Compare<Entry<Row>>
+  readonly #accepts: (row: Row) => boolean
+  readonly #entries = new Map<string, Entry<Row>>()
+  readonly #order: Entry<Row>[] = []
+  #rows: readonly Row[] | undefined
+  #count = 0
   readonly #source: ViewSource
   readonly #listeners: Listeners
   #snapshot: LiveSnapshot<Row> | undefined
   #isTold = true
 
-  constructor({ compare, filter }: ViewOptions<Row>, source: ViewSource) {
-    this.#rows = new SortedRows(compare, filter)
+  constructor(
+    { compare, filter }: ViewOptions<Row>,
+    source: ViewSource,
+    rows: Iterable<readonly [string, Row]>,
+  ) {
+    this.#compare = (a, b) => compare?.(a.row, b.row) || a.number - b.number
+    this.#accepts = filter ?? (() => true)
     this.#source = source
     this.#listeners = new Listeners(source.listenerFailed)
+    for (const [id, row] of rows) {
+      if (this.#accepts(row)) this.#entries.set(id, { id, row, number: this.#count++ })
+    }
+    for (const entry of this.#entries.values()) this.#order.push(entry)
+    this.#order.sort(this.#compare)
   }
 
   /** The same object until something changes. Works without `this`. */
-  readonly getSnapshot = (): LiveSnapshot<Row> =>
-    (this.#snapshot ??= { rows: this.#rows.rows, ...this.#source.state() })
+  readonly getSnapshot = (): LiveSnapshot<Row> => {
+    this.#rows ??= this.#order.map(({ row }) => row)
+    return (this.#snapshot ??= { rows: this.#rows, ...this.#source.state() })
+  }
 
   /** Calls `listener` when the snapshot has changed. Returns a function that removes it. Works without `this`. */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
@@ -51,21 +80,17 @@ export class LiveView<Row> implements Disposable {
     this.close()
   }
 
-  /** For the collection: sets the initial rows. */
-  replace(rows: Iterable<readonly [string, Row]>): void {
-    this.#rows.replace(rows)
-  }
-
   /** For the collection: applies changes of rows. */
   apply(changes: readonly RowChange<Row>[]): void {
     let isOther = false
     for (const change of changes) {
       const { id } = change
-      isOther =
-        (change.type === 'REMOVED' ? this.#rows.delete(id) : this.#rows.set(id, change.row)) ||
-        isOther
+      const isShown = change.type === 'REMOVED' ? this.#delete(id) : this.#set(id, change.row)
+      isOther ||= isShown
     }
-    if (isOther) this.stateChanged()
+    if (!isOther) return
+    this.#rows = undefined
+    this.stateChanged()
   }
 
   /** For the collection: drops the snapshot after a change of status or rows. */
@@ -79,5 +104,43 @@ export class LiveView<Row> implements Disposable {
     if (this.#isTold) return
     this.#isTold = true
     this.#listeners.tell()
+  }
+
+  /** Returns whether the shown rows have changed. */
+  #set(id: string, row: Row): boolean {
+    if (!this.#accepts(row)) return this.#delete(id)
+    const known = this.#entries.get(id)
+    if (known !== undefined) this.#remove(known)
+    const entry = { id, row, number: known?.number ?? this.#count++ }
+    this.#entries.set(id, entry)
+    this.#order.splice(this.#placeOf(entry), 0, entry)
+    return true
+  }
+
+  #delete(id: string): boolean {
+    const known = this.#entries.get(id)
+    if (known === undefined) return false
+    this.#remove(known)
+    return this.#entries.delete(id)
+  }
+
+  #remove(entry: Entry<Row>): void {
+    const place = this.#placeOf(entry)
+    // An inconsistent `compare` may have put it elsewhere.
+    const at = this.#order[place] === entry ? place : this.#order.indexOf(entry)
+    this.#order.splice(at, 1)
+  }
+
+  /** The position of an entry, present or not. */
+  #placeOf(entry: Entry<Row>): number {
+    let low = 0
+    let high = this.#order.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const other = this.#order[middle] as Entry<Row>
+      if (this.#compare(other, entry) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
   }
 }

@@ -1,3 +1,4 @@
+import { Listeners } from './listeners.ts'
 import { type Closing, failureOf, refusedCloseCode, retryDelayMs } from './live-failure.ts'
 import type { LiveRequest, LiveSink, LiveTransport } from './live-transport.ts'
 import { WebSocketConnection, type WebSocketConstructor } from './web-socket-connection.ts'
@@ -38,7 +39,7 @@ interface Subscription {
 export class WebSocketClient implements LiveTransport {
   readonly #options: WebSocketClientOptions
   readonly #subscriptions = new Map<string, Subscription>()
-  readonly #listeners = { connected: new Set<() => void>(), closed: new Set<() => void>() }
+  readonly #listeners = { connected: new Listeners(), closed: new Listeners() }
   #connection: WebSocketConnection | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
@@ -59,8 +60,7 @@ export class WebSocketClient implements LiveTransport {
   }
 
   on(event: 'connected' | 'closed', listener: () => void): () => void {
-    this.#listeners[event].add(listener)
-    return () => void this.#listeners[event].delete(listener)
+    return this.#listeners[event].add(listener)
   }
 
   /** Reconnects with other credentials; `false` if they are not a function. */
@@ -95,7 +95,7 @@ export class WebSocketClient implements LiveTransport {
       acknowledged: () => {
         this.#failures = 0
         this.#refused = undefined
-        this.#tell('connected')
+        this.#listeners.connected.tell()
         for (const [id, { request }] of this.#subscriptions) connection.start(id, request)
       },
       next: (id, result) => this.#subscriptions.get(id)?.sink.next(result),
@@ -117,8 +117,11 @@ export class WebSocketClient implements LiveTransport {
 
   #closed(reason: unknown): void {
     this.#connection = undefined
-    this.#tell('closed')
-    const ended = this.#isRefused(reason) ? this.#refusal(reason) : reason
+    this.#listeners.closed.tell()
+    const { code, reason: why = '' } = (reason ?? {}) as Partial<Closing>
+    if (code === refusedCloseCode) this.#refused = { code, reason: why }
+    const isLasting = typeof this.#options.connectionParams !== 'function'
+    const ended = code === refusedCloseCode ? { ...this.#refused, isLasting } : reason
     if (failureOf(ended).remedy === 'none') {
       const all = [...this.#subscriptions.values()]
       this.#subscriptions.clear()
@@ -129,19 +132,5 @@ export class WebSocketClient implements LiveTransport {
       clearTimeout(this.#retry)
       this.#retry = setTimeout(() => this.#connect(), retryDelayMs(this.#failures++))
     }
-  }
-
-  #isRefused(reason: unknown): reason is Closing {
-    return (reason as Partial<Closing> | undefined)?.code === refusedCloseCode
-  }
-
-  #refusal({ code, reason }: Closing): Closing {
-    const isLasting = typeof this.#options.connectionParams !== 'function'
-    this.#refused = { code, reason }
-    return { code, reason, isLasting }
-  }
-
-  #tell(event: 'connected' | 'closed'): void {
-    for (const listener of this.#listeners[event]) listener()
   }
 }

@@ -1,191 +1,94 @@
 import { type Command, Option } from 'commander'
-import type { FlagOption } from '../config/config.ts'
+import { variableOptions } from '../config/config.ts'
+import type { GivenOption } from '../config/option-source.ts'
+import type { NamedOption } from '../config/variable-source.ts'
 
-/** A command-line flag that sets one option. */
-export interface Flag {
+/** A command-line flag that sets one option. Repeated flags of a list are its items. */
+export interface Flag extends NamedOption {
+  /** `--port <port>` */
   readonly flags: string
   readonly description: string
-  readonly path: readonly string[]
-  /** Repeated flags make a list. */
-  readonly repeated?: true
 }
 
-const serverFlags: readonly Flag[] = [
-  {
-    flags: '--port <port>',
-    description: 'port of the API; 0 for any free port',
-    path: ['server', 'port'],
-  },
-  { flags: '--host <address>', description: 'address to listen on', path: ['server', 'host'] },
-  {
-    flags: '--insecure-no-auth',
-    description:
-      'allow an address beyond loopback without authentication; every client that reaches it may read everything',
-    path: ['server', 'insecureNoAuth'],
-  },
-  {
-    flags: '--tls-cert <file>',
-    description: 'certificate of the server, PEM; read again when it changes',
-    path: ['server', 'tlsCert'],
-  },
-  { flags: '--tls-key <file>', description: 'its key, PEM', path: ['server', 'tlsKey'] },
-  {
-    flags: '--tls-client-ca <file>',
-    description: 'CA of trusted client certificates, for --auth request-header',
-    path: ['server', 'tlsClientCa'],
-  },
-  {
-    flags: '--allowed-host <name>',
-    description: 'further name of the gateway in the Host header (repeatable)',
-    path: ['server', 'allowedHosts'],
-    repeated: true,
-  },
-  {
-    flags: '--allowed-origin <origin>',
-    description: 'origin of web pages that may send operations (repeatable)',
-    path: ['server', 'allowedOrigins'],
-    repeated: true,
-  },
-  {
-    flags: '--graphiql',
-    description: 'serve GraphiQL also beyond loopback',
-    path: ['server', 'graphiql'],
-  },
-  { flags: '--no-graphiql', description: 'serve no GraphiQL', path: ['server', 'graphiql'] },
-  {
-    flags: '--introspection',
-    description: 'allow introspection also beyond loopback and with authentication',
-    path: ['introspection'],
-  },
-  { flags: '--no-introspection', description: 'refuse introspection', path: ['introspection'] },
-  {
-    flags: '--trusted-documents <file>',
-    description:
-      'run only the documents of this file, as graphql-codegen, Apollo or Relay write it',
-    path: ['server', 'trustedDocuments'],
-  },
-]
+const serverFlags = flagTable(`
+  --port <port>               server.port              port of the API; 0 for any free port
+  --host <address>            server.host              address to listen on
+  --insecure-no-auth          server.insecureNoAuth    allow an address beyond loopback without authentication; every client that reaches it may read everything
+  --tls-cert <file>           server.tlsCert           certificate of the server, PEM; read again when it changes
+  --tls-key <file>            server.tlsKey            its key, PEM
+  --tls-client-ca <file>      server.tlsClientCa       CA of trusted client certificates, for --auth request-header
+  --allowed-host <name>       server.allowedHosts      further name of the gateway in the Host header
+  --allowed-origin <origin>   server.allowedOrigins    origin of web pages that may send operations
+  --graphiql                  server.graphiql          serve GraphiQL also beyond loopback
+  --no-graphiql               server.graphiql          serve no GraphiQL
+  --introspection             introspection            allow introspection also beyond loopback and with authentication
+  --no-introspection          introspection            refuse introspection
+  --trusted-documents <file>  server.trustedDocuments  run only the documents of this file, as graphql-codegen, Apollo or Relay write it
+`)
 
-const authFlags: readonly Flag[] = [
-  {
-    flags: '--auth <mode>',
-    description:
-      'how callers are authenticated: none, token-review, oidc or request-header; its options are in the configuration',
-    path: ['auth', 'mode'],
-  },
-  {
-    flags: '--auth-audience <name>',
-    description: 'required audience of tokens (repeatable)',
-    path: ['auth', 'audiences'],
-    repeated: true,
-  },
-]
+const serveFlags = flagTable(`
+  --auth <mode>           auth.mode           how callers are authenticated: none, token-review, oidc or request-header; its options are in the configuration
+  --auth-audience <name>  auth.audiences      required audience of tokens
+  --audit-file <file>     audit.file          file of the audit log; - for the standard output
+  --metrics-port <port>   server.metricsPort  port of /metrics, on loopback unless server.metricsHost says otherwise
+`)
 
-const observationFlags: readonly Flag[] = [
-  {
-    flags: '--audit-file <file>',
-    description: 'file of the audit log; - for the standard output',
-    path: ['audit', 'file'],
-  },
-  {
-    flags: '--metrics-port <port>',
-    description: 'port of /metrics, on loopback unless server.metricsHost says otherwise',
-    path: ['server', 'metricsPort'],
-  },
-]
+const preloadFlags = flagTable(`
+  --preload <kind>  preload  kind to load at start, by its list field: pods
+`)
 
-const schemaFlags: readonly Flag[] = [
-  {
-    flags: '--schema <directory>',
-    description:
-      'directory of SDL with further indexes and relations; edits are served while it runs',
-    path: ['schema'],
-  },
-  {
-    flags: '--schema-file <file>',
-    description: 'SDL with further indexes and relations (repeatable)',
-    path: ['schemaFiles'],
-    repeated: true,
-  },
-  {
-    flags: '--infer-references',
-    description: 'make relations of fields of custom kinds with names in ...Ref',
-    path: ['inferReferences'],
-  },
-  {
-    flags: '--relay',
-    description: 'support refetching by relay-compiler: fetch__Pod(id:)',
-    path: ['relay'],
-  },
-  {
-    flags: '--secret-data',
-    description: 'add data and type to Secrets, read live with the bearer token of the caller',
-    path: ['secretData'],
-  },
-]
+const schemaFlags = flagTable(`
+  --schema <directory>  schema           directory of SDL with further indexes and relations; edits are served while it runs
+  --schema-file <file>  schemaFiles      SDL with further indexes and relations
+  --infer-references    inferReferences  make relations of fields of custom kinds with names in ...Ref
+  --relay               relay            support refetching by relay-compiler: fetch__Pod(id:)
+  --secret-data         secretData       add data and type to Secrets, read live with the bearer token of the caller
+`)
 
-const informerFlags: readonly Flag[] = [
-  {
-    flags: '--preload <kind>',
-    description: 'kind to load at start, by its list field: pods (repeatable)',
-    path: ['preload'],
-    repeated: true,
-  },
-]
+const simulatorFlags = flagTable(`
+  --scenario <directory>  simulator.scenario         directory of a scenario; default: the company that comes with the package
+  --pods <count>          simulator.pods             number of simulated pods
+  --seed <text>           simulator.seed             the same seed makes the same cluster
+  --rate <writes>         simulator.eventsPerSecond  changes per second; 0 for none
+`)
 
-const simulatorFlags: readonly Flag[] = [
-  {
-    flags: '--scenario <directory>',
-    description: 'directory of a scenario; default: the company that comes with the package',
-    path: ['simulator', 'scenario'],
-  },
-  {
-    flags: '--pods <count>',
-    description: 'number of simulated pods',
-    path: ['simulator', 'pods'],
-  },
-  {
-    flags: '--seed <text>',
-    description: 'the same seed makes the same cluster',
-    path: ['simulator', 'seed'],
-  },
-  {
-    flags: '--rate <writes>',
-    description: 'changes per second; 0 for none',
-    path: ['simulator', 'eventsPerSecond'],
-  },
-]
-
-const logFlags: readonly Flag[] = [
-  {
-    flags: '--log-level <level>',
-    description: 'debug, info, warn, error or silent',
-    path: ['logLevel'],
-  },
-]
+const logFlags = flagTable(`
+  --log-level <level>  logLevel  debug, info, warn, error or silent
+`)
 
 /** The flags of each command that set options. */
 export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
-  serve: [
-    ...serverFlags,
-    ...authFlags,
-    ...observationFlags,
-    ...informerFlags,
-    ...schemaFlags,
-    ...logFlags,
-  ],
-  demo: [...serverFlags, ...simulatorFlags, ...informerFlags, ...schemaFlags, ...logFlags],
+  serve: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
+  demo: [...serverFlags, ...simulatorFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],
 }
 
+/** Reads a table of flags, the options that they set, and their descriptions. */
+function flagTable(table: string): readonly Flag[] {
+  const options = new Map(variableOptions().map((option) => [option.path.join('.'), option]))
+  return table
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [flags = '', name = '', description = ''] = line.trim().split(/ {2,}/)
+      const option = options.get(name)
+      if (option === undefined) throw new TypeError(`${flags}: there is no option ${name}`)
+      return {
+        ...option,
+        flags,
+        description: option.type === 'list' ? `${description} (repeatable)` : description,
+      }
+    })
+}
+
 /** Declares flags. {@link givenFlags} reads their values. */
 export function addFlags(command: Command, flags: readonly Flag[]): Command {
-  for (const flag of flags) {
-    const option = new Option(flag.flags, flag.description)
-    if (flag.repeated === true) option.argParser(append)
+  for (const { flags: syntax, description, type } of flags) {
+    const option = new Option(syntax, description)
+    if (type === 'list') option.argParser(append)
     command.addOption(option)
   }
   return command
@@ -197,20 +100,16 @@ export function append(value: string, before: readonly string[] = []): readonly 
 }
 
 /** The options that flags set. */
-export function givenFlags(command: Command, flags: readonly Flag[]): readonly FlagOption[] {
-  return flags.flatMap(({ flags: syntax, path }) => {
+export function givenFlags(command: Command, flags: readonly Flag[]): readonly GivenOption[] {
+  return flags.flatMap(({ flags: syntax, path, type }) => {
     const option = new Option(syntax)
     const value: unknown = command.getOptionValue(option.attributeName())
     // `--graphiql` and `--no-graphiql` set the same option; only the given flag counts.
     if (value === undefined || (option.negate ? value !== false : value === false)) return []
     return [
-      { flag: option.long ?? syntax, path, value: isTextOption(path) ? value : numberOf(value) },
+      { place: option.long ?? syntax, path, value: type === 'other' ? numberOf(value) : value },
     ]
   })
-}
-
-function isTextOption(path: readonly string[]): boolean {
-  return ['seed', 'host', 'scenario'].includes(path.at(-1) ?? '')
 }
 
 /** Converts numbers. Leaves other values for the check of the option. */

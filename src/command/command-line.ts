@@ -1,19 +1,16 @@
 import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
 import { Command, CommanderError, Option } from 'commander'
 import { pino } from 'pino'
-import {
-  type Config,
-  ConfigError,
-  configFileOf,
-  type FlagOption,
-  loadConfig,
-} from '../config/config.ts'
+import { type Config, ConfigError, configFileOf, loadConfig } from '../config/config.ts'
+import type { GivenOption } from '../config/option-source.ts'
+import { YamlSourceError } from '../config/yaml-source.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { present } from '../lib/options.ts'
 import { addFlags, append, commandFlags, givenFlags } from './command-flags.ts'
 import type { SchemaClient } from './print-schema.ts'
 import type { CommandContext } from './run-gateway.ts'
-import { stopSignal } from './stop-signal.ts'
 
 /** The command succeeded, or was stopped. */
 const succeeded = 0
@@ -38,10 +35,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-  addServe(program)
-  addDemo(program)
-  addSimulate(program)
-  addSchema(program)
+  addCommands(program)
   try {
     await program.parseAsync(args, { from: 'user' })
     return succeeded
@@ -49,95 +43,90 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     // Commander has printed the problem or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
     process.stderr.write(`informerql: ${messageOf(error)}\n`)
-    return error instanceof ConfigError || codeOf(error) === 'YAML' ? misused : failed
+    return error instanceof ConfigError || error instanceof YamlSourceError ? misused : failed
   }
 }
 
-function addServe(program: Command): void {
-  const flags = commandFlags.serve
-  const command = subcommand(program, 'serve', 'serve clusters, located as kubectl does')
-  addFlags(addClusterFlags(command), flags).action(async () => {
+function addCommands(program: Command): void {
+  addCommand(program, 'serve', 'serve clusters, located as kubectl does', async (context) => {
     const { serve } = await import('./run-gateway.ts')
-    await serve(contextOf(command, [...givenFlags(command, flags), ...clusterFlagsOf(command)]))
+    await serve(context)
   })
-}
-
-function addDemo(program: Command): void {
-  const flags = commandFlags.demo
-  const command = subcommand(program, 'demo', 'serve a simulated cluster that changes')
-  addFlags(command, flags).action(async () => {
+  addCommand(program, 'demo', 'serve a simulated cluster that changes', async (context) => {
     const { demo } = await import('./run-gateway.ts')
-    await demo(contextOf(command, givenFlags(command, flags)))
+    await demo(context)
   })
-}
-
-function addSimulate(program: Command): void {
-  const flags = commandFlags.simulate
-  const command = subcommand(program, 'simulate', 'run the simulated API server alone')
-  addFlags(command, flags)
-    .option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
-    .action(async ({ port }: { readonly port: number }) => {
+  addCommand(
+    program,
+    'simulate',
+    'run the simulated API server alone',
+    async (context, { port }) => {
       const { simulate } = await import('./run-gateway.ts')
-      await simulate(contextOf(command, givenFlags(command, flags)), port)
-    })
-}
-
-function addSchema(program: Command): void {
-  const flags = commandFlags.schema
-  const command = subcommand(
+      await simulate(context, port)
+    },
+  ).option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)
+  addCommand(
     program,
     'schema',
     'print the GraphQL schema of a named cluster, or of the built-in kinds',
-  )
-  command.addOption(
+    async ({ config, log, print }, { for: client }) => {
+      const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
+      const isNamed = config.clusters.some((one) => Object.keys(one).length > 1)
+      print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
+    },
+  ).addOption(
     new Option(
       '--for <client>',
       'output for a client: type policies for Apollo, keys for urql, a schema for Relay',
     ).choices(schemaClients),
   )
-  addFlags(addClusterFlags(command), flags).action(async () => {
-    const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
-    const { for: client } = command.opts<{ readonly for?: SchemaClient }>()
-    const clusters = clusterFlagsOf(command)
-    const { config, log, print } = contextOf(command, [...givenFlags(command, flags), ...clusters])
-    const isNamed =
-      clusters.length > 0 || config.clusters.some((one) => Object.keys(one).length > 1)
-    print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
-  })
 }
 
-function subcommand(program: Command, name: string, description: string): Command {
-  return program
+/** The options of single commands. */
+interface CommandOptions {
+  readonly port: number
+  readonly for?: SchemaClient
+}
+
+function addCommand(
+  program: Command,
+  name: keyof typeof commandFlags,
+  description: string,
+  run: (context: CommandContext, options: CommandOptions) => Promise<void>,
+): Command {
+  const flags = commandFlags[name]
+  const command = program
     .command(name)
     .description(description)
     .option('--config <file>', 'YAML file of options; flags and INFORMERQL_* variables win over it')
-}
-
-function addClusterFlags(command: Command): Command {
-  return command
-    .option('--kubeconfig <file>', 'kubeconfig file, instead of KUBECONFIG or ~/.kube/config')
-    .option('--context <name>', 'context of the kubeconfig (repeatable: several clusters)', append)
-    .option('--server <url>', 'address of the API server')
+  if (name === 'serve' || name === 'schema') {
+    command
+      .option('--kubeconfig <file>', 'kubeconfig file, instead of KUBECONFIG or ~/.kube/config')
+      .option(
+        '--context <name>',
+        'context of the kubeconfig (repeatable: several clusters)',
+        append,
+      )
+      .option('--server <url>', 'address of the API server')
+  }
+  return addFlags(command, flags).action(async (options: CommandOptions) => {
+    const given = [...givenFlags(command, flags), ...clusterFlagsOf(command)]
+    await run(contextOf(command, given), options)
+  })
 }
 
 /** The clusters of the flags, as an option. */
-function clusterFlagsOf(command: Command): readonly FlagOption[] {
+function clusterFlagsOf(command: Command): readonly GivenOption[] {
   const { kubeconfig, context, server } = command.opts<ClusterFlags>()
-  const flag = [
-    ...(kubeconfig === undefined ? [] : ['--kubeconfig']),
-    ...(context === undefined ? [] : ['--context']),
-    ...(server === undefined ? [] : ['--server']),
-  ]
-  if (flag.length === 0) return []
-  const where = {
-    ...(kubeconfig === undefined ? {} : { kubeconfig }),
-    ...(server === undefined ? {} : { server }),
-  }
+  const given = present({ kubeconfig, context, server })
+  const flags = Object.keys(given).map((name) => `--${name}`)
+  if (flags.length === 0) return []
+  const where = present({ kubeconfig, server })
   const value = context?.map((name) => ({ ...where, context: name })) ?? [where]
-  return [{ flag: flag.join(' '), path: ['clusters'], value }]
+  return [{ place: flags.join(' '), path: ['clusters'], value }]
 }
 
-function contextOf(command: Command, flags: readonly FlagOption[]): CommandContext {
+function contextOf(command: Command, flags: readonly GivenOption[]): CommandContext {
   const { config: file } = command.opts<{ readonly config?: string }>()
   const load = (): Config => loadConfig({ file, variables: process.env, flags })
   const config = load()
@@ -149,6 +138,21 @@ function contextOf(command: Command, flags: readonly FlagOption[]): CommandConte
     signal: stopSignal(),
     print: (text) => void process.stdout.write(text),
   }
+}
+
+/**
+ * Aborts on the first SIGINT or SIGTERM. The second one ends the process at once, with 128 plus the signal's number.
+ */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      // oxlint-disable-next-line node/no-process-exit -- the way out of a stop that does not end
+      if (stop.signal.aborted) process.exit(128 + constants.signals[signal])
+      stop.abort(signal)
+    })
+  }
+  return stop.signal
 }
 
 function portOf(text: string): number {
@@ -166,10 +170,6 @@ function messageOf(error: unknown): string {
     return error.hint === undefined ? error.message : `${error.message}\n  ${error.hint}`
   }
   return error instanceof Error ? (error.stack ?? error.message) : String(error)
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof CodedError ? error.code : undefined
 }
 
 function packageVersion(): string {

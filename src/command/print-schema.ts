@@ -5,7 +5,7 @@ import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { startSimulator } from '../simulator/simulator.ts'
-import { apolloModule, urqlModule } from './clients/cache-modules.ts'
+import { apolloModule, urqlModule } from './cache-modules.ts'
 
 /** The clients that a schema can be printed for. */
 export type SchemaClient = 'apollo' | 'urql' | 'relay'

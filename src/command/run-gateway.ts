@@ -1,4 +1,7 @@
+import { once } from 'node:events'
+import { unwatchFile, watchFile } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import type { Config } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
@@ -11,14 +14,12 @@ import { ListenError } from '../server/server-errors.ts'
 import { describePopulation } from '../simulator/population/plan.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
 import { AuditLog } from './audit-log.ts'
-import { followConfig, type FollowedConfig } from './followed-config.ts'
-import { aborted } from './stop-signal.ts'
 
 /** The inputs of a command. */
 export interface CommandContext {
   readonly config: Config
-  /** The configuration file, if any. */
-  readonly followed?: FollowedConfig
+  /** The configuration file, if any, and how to read and check it again: `load` throws `ConfigError`. */
+  readonly followed?: { readonly file: string; readonly load: () => Config }
   readonly log: GatewayLog
   /** Aborts when the process should stop. */
   readonly signal: AbortSignal
@@ -61,18 +62,13 @@ export async function serve(context: CommandContext): Promise<void> {
 /** `demo`: a simulated cluster and a gateway to it, until the signal aborts. */
 export async function demo(context: CommandContext): Promise<void> {
   const { config, print } = context
-  const { eventsPerSecond, ...population } = config.simulator
-  await using cluster = await startSimulatedCluster({
-    population,
-    churn: { seed: population.seed, eventsPerSecond },
-    onChurnError: (error) =>
-      context.log.error('the simulated cluster has stopped changing', { error }),
-  })
+  const { eventsPerSecond } = config.simulator
+  await using cluster = await startSimulation(context)
   const clusters = [{ name: 'demo', server: cluster.url }]
   await runGateway(
     { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
     (url) => {
-      print(`Simulating ${describePopulation(population).text}`)
+      print(`Simulating ${describePopulation(config.simulator).text}`)
       print(
         `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
       )
@@ -92,26 +88,32 @@ export async function demo(context: CommandContext): Promise<void> {
 /** `simulate`: the simulated API server alone, until the signal aborts. */
 export async function simulate(context: CommandContext, port: number): Promise<void> {
   const { config, print, signal } = context
-  const { eventsPerSecond, ...population } = config.simulator
-  await using cluster = await startSimulatedCluster({
-    port,
-    population,
-    churn: { seed: population.seed, eventsPerSecond },
-    onChurnError: (error) =>
-      context.log.error('the simulated cluster has stopped changing', { error }),
-  }).catch((error: NodeJS.ErrnoException) => {
-    throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
-  })
-  print(`Simulating ${describePopulation(population).text}\n`)
+  await using cluster = await startSimulation(context, port).catch(
+    (error: NodeJS.ErrnoException) => {
+      throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
+    },
+  )
+  print(`Simulating ${describePopulation(config.simulator).text}\n`)
   print(`  kubectl --server=${cluster.url} get pods -A\n`)
   print(`  informerql serve --server ${cluster.url}\n\nCtrl-C stops it.\n`)
   await aborted(signal)
 }
 
-async function runGateway(
-  { config, followed, log, signal }: CommandContext,
-  announce: (url: string) => void,
-): Promise<void> {
+function startSimulation(
+  { config, log }: CommandContext,
+  port?: number,
+): ReturnType<typeof startSimulatedCluster> {
+  const { eventsPerSecond, ...population } = config.simulator
+  return startSimulatedCluster({
+    ...(port === undefined ? {} : { port }),
+    population,
+    churn: { seed: population.seed, eventsPerSecond },
+    onChurnError: (error) => log.error('the simulated cluster has stopped changing', { error }),
+  })
+}
+
+async function runGateway(context: CommandContext, announce: (url: string) => void): Promise<void> {
+  const { config, log, signal } = context
   // Checks early, before slow work. The server checks again.
   const asksWho = config.auth.mode !== 'none'
   checkAddress(config.server, asksWho)
@@ -145,9 +147,7 @@ async function runGateway(
     defaultQuery,
     log,
   })
-  if (followed !== undefined) {
-    followConfig({ ...followed, config, log, signal, clusters: gateway.configureClusters })
-  }
+  followConfig(context, gateway.configureClusters)
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
     log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {
       hint: 'give server.tlsCert and server.tlsKey',
@@ -159,6 +159,49 @@ async function runGateway(
   log.info(`stopping on ${String(signal.reason)}`)
   // SIGINT comes from a terminal, where no load balancer needs time.
   if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
+}
+
+/** Polls the file instead of listening to events: a mounted ConfigMap is a link whose target changes. */
+const configIntervalMs = 2_000
+
+/**
+ * Applies the clusters of the file after each change, the only part that can change while the gateway runs. Logs an
+ * invalid configuration and keeps the previous one. Logs changes of other options, which need a restart.
+ */
+function followConfig(
+  { config: first, followed, log, signal }: CommandContext,
+  apply: (clusters: Config['clusters']) => Promise<void>,
+): void {
+  if (followed === undefined) return
+  const { file, load } = followed
+  let config = first
+  const read = (): void => {
+    let next: Config
+    try {
+      next = load()
+    } catch (error) {
+      log.error(`${file} has changed and is invalid: ${(error as Error).message}`)
+      return
+    }
+    const others = (Object.keys(next) as (keyof Config)[]).filter(
+      (option) => option !== 'clusters' && !isDeepStrictEqual(next[option], config[option]),
+    )
+    if (others.length > 0) {
+      log.warn(`${file}: ${others.join(', ')} changed; restart to apply`)
+    }
+    if (!isDeepStrictEqual(next.clusters, config.clusters)) {
+      log.info(`${file}: serving ${next.clusters.map(({ name }) => name).join(', ')} from now on`)
+      void apply(next.clusters)
+    }
+    config = next
+  }
+  watchFile(file, { interval: configIntervalMs, persistent: false }, read)
+  signal.addEventListener('abort', () => unwatchFile(file, read), { once: true })
+}
+
+/** Resolves when the signal aborts. */
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 const stopping: Readiness = { ready: false, reasons: ['the gateway is stopping'] }

@@ -5,27 +5,27 @@ import {
   type AuthenticationOptions,
   authenticationOptionsSchema,
 } from '../access/authentication/authentication-options.ts'
-import type { CacheLimits } from '../cache/cache-bounds.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import type { WorkLimits } from '../query/condition/work-budget.ts'
+import { isRecord } from '../lib/json.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 import {
   cacheLimitsSchema,
   documentLimitsSchema,
   type GatewayConfig,
   gatewayConfigShape,
-  type LiveConfig,
   liveConfigSchema,
   workLimitsSchema,
 } from './gateway-config.ts'
 import {
+  type GivenOption,
+  givenSource,
   mergeOptions,
   type OptionPath,
   type OptionSource,
   placeOfOption,
   valueAt,
 } from './option-source.ts'
-import { type VariableOption, variableSource } from './variable-source.ts'
+import { type NamedOption, variableSource } from './variable-source.ts'
 import { yamlSource } from './yaml-source.ts'
 
 /** Options of the simulator, for `demo` and `simulate`. */
@@ -64,24 +64,14 @@ export interface ConfigSources {
   /** A YAML file. */
   readonly file?: string | undefined
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** The options of the command line, with their flags. */
-  readonly flags: readonly FlagOption[]
-}
-
-export interface FlagOption {
-  /** `--port` */
-  readonly flag: string
-  readonly path: readonly string[]
-  readonly value: unknown
+  /** The options of the command line. */
+  readonly flags: readonly GivenOption[]
 }
 
 /** Invalid options: a line for each, with its source, name and value. */
 export class ConfigError extends CodedError {
   constructor(problems: readonly string[], hint?: string) {
-    super('CONFIG', problems.join('\n'), {
-      value: problems,
-      ...(hint === undefined ? {} : { hint }),
-    })
+    super('CONFIG', problems.join('\n'), { value: problems, hint })
   }
 }
 
@@ -102,31 +92,26 @@ const auditSchema: z.ZodType<AuditConfig> = z.strictObject({ file: z.string().mi
 
 /** The option schemas of the parts, by name. Options of the gateway itself are at the top level. */
 const parts = {
-  documents: documentLimitsSchema,
-  work: workLimitsSchema,
-  cache: cacheLimitsSchema,
-  live: liveConfigSchema,
-  server: serverOptionsSchema,
-  auth: authenticationOptionsSchema,
-  audit: auditSchema,
-  simulator: simulatorSchema,
+  documents: part(documentLimitsSchema),
+  work: part(workLimitsSchema),
+  cache: part(cacheLimitsSchema),
+  live: part(liveConfigSchema),
+  server: part(serverOptionsSchema),
+  auth: part(authenticationOptionsSchema),
+  audit: part(auditSchema),
+  simulator: part(simulatorSchema),
 }
 const topLevel = {
   ...gatewayConfigShape,
   logLevel: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('info'),
 }
 
-const configSchema = z.strictObject({
-  ...topLevel,
-  documents: parts.documents.prefault({} as Config['documents']),
-  work: parts.work.prefault({} as WorkLimits),
-  cache: parts.cache.prefault({} as CacheLimits),
-  live: parts.live.prefault({} as LiveConfig),
-  server: parts.server.prefault({} as ServerOptions),
-  audit: parts.audit.prefault({}),
-  auth: parts.auth.prefault({} as AuthenticationOptions),
-  simulator: parts.simulator.prefault({} as SimulatorConfig),
-}) satisfies z.ZodType<Config>
+const configSchema = z.strictObject({ ...topLevel, ...parts }) satisfies z.ZodType<Config>
+
+/** A part that may be absent: then all its options are. */
+function part<T>(schema: z.ZodType<T>): z.ZodPrefault<z.ZodType<T>> {
+  return schema.prefault({} as T)
+}
 
 /** The configuration file; `undefined` if none is given. */
 export function configFileOf({
@@ -145,7 +130,7 @@ export function loadConfig({ file: given, variables, flags }: ConfigSources): Co
   const sources = [
     ...(file === undefined ? [] : [fileSource(file)]),
     environment,
-    flagSource(flags),
+    givenSource(flags),
   ]
   const result = configSchema.safeParse(mergeOptions(sources))
   const problems = [
@@ -176,77 +161,38 @@ function fileSource(file: string): OptionSource {
     )
   }
   const source = yamlSource(file, text)
-  return { ...source, values: withPathsBeside(dirname(file), source.values) }
-}
-
-/** Resolves the paths in a configuration against its folder. Leaves values of the wrong type for the check. */
-function withPathsBeside(
-  folder: string,
-  values: Readonly<Record<string, unknown>>,
-): Readonly<Record<string, unknown>> {
-  const beside = (path: unknown): unknown =>
-    typeof path === 'string' ? resolve(folder, path) : path
-  const { schemaFiles, schema, clusters, server, auth, audit, simulator } = values
-  return {
-    ...values,
-    ...withFilesBeside(
-      'server',
-      server,
-      ['trustedDocuments', 'tlsCert', 'tlsKey', 'tlsClientCa'],
-      beside,
-    ),
-    ...withAuthFilesBeside(auth, beside),
-    ...withFilesBeside('audit', audit, ['file'], (path) =>
-      path === standardOutput ? path : beside(path),
-    ),
-    ...withFilesBeside('simulator', simulator, ['scenario'], beside),
-    ...(typeof schema === 'string' ? { schema: beside(schema) } : {}),
-    ...(Array.isArray(schemaFiles) ? { schemaFiles: schemaFiles.map(beside) } : {}),
-    ...(Array.isArray(clusters)
-      ? {
-          clusters: clusters.map((one: unknown) =>
-            typeof one === 'object' && one !== null && 'kubeconfig' in one
-              ? { ...one, kubeconfig: beside(one.kubeconfig) }
-              : one,
-          ),
-        }
-      : {}),
-  }
-}
-
-/** A part of the configuration with resolved paths. */
-function withFilesBeside(
-  part: string,
-  given: unknown,
-  names: readonly string[],
-  beside: (path: unknown) => unknown,
-): Readonly<Record<string, unknown>> {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) return {}
-  const values = given as Readonly<Record<string, unknown>>
-  const files = names.filter((name) => name in values).map((name) => [name, beside(values[name])])
-  return { [part]: { ...values, ...(Object.fromEntries(files) as object) } }
-}
-
-function withAuthFilesBeside(
-  auth: unknown,
-  beside: (path: unknown) => unknown,
-): Readonly<Record<string, unknown>> {
-  if (typeof auth !== 'object' || auth === null || !('oidc' in auth)) return {}
-  return { auth: { ...auth, ...withFilesBeside('oidc', auth.oidc, ['caFile'], beside) } }
-}
-
-function flagSource(flags: readonly FlagOption[]): OptionSource {
-  const trees = flags.map(({ path, value }) =>
-    path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value),
+  const values = pathOptions.reduce<unknown>(
+    (all, option) => withPathBeside(dirname(file), all, option.split('.')),
+    source.values,
   )
-  const values = mergeOptions(
-    trees.map((tree) => ({ values: tree as Record<string, unknown>, placeOf: () => undefined })),
-  )
-  return {
-    values,
-    placeOf: (path) =>
-      flags.find((option) => option.path.every((name, at) => path[at] === name))?.flag,
+  return { ...source, values: values as OptionSource['values'] }
+}
+
+/** The options that are paths; `*` stands for each item of a list. */
+const pathOptions = [
+  'schema',
+  'schemaFiles.*',
+  'clusters.*.kubeconfig',
+  'server.trustedDocuments',
+  'server.tlsCert',
+  'server.tlsKey',
+  'server.tlsClientCa',
+  'auth.oidc.caFile',
+  'audit.file',
+  'simulator.scenario',
+]
+
+/** Resolves the path of an option against a folder. Leaves values of the wrong type for the check. */
+function withPathBeside(folder: string, value: unknown, [step, ...rest]: string[]): unknown {
+  if (step === undefined) {
+    return typeof value === 'string' && value !== standardOutput ? resolve(folder, value) : value
   }
+  if (step === '*') {
+    return Array.isArray(value) ? value.map((one) => withPathBeside(folder, one, rest)) : value
+  }
+  return isRecord(value) && Object.hasOwn(value, step)
+    ? { ...value, [step]: withPathBeside(folder, value[step], rest) }
+    : value
 }
 
 function problemsOf(issue: z.core.$ZodIssue, sources: readonly OptionSource[]): readonly string[] {
@@ -279,34 +225,42 @@ function nameOf(path: OptionPath): string {
 }
 
 function knownOptions(path: OptionPath): string {
-  const [part] = path
+  const [name] = path
   if (path.length > 1) return ''
-  const schema =
-    part === undefined ? configSchema : Object.entries(parts).find(([name]) => name === part)?.[1]
-  return schema instanceof z.ZodObject
-    ? `; known here: ${Object.keys(schema.shape).join(', ')}`
-    : ''
+  const known = name === undefined ? configSchema.shape : shapeOf(parts[name as keyof typeof parts])
+  const names = Object.keys(known).join(', ')
+  return names === '' ? '' : `; known here: ${names}`
 }
 
 /** All options that variables can set: all except those within lists. */
-export function variableOptions(): readonly VariableOption[] {
-  const ofParts = Object.entries(parts).flatMap(([part, schema]) =>
-    schema instanceof z.ZodObject
-      ? Object.entries(schema.shape).map(([name, option]) => ({
-          path: [part, name],
-          type: typeOf(option),
-        }))
-      : [],
+export function variableOptions(): readonly NamedOption[] {
+  const ofParts = Object.entries(parts).flatMap(([name, schema]) =>
+    Object.entries(shapeOf(schema)).map(([option, type]) => ({
+      path: [name, option],
+      type: typeOf(type),
+    })),
   )
-  const ofTop = Object.entries(topLevel).map(([name, option]) => ({
+  const ofTop = Object.entries(topLevel).map(([name, type]) => ({
     path: [name],
-    type: typeOf(option),
+    type: typeOf(type),
   }))
   return [...ofParts, ...ofTop]
 }
 
-function typeOf(option: unknown): VariableOption['type'] {
-  let inner = option
+/** The options of an object, with their schemas; none of other values. */
+function shapeOf(schema: unknown): Readonly<Record<string, unknown>> {
+  const inner = unwrapped(schema)
+  return inner instanceof z.ZodObject ? inner.shape : {}
+}
+
+function typeOf(schema: unknown): NamedOption['type'] {
+  const inner = unwrapped(schema)
+  if (inner instanceof z.ZodString) return 'text'
+  return inner instanceof z.ZodArray ? 'list' : 'other'
+}
+
+function unwrapped(schema: unknown): unknown {
+  let inner = schema
   while (
     inner instanceof z.ZodDefault ||
     inner instanceof z.ZodPrefault ||
@@ -314,6 +268,5 @@ function typeOf(option: unknown): VariableOption['type'] {
   ) {
     inner = inner.unwrap()
   }
-  if (inner instanceof z.ZodString) return 'text'
-  return inner instanceof z.ZodArray ? 'list' : 'other'
+  return inner
 }

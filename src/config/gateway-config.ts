@@ -69,37 +69,41 @@ const clusters = z
     error: 'two clusters have the same name; give each a name',
   })
 
-const amount = (byDefault: number): z.ZodType<number> =>
-  z.int().min(1_000).max(10_000_000_000).default(byDefault)
+/** A whole number within bounds. */
+function whole(byDefault: number, least: number, most = Infinity): z.ZodType<number> {
+  return z.int().min(least).max(most).default(byDefault)
+}
+
+const operation = defaultOperationLimits
+const mostMs = 600_000
+const mostBytes = 1_099_511_627_776
 
 /** Checks {@link WorkLimits}. */
 export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
-  examined: amount(defaultWorkLimits.examined),
-  tests: amount(defaultWorkLimits.tests),
-  rows: amount(defaultWorkLimits.rows),
-  fields: amount(defaultWorkLimits.fields),
-  bytes: amount(defaultWorkLimits.bytes),
+  examined: whole(defaultWorkLimits.examined, 1_000, 10_000_000_000),
+  tests: whole(defaultWorkLimits.tests, 1_000, 10_000_000_000),
+  rows: whole(defaultWorkLimits.rows, 1_000, 10_000_000_000),
+  fields: whole(defaultWorkLimits.fields, 1_000, 10_000_000_000),
+  bytes: whole(defaultWorkLimits.bytes, 1_000, 10_000_000_000),
 })
-
-const { maxTokens, maxDepth, maxFields, maxAliases, maxDirectives } = defaultOperationLimits
 
 /** Checks the bounds of documents. */
 export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.strictObject({
-  maxTokens: z.int().min(100).max(1_000_000).default(maxTokens),
+  maxTokens: whole(operation.maxTokens, 100, 1_000_000),
   // A deeper document would overflow the stack.
-  maxDepth: z.int().min(1).max(64).default(maxDepth),
-  maxFields: z.int().min(1).max(1_000_000).default(maxFields),
-  maxAliases: z.int().min(0).max(1_000_000).default(maxAliases),
-  maxDirectives: z.int().min(0).max(1_000_000).default(maxDirectives),
+  maxDepth: whole(operation.maxDepth, 1, 64),
+  maxFields: whole(operation.maxFields, 1, 1_000_000),
+  maxAliases: whole(operation.maxAliases, 0, 1_000_000),
+  maxDirectives: whole(operation.maxDirectives, 0, 1_000_000),
 })
 
 /** Checks {@link CacheLimits}. */
 export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
-  maxInformers: z.int().min(1).max(100_000).default(defaultCacheLimits.maxInformers),
-  maxHeldBytes: z.int().min(1_048_576).default(defaultCacheLimits.maxHeldBytes),
-  maxRecentChanges: z.int().min(0).max(10_000_000).default(defaultCacheLimits.maxRecentChanges),
-  maxRecentBytes: z.int().min(0).default(defaultCacheLimits.maxRecentBytes),
-  idleStopMs: z.int().min(1_000).max(2_147_483_647).default(defaultCacheLimits.idleStopMs),
+  maxInformers: whole(defaultCacheLimits.maxInformers, 1, 100_000),
+  maxHeldBytes: whole(defaultCacheLimits.maxHeldBytes, 1_048_576),
+  maxRecentChanges: whole(defaultCacheLimits.maxRecentChanges, 0, 10_000_000),
+  maxRecentBytes: whole(defaultCacheLimits.maxRecentBytes, 0),
+  idleStopMs: whole(defaultCacheLimits.idleStopMs, 1_000, 2_147_483_647),
 })
 
 /** The options of subscriptions. */
@@ -108,21 +112,13 @@ export type LiveConfig = LiveLimits &
 
 /** Checks {@link LiveConfig}, and holds all its defaults. */
 export const liveConfigSchema: z.ZodType<LiveConfig> = z.strictObject({
-  coalesceMs: z.int().min(0).max(60_000).default(defaultOperationLimits.coalesceMs),
-  maxFrameObjects: z.int().min(1).max(100_000).default(defaultOperationLimits.maxFrameObjects),
-  maxFrameBytes: z
-    .int()
-    .min(1_024)
-    .max(1_073_741_824)
-    .default(defaultOperationLimits.maxFrameBytes),
-  maxFrames: z.int().min(1).max(1_000_000).default(defaultLiveLimits.maxFrames),
-  maxBytes: z.int().min(65_536).max(1_099_511_627_776).default(defaultLiveLimits.maxBytes),
-  maxHeldBytes: z.int().min(0).max(1_099_511_627_776).default(defaultLiveLimits.maxHeldBytes),
-  maxHeldBytesPerUser: z
-    .int()
-    .min(0)
-    .max(1_099_511_627_776)
-    .default(defaultLiveLimits.maxHeldBytesPerUser),
+  coalesceMs: whole(operation.coalesceMs, 0, 60_000),
+  maxFrameObjects: whole(operation.maxFrameObjects, 1, 100_000),
+  maxFrameBytes: whole(operation.maxFrameBytes, 1_024, 1_073_741_824),
+  maxFrames: whole(defaultLiveLimits.maxFrames, 1, 1_000_000),
+  maxBytes: whole(defaultLiveLimits.maxBytes, 65_536, mostBytes),
+  maxHeldBytes: whole(defaultLiveLimits.maxHeldBytes, 0, mostBytes),
+  maxHeldBytesPerUser: whole(defaultLiveLimits.maxHeldBytesPerUser, 0, mostBytes),
 })
 
 const names = z.array(z.string())
@@ -150,16 +146,12 @@ export const gatewayConfigShape: {
     { name: 'default' },
   ]),
   preload: z.array(z.string().min(1)).default([]),
-  operationDeadlineMs: z
-    .int()
-    .min(1)
-    .max(600_000)
-    .default(defaultOperationLimits.operationDeadlineMs),
+  operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
   introspection: z.boolean().optional(),
-  syncDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.syncDeadlineMs),
-  liveDeadlineMs: z.int().min(1).max(600_000).default(defaultOperationLimits.liveDeadlineMs),
-  maxPageSize: z.int().min(1).max(5_000).default(defaultOperationLimits.maxPageSize),
-  maxPathRows: z.int().min(1).max(1_000_000_000).default(defaultOperationLimits.maxPathRows),
+  syncDeadlineMs: whole(operation.syncDeadlineMs, 1, mostMs),
+  liveDeadlineMs: whole(operation.liveDeadlineMs, 1, mostMs),
+  maxPageSize: whole(operation.maxPageSize, 1, 5_000),
+  maxPathRows: whole(operation.maxPathRows, 1, 1_000_000_000),
   schemaFiles: z.array(z.string().min(1)).default([]),
   schema: z.string().min(1).optional(),
   aliases: z.record(z.string(), z.string()).default({}),
@@ -178,36 +170,21 @@ export const gatewayConfigShape: {
 
 /** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
-  const { clusters: selections, preload, schemaFiles, aliases, uncached, profile, relay } = config
-  const schema = config.schema === undefined ? {} : { schema: config.schema }
+  const { clusters: selections, preload, schema, schemaFiles, inferReferences, aliases } = config
+  const { uncached, profile, relay, secretData, cache, documents, work } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
-  const { introspection = true, documents, work, cache } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
+  const served = { schemaFiles, inferReferences, aliases, uncached, profile, relay, secretData }
+  const deadlines = { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }
+  const sizes = { maxPageSize, maxPathRows, maxFrameObjects, maxFrameBytes }
+  const { introspection = true } = config
   return {
+    ...served,
+    ...(schema === undefined ? {} : { schema }),
     clusters: selections,
     preload,
-    schemaFiles,
-    ...schema,
-    inferReferences: config.inferReferences,
-    aliases,
-    uncached,
     cache,
     live,
-    profile,
-    relay,
-    secretData: config.secretData,
-    limits: {
-      operationDeadlineMs,
-      syncDeadlineMs,
-      liveDeadlineMs,
-      maxPageSize,
-      maxPathRows,
-      work,
-      coalesceMs,
-      maxFrameObjects,
-      maxFrameBytes,
-      ...documents,
-      introspection,
-    },
+    limits: { ...deadlines, ...sizes, ...documents, work, coalesceMs, introspection },
   }
 }

@@ -11,9 +11,29 @@ export interface OptionSource {
   placeOf(path: OptionPath): string | undefined
 }
 
+/** An option that a flag or a variable sets. */
+export interface GivenOption {
+  readonly path: readonly string[]
+  readonly value: unknown
+  /** `--port` */
+  readonly place: string
+}
+
+/** A source of single options. Of several values for one option, the last one wins. */
+export function givenSource(options: readonly GivenOption[]): OptionSource {
+  const trees = options.map(({ path, value }) =>
+    path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value),
+  )
+  return {
+    values: (trees as Record<string, unknown>[]).reduce(merged, {}),
+    placeOf: (path) =>
+      options.find((option) => option.path.every((name, at) => path[at] === name))?.place,
+  }
+}
+
 /** Merges the options of several sources. Later sources win. Lists are replaced as a whole. */
 export function mergeOptions(sources: readonly OptionSource[]): Readonly<Record<string, unknown>> {
-  return sources.reduce<Record<string, unknown>>((all, { values }) => merged(all, values), {})
+  return sources.map(({ values }) => values).reduce(merged, {})
 }
 
 /** The place of the option that wins. */
@@ -41,7 +61,7 @@ export function valueAt(values: unknown, path: OptionPath): unknown {
 function merged(
   below: Readonly<Record<string, unknown>>,
   above: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+): Readonly<Record<string, unknown>> {
   const all = new Map(Object.entries(below))
   for (const [key, value] of Object.entries(above)) {
     const before = all.get(key)

@@ -1,8 +1,8 @@
 import { parse } from 'yaml'
-import type { OptionSource } from './option-source.ts'
+import { type GivenOption, givenSource, type OptionSource } from './option-source.ts'
 
-/** An option that an environment variable can set. */
-export interface VariableOption {
+/** An option that an environment variable or a flag can set. */
+export interface NamedOption {
   /** `['server', 'maxBodyBytes']`, whose variable is `PREFIX_SERVER_MAX_BODY_BYTES`. */
   readonly path: readonly string[]
   /** Text is used as it is, a list may be separated by commas, and other values are YAML. */
@@ -15,33 +15,20 @@ export interface VariableOption {
  */
 export function variableSource(
   prefix: string,
-  options: readonly VariableOption[],
+  options: readonly NamedOption[],
   variables: Readonly<Record<string, string | undefined>>,
 ): OptionSource & { readonly unknown: readonly string[] } {
   const byName = new Map(options.map((option) => [variableNameOf(prefix, option.path), option]))
-  const values: Record<string, unknown> = {}
-  const places = new Map<string, string>()
+  const given: GivenOption[] = []
   const unknown: string[] = []
   for (const [name, text] of Object.entries(variables)) {
     if (!name.startsWith(prefix) || text === undefined || text === '') continue
     if (isServiceLink(name, text)) continue
     const option = byName.get(name)
-    if (option === undefined) {
-      unknown.push(name)
-      continue
-    }
-    put(values, option.path, valueOf(text, option.type))
-    places.set(option.path.join('.'), name)
+    if (option === undefined) unknown.push(name)
+    else given.push({ path: option.path, value: valueOf(text, option.type), place: name })
   }
-  return {
-    values,
-    unknown,
-    placeOf: (path) => {
-      const names = path.map(String)
-      const at = names.findIndex((_, end) => places.has(names.slice(0, end + 1).join('.')))
-      return at === -1 ? undefined : places.get(names.slice(0, at + 1).join('.'))
-    },
-  }
+  return { ...givenSource(given), unknown }
 }
 
 /** The variable of an option: `PREFIX_SERVER_MAX_BODY_BYTES`. */
@@ -59,7 +46,7 @@ function isServiceLink(name: string, text: string): boolean {
   )
 }
 
-function valueOf(text: string, type: VariableOption['type']): unknown {
+function valueOf(text: string, type: NamedOption['type']): unknown {
   if (type === 'text') return text
   let value: unknown
   try {
@@ -70,14 +57,4 @@ function valueOf(text: string, type: VariableOption['type']): unknown {
   return type === 'list' && typeof value !== 'object'
     ? text.split(',').map((part) => part.trim())
     : value
-}
-
-function put(values: Record<string, unknown>, path: readonly string[], value: unknown): void {
-  let at = values
-  for (const name of path.slice(0, -1)) {
-    at[name] ??= {}
-    at = at[name] as Record<string, unknown>
-  }
-  const last = path.at(-1)
-  if (last !== undefined) at[last] = value
 }

@@ -1,4 +1,5 @@
 import { CodedError } from '../lib/coded-error.ts'
+import { present } from '../lib/options.ts'
 import { type KubernetesObject, objectKey, type OwnerReference } from './object.ts'
 
 /** The owner cannot own the object, or another one controls it. */
@@ -29,23 +30,17 @@ export function setControllerReference<T extends KubernetesObject>(
   object: T,
   options: OwnerReferenceOptions = {},
 ): T {
-  const present = controllerOf(object)
+  const current = controllerOf(object)
   const { uid } = requireOwner(owner, object)
-  if (present !== undefined && present.uid !== uid) {
+  if (current !== undefined && current.uid !== uid) {
     throw new OwnerError(
       'ALREADY_CONTROLLED',
-      `${named(object)} is controlled by ${present.kind} ${present.name}`,
+      `${named(object)} is controlled by ${current.kind} ${current.name}`,
       'an object has at most one controller: adopt only objects without one',
     )
   }
-  return withReference(object, {
-    apiVersion: owner.apiVersion,
-    kind: owner.kind,
-    name: owner.metadata.name,
-    uid,
-    controller: true,
-    blockOwnerDeletion: options.blockOwnerDeletion ?? true,
-  })
+  const { blockOwnerDeletion = true } = options
+  return withReference(object, owner, { uid, controller: true, blockOwnerDeletion })
 }
 
 /** Like {@link setControllerReference}, for an owner that is not the controller: an object may have several owners. */
@@ -56,13 +51,7 @@ export function setOwnerReference<T extends KubernetesObject>(
 ): T {
   const { uid } = requireOwner(owner, object)
   const { blockOwnerDeletion } = options
-  return withReference(object, {
-    apiVersion: owner.apiVersion,
-    kind: owner.kind,
-    name: owner.metadata.name,
-    uid,
-    ...(blockOwnerDeletion === undefined ? {} : { blockOwnerDeletion }),
-  })
+  return withReference(object, owner, { uid, ...present({ blockOwnerDeletion }) })
 }
 
 function requireOwner(owner: KubernetesObject, object: KubernetesObject): { uid: string } {
@@ -84,7 +73,12 @@ function requireOwner(owner: KubernetesObject, object: KubernetesObject): { uid:
   return { uid }
 }
 
-function withReference<T extends KubernetesObject>(object: T, reference: OwnerReference): T {
+function withReference<T extends KubernetesObject>(
+  object: T,
+  { apiVersion, kind, metadata: { name } }: KubernetesObject,
+  more: Omit<OwnerReference, 'apiVersion' | 'kind' | 'name'>,
+): T {
+  const reference = { apiVersion, kind, name, ...more }
   const references = object.metadata.ownerReferences ?? []
   const at = references.findIndex(({ uid }) => uid === reference.uid)
   const ownerReferences = at < 0 ? [...references, reference] : references.with(at, reference)

@@ -1,4 +1,4 @@
-import { textOf } from './fields.ts'
+import { type Fields, itemsOf, textOf } from './fields.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
 /** The `Status` object of a refusal by a Kubernetes API server. */
@@ -84,17 +84,12 @@ export function isTooLargeResourceVersion(error: unknown): boolean {
   if (!(error instanceof ApiStatusError)) return false
   const { message, details } = error.status
   const causes: unknown = details?.causes
-  return says(message) || (Array.isArray(causes) && causes.some(isTooLarge))
-}
-
-function isTooLarge(
-  cause: { readonly reason?: unknown; readonly message?: unknown } | null,
-): boolean {
-  return cause?.reason === 'ResourceVersionTooLarge' || says(cause?.message)
-}
-
-function says(message: unknown): boolean {
-  return textOf(message)?.includes('Too large resource version') === true
+  const reports: readonly Fields[] = [{ message }, ...itemsOf(causes)]
+  return reports.some(
+    ({ reason, message: text }) =>
+      reason === 'ResourceVersionTooLarge' ||
+      textOf(text)?.includes('Too large resource version') === true,
+  )
 }
 
 /** 429: the server asks to retry later. */

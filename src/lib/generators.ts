@@ -19,28 +19,23 @@ export function interruptible<T>(
   })
 }
 
-export interface GeneratorObserver {
-  /** The generator is about to hand over a value. */
-  yielded?(): void
-  /** The generator is exhausted, has failed, or its consumer has ended it. May be called more than once. */
-  ended(): void
-}
-
-/** Wraps an async generator so that an observer learns of its progress. */
+/**
+ * Wraps an async generator. Calls `ended` when it is exhausted, has failed, or its consumer has ended it, possibly more
+ * than once.
+ */
 export function observedGenerator<T>(
   generator: AsyncGenerator<T, void, void>,
-  observer: GeneratorObserver,
+  ended: () => void,
 ): AsyncGenerator<T, void, void> {
   const settled = async (
     step: Promise<IteratorResult<T, void>>,
   ): Promise<IteratorResult<T, void>> => {
     try {
       const result = await step
-      if (result.done === true) observer.ended()
-      else observer.yielded?.()
+      if (result.done === true) ended()
       return result
     } catch (error) {
-      observer.ended()
+      ended()
       throw error
     }
   }

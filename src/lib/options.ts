@@ -104,56 +104,49 @@ function editDistance(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-/** Milliseconds, 0 or more. `Infinity` means no limit. */
-export const aDuration: OptionCheck = (option, value) => {
-  if (typeof value === 'number' && value >= 0) return
-  throw new InvalidOptionError(option, value, 'milliseconds, 0 or more; Infinity for no deadline')
+function checkOf(expected: string, isValid: (value: unknown) => boolean): OptionCheck {
+  return (option, value) => {
+    if (!isValid(value)) throw new InvalidOptionError(option, value, expected)
+  }
 }
+
+/** Milliseconds, 0 or more. `Infinity` means no limit. */
+export const aDuration: OptionCheck = checkOf(
+  'milliseconds, 0 or more; Infinity for no deadline',
+  (value) => typeof value === 'number' && value >= 0,
+)
 
 /** A finite number from `least`. */
 export function aNumber(least = 0): OptionCheck {
-  return (option, value) => {
-    if (Number.isFinite(value) && (value as number) >= least) return
-    throw new InvalidOptionError(option, value, `a number, ${least} or more`)
-  }
+  return checkOf(
+    `a number, ${least} or more`,
+    (value) => Number.isFinite(value) && (value as number) >= least,
+  )
 }
 
 /** A number from `least`, or `Infinity` for no limit. */
 export function aLimit(least = 0): OptionCheck {
-  return (option, value) => {
-    if (value !== Number.POSITIVE_INFINITY) aNumber(least)(option, value)
-  }
+  return checkOf(
+    `a number, ${least} or more`,
+    (value) => typeof value === 'number' && value >= least,
+  )
 }
 
-export const aFlag: OptionCheck = (option, value) => {
-  if (typeof value !== 'boolean') throw new InvalidOptionError(option, value, 'true or false')
-}
-
-export const aString: OptionCheck = (option, value) => {
-  if (typeof value !== 'string') throw new InvalidOptionError(option, value, 'a string')
-}
-
-export const aFunction: OptionCheck = (option, value) => {
-  if (typeof value !== 'function') throw new InvalidOptionError(option, value, 'a function')
-}
+export const aFlag: OptionCheck = checkOf('true or false', (value) => typeof value === 'boolean')
+export const aString: OptionCheck = checkOf('a string', (value) => typeof value === 'string')
+export const aFunction: OptionCheck = checkOf('a function', (value) => typeof value === 'function')
+export const aList: OptionCheck = checkOf('a list', Array.isArray)
 
 /** An object or an instance of a class. Its members are not checked. */
-export const anObject: OptionCheck = (option, value) => {
-  if (!isRecord(value)) throw new InvalidOptionError(option, value, 'an object')
-}
-
-export const aList: OptionCheck = (option, value) => {
-  if (!Array.isArray(value)) throw new InvalidOptionError(option, value, 'a list')
-}
+export const anObject: OptionCheck = checkOf('an object', isRecord)
 
 /** Any value. The code that uses the option checks it. */
 export const anything: OptionCheck = () => {}
 
-export function oneOf(...values: readonly string[]): OptionCheck {
-  return (option, value) => {
-    if (values.some((one) => one === value)) return
-    throw new InvalidOptionError(option, value, values.map((one) => `'${one}'`).join(' or '))
-  }
+export function oneOf(...values: readonly unknown[]): OptionCheck {
+  return checkOf(values.map((one) => `'${String(one)}'`).join(' or '), (value) =>
+    values.includes(value),
+  )
 }
 
 /** Nested options. */
@@ -191,8 +184,13 @@ export function withDefaults<T extends object>(defaults: T, options: Given<T>): 
   return filled as T
 }
 
-/** The options without `undefined` ones, ready to be spread over others. */
-export function present<T extends object>(options: T): T {
+/** An object whose members that may be `undefined` are absent instead. */
+export type Present<T> = {
+  [K in keyof T as undefined extends T[K] ? never : K]: T[K]
+} & { [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined> }
+
+/** The members that are not `undefined`, ready to be spread over others. */
+export function present<T extends object>(options: T): Present<T> {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as T
+  return Object.fromEntries(entries) as Present<T>
 }

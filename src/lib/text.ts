@@ -10,17 +10,13 @@ export function shortened(text: string, maxLength: number = maxEchoLength): stri
   const kept = maxLength - ` … ${text.length} characters … `.length
   const tail = Math.floor(kept / 4)
   const cut = ` … ${text.length - kept} characters … `
-  return `${wellFormed(text.slice(0, kept - tail))}${cut}${wellFormed(text.slice(-tail))}`
+  // A cut may split a surrogate pair.
+  return `${text.slice(0, kept - tail).toWellFormed()}${cut}${text.slice(-tail).toWellFormed()}`
 }
 
 /** Quotes a text for an error message. */
 export function quoted(text: string): string {
   return JSON.stringify(shortened(text))
-}
-
-/** A cut may split a surrogate pair. */
-function wellFormed(text: string): string {
-  return text.toWellFormed()
 }
 
 /**

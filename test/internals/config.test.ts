@@ -56,7 +56,7 @@ describe('a configuration', () => {
     const config = load({
       file: path,
       variables: { INFORMERQL_SERVER_PORT: '2', INFORMERQL_SERVER_MAX_BODY_BYTES: '4096' },
-      flags: [{ flag: '--port', path: ['server', 'port'], value: 3 }],
+      flags: [{ place: '--port', path: ['server', 'port'], value: 3 }],
     })
     expect(config.server).toMatchObject({ port: 3, maxBodyBytes: 4096, keepAliveMs: 7 })
     expect(config.logLevel).toBe('warn')
@@ -84,7 +84,7 @@ describe('a configuration', () => {
     expect(auditOf('audit: { file: log/audit.json }')).toBe(join(folder, 'log/audit.json'))
     expect(auditOf('audit: { file: /var/log/audit.json }')).toBe('/var/log/audit.json')
     expect(auditOf('audit: { file: "-" }')).toBe('-')
-    const flag = { flag: '--audit-file', path: ['audit', 'file'], value: 'audit.json' }
+    const flag = { place: '--audit-file', path: ['audit', 'file'], value: 'audit.json' }
     expect(load({ flags: [flag] }).audit.file).toBe('audit.json')
   })
 
@@ -188,7 +188,7 @@ describe('a configuration that cannot be used is refused, and', () => {
   it('variables and flags are told by their names', () => {
     const problems = problemsOf({
       variables: { INFORMERQL_WORK_EXAMINED: 'all', INFORMERQL_TYPO: '1' },
-      flags: [{ flag: '--port', path: ['server', 'port'], value: 'abc' }],
+      flags: [{ place: '--port', path: ['server', 'port'], value: 'abc' }],
     })
     expect(problems).toEqual([
       'INFORMERQL_TYPO: there is no such option',

@@ -5,14 +5,17 @@ import {
 } from '../../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import {
-  type ApiGroupVersions,
-  isAggregated,
-  readAggregatedGroups,
-  readGroups,
-  readResources,
-} from './discovery-formats.ts'
 import { boundedParallel } from '../../lib/concurrency.ts'
+
+/** What a server serves. */
+export interface Discovery {
+  readonly groups: readonly ApiGroup[]
+  /** All resources in all versions. */
+  readonly resources: readonly ApiResource[]
+  /** Parts that could not be discovered; the rest is complete. */
+  readonly failures: readonly DiscoveryFailure[]
+  readonly format: 'aggregated' | 'plain'
+}
 
 /** One API group, with its versions in the server's order of preference. */
 interface ApiGroup {
@@ -31,14 +34,14 @@ interface DiscoveryFailure {
   readonly error: Error
 }
 
-/** What a server serves. */
-export interface Discovery {
-  readonly groups: readonly ApiGroup[]
-  /** All resources in all versions. */
-  readonly resources: readonly ApiResource[]
-  /** Parts that could not be discovered; the rest is complete. */
-  readonly failures: readonly DiscoveryFailure[]
-  readonly format: 'aggregated' | 'plain'
+/** A response is not a discovery document. */
+class DiscoveryFormatError extends CodedError {
+  constructor(wanted: string, answer: unknown) {
+    super('DISCOVERY_FORMAT', `discovery: expected ${wanted}, got kind ${kindIn(answer)}`, {
+      value: answer,
+      hint: 'check that the address is that of an API server, not of a proxy',
+    })
+  }
 }
 
 /** The server of an aggregated API does not answer. The API server repeats the last known state, or nothing. */
@@ -71,61 +74,42 @@ const maxParallel = 8
 export async function discover(get: GetJson): Promise<Discovery> {
   const [core, named] = await Promise.allSettled([getRoot(get, '/api'), getRoot(get, '/apis')])
   if (core.status === 'rejected' && named.status === 'rejected') throw core.reason
-  const roots = [
-    { group: '', answer: core },
-    { group: '*', answer: named },
-  ]
-  const failures: DiscoveryFailure[] = []
   const groups: ApiGroup[] = []
   const resources: ApiResource[] = []
-  const listed: ApiGroupVersions[] = []
+  const failures: DiscoveryFailure[] = []
+  const listed: ApiGroup[] = []
   let format: Discovery['format'] = 'plain'
-  for (const { group, answer } of roots) {
+  for (const [group, answer] of [['', core] as const, ['*', named] as const]) {
     if (answer.status === 'rejected') {
       // A server may serve only custom groups, or only the core group.
-      const isAbsent = answer.reason instanceof ApiStatusError && answer.reason.httpStatus === 404
-      if (!isAbsent) failures.push({ group, version: '', error: answer.reason as Error })
+      if (!isRefusal(answer.reason, 404)) {
+        failures.push({ group, version: '', error: answer.reason as Error })
+      }
     } else if (isAggregated(answer.value)) {
       format = 'aggregated'
-      const found = readAggregatedGroups(answer.value)
+      const found = readAggregated(answer.value)
       groups.push(...found.groups)
       resources.push(...found.resources)
-      failures.push(
-        ...found.stale.map(({ group: name, version }) => ({
-          group: name,
-          version,
-          error: new StaleGroupError(`${name}/${version}`),
-        })),
-      )
+      failures.push(...found.failures)
     } else listed.push(...readGroups(answer.value))
   }
-  groups.push(...listed)
-  const found = await boundedParallel(
+  const answers = await boundedParallel(
     listed.flatMap(({ name, versions }) => versions.map((version) => ({ group: name, version }))),
     maxParallel,
-    async ({ group, version }) => await getResources(get, group, version),
+    async (wanted) => await getResources(get, wanted),
   )
-  for (const part of found) {
-    if ('error' in part) failures.push(part)
-    else resources.push(...part.resources)
+  for (const answer of answers) {
+    if ('error' in answer) failures.push(answer)
+    else resources.push(...answer.resources)
   }
-  return { groups, resources, failures, format }
+  return { groups: [...groups, ...listed], resources, failures, format }
 }
 
-/** One version of each resource: the group's preferred one, else the first that has it (as kubectl chooses). */
-export function preferredResources(discovery: Discovery): readonly ApiResource[] {
-  return versionsByPreference(discovery).flatMap(([preferred]) => preferred ?? [])
-}
-
-/** All versions of all resources. The version of {@link preferredResources} comes first. */
-export function resourcesByPreference(discovery: Discovery): readonly ApiResource[] {
-  return versionsByPreference(discovery).flat()
-}
-
-function versionsByPreference({
-  groups,
-  resources,
-}: Discovery): readonly (readonly ApiResource[])[] {
+/**
+ * All versions of all resources. Of each resource, the group's preferred version comes first, else the first version
+ * that has it (as kubectl chooses).
+ */
+export function resourcesByPreference({ groups, resources }: Discovery): readonly ApiResource[] {
   const rank = new Map(
     groups.flatMap(({ name, preferredVersion, versions }) =>
       [preferredVersion, ...versions.filter((version) => version !== preferredVersion)].map(
@@ -133,9 +117,9 @@ function versionsByPreference({
       ),
     ),
   )
-  const last = Number.MAX_SAFE_INTEGER
-  const rankOf = ({ group, version }: ApiResource) => rank.get(`${group}/${version}`) ?? last
-  return [...Map.groupBy(resources, groupResourceOf).values()].map((same) =>
+  const rankOf = ({ group, version }: ApiResource) =>
+    rank.get(`${group}/${version}`) ?? Number.MAX_SAFE_INTEGER
+  return [...Map.groupBy(resources, groupResourceOf).values()].flatMap((same) =>
     same.toSorted((a, b) => rankOf(a) - rankOf(b)),
   )
 }
@@ -146,17 +130,15 @@ async function getRoot(get: GetJson, path: string): Promise<unknown> {
     return await get(path, aggregatedAccept)
   } catch (error) {
     // Some servers and proxies reject parameters in Accept.
-    const isUnknown = error instanceof ApiStatusError && error.httpStatus === 406
-    if (!isUnknown) throw error
+    if (!isRefusal(error, 406)) throw error
     return await get(path, 'application/json')
   }
 }
 
 async function getResources(
   get: GetJson,
-  group: string,
-  version: string,
-): Promise<{ readonly resources: readonly ApiResource[] } | DiscoveryFailure> {
+  { group, version }: Pick<ApiResource, 'group' | 'version'>,
+): Promise<Pick<Discovery, 'resources'> | DiscoveryFailure> {
   try {
     const answer = await get(groupVersionPath({ group, version }), 'application/json')
     return { resources: readResources(answer, group, version) }
@@ -164,4 +146,161 @@ async function getResources(
     if (error instanceof Error) return { group, version, error }
     throw error
   }
+}
+
+function isRefusal(error: unknown, httpStatus: number): boolean {
+  return error instanceof ApiStatusError && error.httpStatus === httpStatus
+}
+
+function kindIn(answer: unknown): string {
+  return JSON.stringify((answer as { kind?: unknown } | null | undefined)?.kind ?? null)
+}
+
+interface ApiVersions {
+  readonly kind: 'APIVersions'
+  readonly versions?: readonly string[]
+}
+
+interface ApiGroupList {
+  readonly kind: 'APIGroupList'
+  readonly groups?: readonly {
+    readonly name: string
+    readonly versions?: readonly { readonly version: string }[]
+    readonly preferredVersion?: { readonly version?: string }
+  }[]
+}
+
+/** Reads `/api` (`APIVersions`) or `/apis` (`APIGroupList`). Throws {@link DiscoveryFormatError}. */
+function readGroups(answer: unknown): readonly ApiGroup[] {
+  const list = (answer ?? {}) as ApiVersions | ApiGroupList | { readonly kind?: undefined }
+  if (list.kind === 'APIVersions') return groupOf('', list.versions ?? [])
+  if (list.kind !== 'APIGroupList') {
+    throw new DiscoveryFormatError('APIVersions or APIGroupList', answer)
+  }
+  return (list.groups ?? []).flatMap(({ name, versions = [], preferredVersion }) =>
+    groupOf(
+      name,
+      versions.map(({ version }) => version),
+      preferredVersion?.version,
+    ),
+  )
+}
+
+/** A group, unless it has no versions. */
+function groupOf(
+  name: string,
+  versions: readonly string[],
+  preferredVersion: string | undefined = versions[0],
+): readonly ApiGroup[] {
+  return preferredVersion === undefined ? [] : [{ name, preferredVersion, versions }]
+}
+
+interface ApiResourceList {
+  readonly kind: 'APIResourceList'
+  readonly resources?:
+    | readonly {
+        readonly name: string
+        readonly singularName?: string
+        readonly namespaced?: boolean
+        readonly kind: string
+        readonly verbs?: readonly string[] | null
+        readonly shortNames?: readonly string[]
+      }[]
+    | null
+}
+
+/** Reads `/api/v1` or `/apis/GROUP/VERSION`. Throws {@link DiscoveryFormatError}. */
+function readResources(answer: unknown, group: string, version: string): readonly ApiResource[] {
+  const list = answer as ApiResourceList | undefined
+  if (list?.kind !== 'APIResourceList') throw new DiscoveryFormatError('APIResourceList', answer)
+  const served = list.resources ?? []
+  return served
+    .filter(({ name }) => !name.includes('/'))
+    .map(({ name, kind, singularName, namespaced, verbs, shortNames }) => ({
+      group,
+      version,
+      resource: name,
+      kind,
+      singular: singularName ?? '',
+      namespaced: namespaced ?? false,
+      verbs: verbs ?? [],
+      shortNames: shortNames ?? [],
+      subresources: served
+        .filter((other) => other.name.startsWith(`${name}/`))
+        .map((other) => other.name.slice(name.length + 1)),
+    }))
+}
+
+/** `apidiscovery.k8s.io` v2 and v2beta1, which differ in name only. */
+interface GroupDiscoveryList {
+  readonly kind: 'APIGroupDiscoveryList'
+  readonly items?: readonly {
+    readonly metadata?: { readonly name?: string }
+    /** In descending order of preference. */
+    readonly versions?: readonly {
+      readonly version: string
+      readonly freshness?: 'Current' | 'Stale'
+      readonly resources?: readonly ResourceDiscovery[]
+    }[]
+  }[]
+}
+
+interface ResourceDiscovery {
+  readonly resource: string
+  /** Absent, or with an empty kind, if only subresources are served. */
+  readonly responseKind?: { readonly kind?: string } | null
+  readonly scope?: 'Namespaced' | 'Cluster'
+  readonly singularResource?: string
+  readonly verbs?: readonly string[] | null
+  readonly shortNames?: readonly string[]
+  readonly subresources?: readonly { readonly subresource: string }[]
+}
+
+function isAggregated(answer: unknown): answer is GroupDiscoveryList {
+  return kindIn(answer) === '"APIGroupDiscoveryList"'
+}
+
+/** Skips the last known resources of stale versions, because their server does not answer. */
+function readAggregated(list: GroupDiscoveryList): Omit<Discovery, 'format'> {
+  const groups: ApiGroup[] = []
+  const resources: ApiResource[] = []
+  const failures: DiscoveryFailure[] = []
+  for (const { metadata, versions = [] } of list.items ?? []) {
+    const group = metadata?.name ?? ''
+    groups.push(
+      ...groupOf(
+        group,
+        versions.map(({ version }) => version),
+      ),
+    )
+    for (const { version, freshness, resources: served = [] } of versions) {
+      if (freshness === 'Stale') {
+        const error = new StaleGroupError(`${group}/${version}`)
+        failures.push({ group, version, error })
+      } else resources.push(...served.flatMap((one) => readResource(one, group, version)))
+    }
+  }
+  return { groups, resources, failures }
+}
+
+function readResource(
+  { responseKind, resource, ...served }: ResourceDiscovery,
+  group: string,
+  version: string,
+): readonly ApiResource[] {
+  const kind = responseKind?.kind ?? ''
+  if (kind === '') return []
+  return [
+    {
+      group,
+      version,
+      resource,
+      kind,
+      singular: served.singularResource ?? '',
+      namespaced: served.scope === 'Namespaced',
+      verbs: served.verbs ?? [],
+      shortNames: served.shortNames ?? [],
+      subresources: (served.subresources ?? []).map(({ subresource }) => subresource),
+    },
+  ]
 }

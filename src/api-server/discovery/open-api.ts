@@ -82,30 +82,23 @@ export class OpenApi {
     const known = this.#cache.get(path)
     if (known?.url === url) return known
     try {
-      return await this.#load(url, signal)
+      return await this.#document(url, signal).catch(async (error: unknown) => {
+        // The document has changed since the index: its old address redirects to the new one.
+        const isMoved =
+          error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
+        if (!isMoved) throw error
+        return await this.#document(url.replace(/\?.*/, ''), signal)
+      })
     } catch (error) {
       signal.throwIfAborted()
       return new OpenApiDocumentError(path, error)
     }
   }
 
-  async #load(url: string, signal: AbortSignal): Promise<CachedDocument> {
-    try {
-      return { url, document: await this.#document(url, signal) }
-    } catch (error) {
-      // The document has changed since the index: its old address redirects to the new one.
-      const isMoved =
-        error instanceof ApiStatusError && error.httpStatus >= 300 && error.httpStatus < 400
-      if (!isMoved) throw error
-      const [current = url] = url.split('?', 1)
-      return { url: current, document: await this.#document(current, signal) }
-    }
-  }
-
-  async #document(url: string, signal: AbortSignal): Promise<OpenApiDocument> {
+  async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {
     const document = await this.#get(url, signal)
     if (typeof document === 'object' && document !== null && 'openapi' in document) {
-      return document as OpenApiDocument
+      return { url, document: document as OpenApiDocument }
     }
     throw new TypeError('the answer is not an OpenAPI document')
   }

@@ -1,19 +1,16 @@
 import { withDeadline } from '../../lib/deadline.ts'
 
-export interface ServerFeaturesOptions {
-  readonly version: () => Promise<ServerVersion>
-  /** The deadline of the version request, in milliseconds. */
-  readonly deadlineMs: number
-}
-
 /** The features of a server, by its version. The version is requested once; failures are not remembered. */
 export class ServerFeatures {
-  readonly #options: ServerFeaturesOptions
+  readonly #request: () => Promise<ServerVersion>
+  readonly #deadlineMs: number
   #version: Promise<ServerVersion> | undefined
   #isRefused = false
 
-  constructor(options: ServerFeaturesOptions) {
-    this.#options = options
+  /** `request` requests the version; its deadline is in milliseconds. */
+  constructor(request: () => Promise<ServerVersion>, deadlineMs: number) {
+    this.#request = request
+    this.#deadlineMs = deadlineMs
   }
 
   /**
@@ -39,23 +36,12 @@ export class ServerFeatures {
   }
 
   async #ask(signal: AbortSignal): Promise<ServerVersion> {
-    this.#version ??= this.#answer()
-    // All callers share one request, so the signal of one does not end it.
-    return await withDeadline(
-      "the server's version",
-      this.#version,
-      this.#options.deadlineMs,
-      signal,
-    )
-  }
-
-  async #answer(): Promise<ServerVersion> {
-    try {
-      return await this.#options.version()
-    } catch (error) {
+    this.#version ??= this.#request().catch((error: unknown) => {
       this.#version = undefined
       throw error
-    }
+    })
+    // All callers share one request, so the signal of one does not end it.
+    return await withDeadline("the server's version", this.#version, this.#deadlineMs, signal)
   }
 }
 

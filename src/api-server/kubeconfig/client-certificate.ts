@@ -8,17 +8,37 @@ import { type ClusterConfig, ClusterConfigError } from './cluster-config.ts'
  * for an unreadable file, a file without a certificate, a key of another certificate, and a client certificate that is
  * not valid now.
  */
-export function checkTlsMaterial({ cluster, user, source }: ClusterConfig): void {
-  const ca = read('certificate-authority', cluster.caFile, cluster.caData, source)
-  const cert = read('client-certificate', user.certFile, user.certData, source)
-  const key = read('client-key', user.keyFile, user.keyData, source)
-  const { tokenFile } =
-    (user.authProvider as { config?: { tokenFile?: string } } | null)?.config ?? {}
-  read('tokenFile', tokenFile, undefined, source)
+export function checkTlsMaterial(config: ClusterConfig): void {
+  const { cluster, user, source } = config
+  const { ca, cert, key } = tlsMaterial(config)
+  readTokenFile(config)
   check('certificate-authority', cluster.caFile ?? source, () => createSecureContext({ ca }))
   check('client-certificate', user.certFile ?? source, () => createSecureContext({ cert }))
   check('client-key', user.keyFile ?? source, () => createSecureContext({ cert, key }))
   if (cert !== undefined) checkValidity(cert, user.certFile ?? source)
+}
+
+/** The certificates and the key of a configuration (PEM), from its files or its data. */
+export function tlsMaterial({
+  cluster,
+  user,
+  source,
+}: ClusterConfig): Readonly<Record<'ca' | 'cert' | 'key', Buffer | undefined>> {
+  return {
+    ca: read('certificate-authority', cluster.caFile, cluster.caData, source),
+    cert: read('client-certificate', user.certFile, user.certData, source),
+    key: read('client-key', user.keyFile, user.keyData, source),
+  }
+}
+
+/** The token in the file that a configuration names; `undefined` if it names none. */
+export function readTokenFile({ user, source }: ClusterConfig): string | undefined {
+  return read('tokenFile', tokenFileOf(user.authProvider), undefined, source)?.toString().trim()
+}
+
+export function tokenFileOf(authProvider: unknown): string | undefined {
+  const { config } = (authProvider ?? {}) as { config?: { tokenFile?: string } | null }
+  return config?.tokenFile
 }
 
 /** Throws {@link ClusterConfigError} unless the certificate (PEM) is valid now. `where` names its file. */

@@ -7,8 +7,7 @@ import {
   ClusterConfigError,
   type ClusterSelection,
 } from './cluster-config.ts'
-import { resolveContext } from './kubeconfig-context.ts'
-import { type Kubeconfig, mergeKubeconfigs, readKubeconfig } from './kubeconfig-file.ts'
+import { type Kubeconfig, mergeKubeconfigs, readKubeconfig, resolveContext } from './kubeconfig.ts'
 import { existsSync, readFileSync } from 'node:fs'
 import { isIPv6 } from 'node:net'
 

@@ -2,11 +2,12 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
 import type { KubeConfig } from '@kubernetes/client-node'
+import { textOf } from '../../kubernetes/fields.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { withDeadline } from '../../lib/deadline.ts'
-import { checkValidity } from './client-certificate.ts'
+import { present } from '../../lib/options.ts'
+import { checkValidity, readTokenFile, tlsMaterial, tokenFileOf } from './client-certificate.ts'
 import { type ClusterConfig, ClusterConfigError, type UserEntry } from './cluster-config.ts'
-import { readFileSync } from 'node:fs'
 
 /** Headers, `auth` and TLS material of a request. */
 export type RequestCredentials = Pick<
@@ -91,7 +92,7 @@ export class Credentials {
         ...trimmed(headers as Record<string, unknown>),
         ...(impersonation as OutgoingHttpHeaders),
       },
-      ...withoutUndefined({ auth, ca, cert, key, rejectUnauthorized, servername }),
+      ...present({ auth, ca, cert, key, rejectUnauthorized, servername }),
     }
     this.#check(found)
     // The same object for equal content, so that callers can compare by identity.
@@ -149,10 +150,6 @@ function trimmed(headers: Record<string, unknown> | undefined): Record<string, s
   )
 }
 
-function withoutUndefined(options: Record<string, unknown>): RequestCredentials {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
-}
-
 /** Whether a plugin or an identity provider has the credentials. */
 function needsAuthenticator({ exec, authProvider }: UserEntry): boolean {
   if (exec !== undefined && exec !== null) return true
@@ -164,39 +161,17 @@ function needsAuthenticator({ exec, authProvider }: UserEntry): boolean {
 /**
  * The credentials that a configuration contains or names files of: TLS material, a token, or a user name and password.
  */
-function staticCredentials({ cluster, user }: ClusterConfig): RequestOptions {
-  const token = user.token ?? readToken(user.authProvider)
+function staticCredentials(config: ClusterConfig): RequestOptions {
+  const { cluster, user } = config
+  const token = user.token ?? readTokenFile(config)
   const headers: Record<string, string> = {}
   if (user.impersonateUser !== undefined) headers['Impersonate-User'] = user.impersonateUser
   if (token !== undefined && token !== '') headers['Authorization'] = `Bearer ${token}`
-  const ca = material(cluster.caFile, cluster.caData)
-  const cert = material(user.certFile, user.certData)
-  const key = material(user.keyFile, user.keyData)
-  const hasServername = cluster.tlsServerName !== undefined && cluster.tlsServerName !== ''
-  return {
+  return present({
     headers,
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-    ...(cluster.skipTLSVerify ? { rejectUnauthorized: false } : {}),
-    ...(hasServername ? { servername: cluster.tlsServerName } : {}),
-    ...(user.username === undefined || user.username === ''
-      ? {}
-      : { auth: `${user.username}:${user.password ?? ''}` }),
-  }
-}
-
-function readToken(authProvider: unknown): string | undefined {
-  const file = tokenFileOf(authProvider)
-  return file === undefined ? undefined : readFileSync(file, 'utf8').trim()
-}
-
-function tokenFileOf(authProvider: unknown): string | undefined {
-  const { config } = (authProvider ?? {}) as { config?: { tokenFile?: string } | null }
-  return config?.tokenFile
-}
-
-function material(file: string | undefined, data: string | undefined): Buffer | undefined {
-  if (file !== undefined && file !== '') return readFileSync(file)
-  return data === undefined || data === '' ? undefined : Buffer.from(data, 'base64')
+    ...tlsMaterial(config),
+    rejectUnauthorized: cluster.skipTLSVerify ? false : undefined,
+    servername: textOf(cluster.tlsServerName),
+    auth: textOf(user.username) && `${user.username}:${user.password ?? ''}`,
+  })
 }

@@ -1,6 +1,7 @@
 import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
+import { readUpTo } from './response-body.ts'
 import type { Transport, TransportRequest } from './transport.ts'
 
 /** A small request: the whole response is held in memory. */
@@ -57,18 +58,14 @@ export async function requestJson(
     try {
       return await requestOnce(transport, method, path, { ...options, deadlineMs })
     } catch (error) {
-      const retryAfterMs = options.waitsAsTold === true ? putOffMs(error) : undefined
+      if (options.waitsAsTold !== true || !isTooManyRequests(error)) throw error
+      const { retryAfterMs } = error as ApiStatusError
       if (retryAfterMs === undefined) throw error
       const pauseMs = Math.max(leastPauseMs, retryAfterMs)
       if (performance.now() + pauseMs >= endsAtMs) throw error
       await transport.pause(pauseMs, options.signal)
     }
   }
-}
-
-/** How long an overloaded server asks to wait. */
-function putOffMs(error: unknown): number | undefined {
-  return isTooManyRequests(error) ? (error as ApiStatusError).retryAfterMs : undefined
 }
 
 async function requestOnce(
@@ -91,16 +88,12 @@ async function requestOnce(
     { method, path, ...withBody, responseDeadlineMs: deadlineMs, totalDeadlineMs: deadlineMs },
     signal,
   )
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.length
-    if (bytes > maxBytes) {
-      throw new UnexpectedAnswerError(title, `the answer is larger than ${maxBytes} bytes`, bytes)
-    }
-    chunks.push(chunk)
+  const bytes = await readUpTo(maxBytes, body)
+  if (bytes.length > maxBytes) {
+    const problem = `the answer is larger than ${maxBytes} bytes`
+    throw new UnexpectedAnswerError(title, problem, bytes.length)
   }
-  const text = Buffer.concat(chunks).toString('utf8')
+  const text = bytes.toString('utf8')
   if (text === '') return undefined
   try {
     return exact === true && longInteger.test(text) ? parseExact(text) : JSON.parse(text)

@@ -7,6 +7,7 @@ import { ConnectionError, type ConnectionFailure } from './connection-error.ts'
 import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts'
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
+import { readUpTo } from './response-body.ts'
 import { ApiStatusError, failureStatus, type Status } from '../../kubernetes/status.ts'
 
 export interface TransportOptions
@@ -97,11 +98,11 @@ export class Transport {
     signal.throwIfAborted()
     const credentials = await this.#await(this.#credentials.get(), signal)
     const first = await this.#exchange(request, credentials, signal)
-    if (first.message.statusCode !== 401) return await this.#accept(request, first)
-    const refusal = await this.#refusal(request, first)
+    if (first.message.statusCode !== 401) return await accepted(request, first)
+    const refusal = await readRefusal(request, first)
     const renewed = await this.#await(this.#credentials.replace(credentials), signal)
     if (renewed === undefined) throw refusal
-    return await this.#accept(request, await this.#exchange(request, renewed, signal))
+    return await accepted(request, await this.#exchange(request, renewed, signal))
   }
 
   /** Waits before another request. Ends early if the signal aborts or this transport is closed. Never rejects. */
@@ -114,22 +115,6 @@ export class Transport {
     this.#closing.abort()
     for (const exchange of this.#running) exchange.abort(this.#closedError())
     await this.#pool.close()
-  }
-
-  async #accept(
-    request: TransportRequest,
-    { message, body }: ExchangeResponse,
-  ): Promise<TransportResponse> {
-    const httpStatus = message.statusCode ?? 0
-    if (httpStatus < 200 || httpStatus > 299) throw await this.#refusal(request, { message, body })
-    return { httpStatus, headers: message.headers, body }
-  }
-
-  async #refusal(request: TransportRequest, { message, body }: ExchangeResponse): Promise<Error> {
-    // A query may contain a continue token of some hundred characters.
-    const [path = ''] = request.path.split('?', 1)
-    const title = `${request.method} ${path}`
-    return await readRefusal(title, message.statusCode ?? 0, message.headers, body)
   }
 
   async #exchange(
@@ -219,6 +204,17 @@ export class Transport {
   }
 }
 
+/** The response if it is 2xx. Throws its refusal otherwise. */
+async function accepted(
+  request: TransportRequest,
+  response: ExchangeResponse,
+): Promise<TransportResponse> {
+  const { message, body } = response
+  const httpStatus = message.statusCode ?? 0
+  if (httpStatus < 200 || httpStatus > 299) throw await readRefusal(request, response)
+  return { httpStatus, headers: message.headers, body }
+}
+
 const maxRefusalBytes = 64 * 1024
 
 const reasons: Readonly<Record<number, string>> = {
@@ -244,25 +240,17 @@ const reasons: Readonly<Record<number, string>> = {
  * which becomes the message of a Status.
  */
 async function readRefusal(
-  request: string,
-  httpStatus: number,
-  headers: IncomingHttpHeaders,
-  body: AsyncIterable<Buffer>,
+  request: TransportRequest,
+  { message, body }: ExchangeResponse,
 ): Promise<ApiStatusError> {
-  const text = await readText(body)
+  // A query may contain a continue token of some hundred characters.
+  const [path = ''] = request.path.split('?', 1)
+  const httpStatus = message.statusCode ?? 0
+  const bytes = await readUpTo(maxRefusalBytes, body)
+  const text = bytes.subarray(0, maxRefusalBytes).toString('utf8')
   const status = parseStatus(text) ?? statusOfText(httpStatus, text)
-  return new ApiStatusError(request, httpStatus, status, retryAfterMsOf(headers['retry-after']))
-}
-
-async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of body) {
-    chunks.push(chunk)
-    bytes += chunk.length
-    if (bytes >= maxRefusalBytes) break
-  }
-  return Buffer.concat(chunks).subarray(0, maxRefusalBytes).toString('utf8')
+  const retryAfterMs = retryAfterMsOf(message.headers['retry-after'])
+  return new ApiStatusError(`${request.method} ${path}`, httpStatus, status, retryAfterMs)
 }
 
 function parseStatus(text: string): Status | undefined {
@@ -305,32 +293,24 @@ const maxTexts = 1_000
 const warning = /\d{3} \S+ "((?:[^"\\]|\\.)*)"/g
 
 /**
- * The `Warning` headers of one server (client-go's `rest.WarningHandler`). Without an observer, they become warnings of
+ * Reports the texts of `Warning` headers of one server (client-go's `rest.WarningHandler`). The function takes the
+ * values of all headers of a response, joined by commas as Node does. Without an observer, the texts become warnings of
  * the process.
  */
-export class ServerWarnings {
-  readonly #server: string
-  readonly #observer: ApiServerObserver | undefined
-  readonly #told = new Set<string>()
-
-  constructor(server: string, observer: ApiServerObserver | undefined) {
-    this.#server = server
-    this.#observer = observer
-  }
-
-  /** `header`: the values of all headers, joined by commas as Node does. */
-  observed(header: unknown): void {
+export function warningReporter(
+  server: string,
+  observer: ApiServerObserver | undefined,
+): (header: unknown) => void {
+  const reported = new Set<string>()
+  return (header) => {
     if (typeof header !== 'string') return
     for (const [, quoted = ''] of header.matchAll(warning)) {
       const text = quoted.replaceAll(/\\(.)/g, '$1')
-      if (this.#told.has(text)) continue
-      if (this.#told.size >= maxTexts) this.#told.clear()
-      this.#told.add(text)
-      if (this.#observer === undefined) {
-        process.emitWarning(`${this.#server}: ${text}`, { type: 'ApiServerWarning' })
-      } else {
-        this.#observer.warned?.(text)
-      }
+      if (reported.has(text)) continue
+      if (reported.size >= maxTexts) reported.clear()
+      reported.add(text)
+      if (observer !== undefined) observer.warned?.(text)
+      else process.emitWarning(`${server}: ${text}`, { type: 'ApiServerWarning' })
     }
   }
 }

@@ -1,17 +1,7 @@
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { isNotFound } from '../../kubernetes/status.ts'
 import { InvalidOptionError } from '../../lib/options.ts'
-import type { JsonPatchOperation } from './object-patch.ts'
-import type { ChangeOptions, ObjectName } from './write-options.ts'
-
-/** The part of an `ObjectClient` that is needed here. */
-interface FinalizerClient<T extends KubernetesObject> {
-  patch(
-    at: ObjectName,
-    patch: { readonly json: readonly JsonPatchOperation[] },
-    options: ChangeOptions,
-  ): Promise<T>
-}
+import type { ObjectClient } from './object-client.ts'
 
 /**
  * Adds the finalizer on the server, unless the object has it. The object may come from a cache, and may be metadata
@@ -19,7 +9,7 @@ interface FinalizerClient<T extends KubernetesObject> {
  * (`isConflict`) if the object has changed since it was read: then reconcile again.
  */
 export async function ensureFinalizer<T extends KubernetesObject>(
-  client: FinalizerClient<T>,
+  client: Pick<ObjectClient<T>, 'patch'>,
   object: T,
   finalizer: string,
 ): Promise<T> {
@@ -29,7 +19,7 @@ export async function ensureFinalizer<T extends KubernetesObject>(
 
 /** Removes the finalizer; otherwise like {@link ensureFinalizer}. Resolves if the object is gone already. */
 export async function dropFinalizer<T extends KubernetesObject>(
-  client: FinalizerClient<T>,
+  client: Pick<ObjectClient<T>, 'patch'>,
   object: T,
   finalizer: string,
 ): Promise<void> {
@@ -47,7 +37,7 @@ export async function dropFinalizer<T extends KubernetesObject>(
 }
 
 async function write<T extends KubernetesObject>(
-  client: FinalizerClient<T>,
+  client: Pick<ObjectClient<T>, 'patch'>,
   { metadata }: T,
   finalizers: readonly string[],
 ): Promise<T> {

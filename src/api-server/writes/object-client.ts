@@ -6,7 +6,9 @@ import {
   type ObjectMeta,
 } from '../../kubernetes/object.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import { aString, checkedOptions, InvalidOptionError } from '../../lib/options.ts'
+import { aString, checkedOptions, InvalidOptionError, present } from '../../lib/options.ts'
+import type { JsonRequestOptions } from '../transport/json-request.ts'
+import type { TransportRequest } from '../transport/transport.ts'
 import {
   type AppliedObject,
   type NewObject,
@@ -49,16 +51,9 @@ const hasManagers = (metadata: ObjectMeta & { readonly managedFields?: unknown }
 /** The part of a connection that an object client uses. */
 export interface ObjectRequests {
   request(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: TransportRequest['method'],
     path: string,
-    options: {
-      readonly body?: unknown
-      readonly contentType?: string
-      readonly signal?: AbortSignal
-      readonly deadlineMs?: number
-      readonly exact: true
-      readonly waitsAsTold: true
-    },
+    options: Partial<JsonRequestOptions>,
   ): Promise<unknown>
 }
 
@@ -155,9 +150,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     const body = {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
-      ...(preconditions === undefined ? {} : { preconditions }),
-      ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+      ...present({ preconditions, propagationPolicy, gracePeriodSeconds }),
       ...(dryRun === true ? { dryRun: ['All'] } : {}),
     }
     await this.#send('DELETE', this.#pathOf(at), { ...read, body })
@@ -189,18 +182,13 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     contentType?: string,
   ): Promise<T> {
     const options = checkedOptions('a write', given, applyChecks)
-    const { fieldManager = this.#options.fieldManager } = options
-    const query = writeQuery({
-      ...options,
-      ...(fieldManager === undefined ? {} : { fieldManager }),
-    })
+    const query = writeQuery({ ...this.#options, ...options })
     const target = query.size === 0 ? path : `${path}?${query}`
-    const type = contentType === undefined ? {} : { contentType }
-    return await this.#send(method, target, { ...options, body, ...type })
+    return await this.#send(method, target, { ...options, body, ...present({ contentType }) })
   }
 
   async #send(
-    method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    method: TransportRequest['method'],
     path: string,
     options: ReadOptions & { readonly body?: unknown; readonly contentType?: string },
   ): Promise<T> {
@@ -208,10 +196,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     return (await this.#server.request(method, path, {
       exact: true,
       waitsAsTold: true,
-      ...(body === undefined ? {} : { body }),
-      ...(contentType === undefined ? {} : { contentType }),
-      ...(deadlineMs === undefined ? {} : { deadlineMs }),
-      ...(signal === undefined ? {} : { signal }),
+      ...present({ body, contentType, deadlineMs, signal }),
     })) as T
   }
 
@@ -224,7 +209,7 @@ export class ObjectClient<T extends KubernetesObject = KubernetesObject> {
     if (namespaced && (namespace === undefined || namespace === '')) {
       throw new InvalidOptionError('namespace', namespace, `one: ${resource} are namespaced`)
     }
-    return resourcePath(this.resource, namespace === undefined ? {} : { namespace })
+    return resourcePath(this.resource, present({ namespace }))
   }
 
   #pathOf({ namespace, name }: ObjectName): string {

@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectMeta } from '../../kubernetes/object.ts'
+import { present } from '../../lib/options.ts'
 import type { Preconditions } from './write-options.ts'
 
 /** A type with all members optional, at any depth, including those of list items. */
@@ -65,29 +66,24 @@ export function patchBody(
   preconditions: Preconditions = {},
 ): { readonly body: unknown; readonly contentType: string } {
   if ('json' in patch) {
-    const steps = Object.entries(preconditions).flatMap(([name, value]) =>
-      value === undefined ? [] : [{ op: 'add', path: `/metadata/${name}`, value }],
-    )
+    const steps = Object.entries(present(preconditions)).map(([name, value]) => ({
+      op: 'add',
+      path: `/metadata/${name}`,
+      value,
+    }))
     return { body: [...steps, ...patch.json], contentType: 'application/json-patch+json' }
   }
-  return 'merge' in patch
-    ? { body: required(patch.merge, preconditions), contentType: 'application/merge-patch+json' }
-    : {
-        body: required(patch.strategic, preconditions),
-        contentType: 'application/strategic-merge-patch+json',
-      }
+  const [format, content] =
+    'merge' in patch ? ['merge', patch.merge] : ['strategic-merge', patch.strategic]
+  return {
+    body: required(content, preconditions),
+    contentType: `application/${format}-patch+json`,
+  }
 }
 
 /** Adds preconditions to the metadata of a body, where API servers read them. */
 export function required(body: object, { uid, resourceVersion }: Preconditions = {}): object {
   if (uid === undefined && resourceVersion === undefined) return body
   const { metadata } = body as { readonly metadata?: object | null }
-  return {
-    ...body,
-    metadata: {
-      ...metadata,
-      ...(uid === undefined ? {} : { uid }),
-      ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    },
-  }
+  return { ...body, metadata: { ...metadata, ...present({ uid, resourceVersion }) } }
 }

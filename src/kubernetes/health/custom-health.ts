@@ -1,9 +1,12 @@
-import { type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
-import { type Condition, type Conditions, conditionsIn, conditionWith } from './condition.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, specOf, statusOf, textOf } from '../fields.ts'
 import {
+  type Condition,
+  type Conditions,
+  conditionsIn,
+  conditionWith,
   degraded,
+  degradedBy,
   type Health,
-  type HealthRule,
   healthy,
   progressing,
   suspended,
@@ -51,19 +54,17 @@ const unfinished =
  * The health of kinds without a rule of their own: by conditions that follow the conventions of kstatus, and those of
  * well-known controllers. As in kstatus, an object without conditions is healthy.
  */
-export const customHealth: HealthRule = {
-  of(object) {
-    const spec = fieldsOf(object['spec'])
-    const status = fieldsOf(object['status'])
-    const conditions = conditionsIn([
-      ...itemsOf(status['conditions']),
-      // Routes of the Gateway API have conditions for each Gateway that they attach to.
-      ...worstFirst(itemsOf(status['parents']).flatMap(({ conditions: own }) => itemsOf(own))),
-    ])
-    if (spec['suspend'] === true || spec['paused'] === true) return suspended('Suspended')
-    const { generation } = fieldsOf(object['metadata'])
-    return byConditions(conditions, numberOf(generation)) ?? byPhase(status)
-  },
+export function customHealth(object: Fields): Health {
+  const { suspend, paused } = specOf(object)
+  if (suspend === true || paused === true) return suspended('Suspended')
+  const status = statusOf(object)
+  const conditions = conditionsIn([
+    ...itemsOf(status['conditions']),
+    // Routes of the Gateway API have conditions for each Gateway that they attach to.
+    ...worstFirst(itemsOf(status['parents']).flatMap(({ conditions: own }) => itemsOf(own))),
+  ])
+  const { generation } = fieldsOf(object['metadata'])
+  return byConditions(conditions, numberOf(generation)) ?? byPhase(status)
 }
 
 /** Sorts bad conditions first, because the first of each type counts: of several Gateways, the one with a problem. */
@@ -76,8 +77,8 @@ function worstFirst(conditions: readonly Fields[]): readonly Fields[] {
 
 function byConditions(conditions: Conditions, generation: number | undefined): Health | undefined {
   for (const type of bad) {
-    const found = conditionWith(conditions, type, 'True')
-    if (found !== undefined) return degraded(found.reason ?? type, found.message)
+    const found = degradedBy(conditionWith(conditions, type, 'True'))
+    if (found !== undefined) return found
   }
   for (const type of underWay) {
     const found = conditionWith(conditions, type, 'True')
@@ -86,8 +87,8 @@ function byConditions(conditions: Conditions, generation: number | undefined): H
   }
   const goods = good.flatMap((type) => conditions.get(type) ?? [])
   const not = goods.filter(({ status }) => status === 'False')
-  const failed = not.find(isFailure)
-  if (failed !== undefined) return degraded(failed.reason ?? failed.type, failed.message)
+  const failed = degradedBy(not.find(isFailure))
+  if (failed !== undefined) return failed
   const [first] = not
   if (first !== undefined) return progressing(first.reason ?? `Not${first.type}`, first.message)
   const open = goods.find((one) => one.status !== 'True' || isStale(one, generation))
@@ -112,23 +113,4 @@ function byPhase(status: Fields): Health {
   if (phase === undefined) return healthy
   if (failure.test(phase)) return degraded(phase)
   return unfinished.test(phase) ? progressing(phase) : healthy
-}
-
-const argoStatuses: Readonly<Record<string, Health['status']>> = {
-  Healthy: 'HEALTHY',
-  Progressing: 'PROGRESSING',
-  Degraded: 'DEGRADED',
-  Suspended: 'SUSPENDED',
-  Missing: 'DEGRADED',
-  Unknown: 'UNKNOWN',
-}
-
-/** Argo CD reports the health of an Application itself. */
-export const argoApplicationHealth: HealthRule = {
-  of(object) {
-    const { status, message } = fieldsOf(fieldsOf(object['status'])['health'])
-    const reason = textOf(status)
-    if (reason === undefined) return progressing('NoStatus')
-    return { status: argoStatuses[reason] ?? 'UNKNOWN', reason, message: textOf(message) }
-  },
 }

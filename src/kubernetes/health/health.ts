@@ -1,4 +1,4 @@
-import { type Fields, fieldsOf, numberOf, textOf } from '../fields.ts'
+import { type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 
 /** All statuses, the worst last. */
 export const healthStatuses = [
@@ -33,11 +33,23 @@ export interface Health {
 
 /**
  * The health rule of a kind. Health depends on the object alone, not on other objects or the time, so it stays the same
- * as long as the object does.
+ * as long as the object does. The object is not being deleted, and its controller has seen its last change.
  */
-export interface HealthRule {
-  /** Takes an object that is not being deleted, and whose controller has seen its last change. */
-  of(object: Fields): Health
+export type HealthRule = (object: Fields) => Health
+
+export function ruledHealth(rule: HealthRule, object: Fields): Health {
+  const metadata = fieldsOf(object['metadata'])
+  const deletion = textOf(metadata['deletionTimestamp'])
+  if (deletion !== undefined) {
+    return { status: 'TERMINATING', reason: 'Deleted', message: `deleted at ${deletion}` }
+  }
+  const observed = numberOf(statusOf(object)['observedGeneration'])
+  const generation = numberOf(metadata['generation'])
+  if (observed !== undefined && generation !== undefined && observed < generation) {
+    const message = `the controller has seen generation ${observed} of ${generation}`
+    return progressing('NotObserved', message)
+  }
+  return rule(object)
 }
 
 export const healthy: Health = { status: 'HEALTHY' }
@@ -54,17 +66,54 @@ export function suspended(reason: string, message?: string): Health {
   return { status: 'SUSPENDED', reason, message }
 }
 
-export function ruledHealth(rule: HealthRule, object: Fields): Health {
-  const metadata = fieldsOf(object['metadata'])
-  const deletion = textOf(metadata['deletionTimestamp'])
-  if (deletion !== undefined) {
-    return { status: 'TERMINATING', reason: 'Deleted', message: `deleted at ${deletion}` }
+/** One of `status.conditions`. */
+export interface Condition {
+  readonly type: string
+  /** `True`, `False`, `Unknown`. */
+  readonly status: string
+  readonly reason: string | undefined
+  readonly message: string | undefined
+  /** `Error`, `Warning`, `Info`, for kinds that have it. */
+  readonly severity: string | undefined
+  /** The generation of the object that the condition describes. */
+  readonly observedGeneration: number | undefined
+}
+
+/** The conditions of an object by type. The first one of each type counts. */
+export type Conditions = ReadonlyMap<string, Condition>
+
+export function conditionsIn(list: unknown): Conditions {
+  const conditions = new Map<string, Condition>()
+  for (const one of itemsOf(list)) {
+    const [type, status] = [textOf(one['type']), textOf(one['status'])]
+    if (type === undefined || status === undefined || conditions.has(type)) continue
+    conditions.set(type, {
+      type,
+      status,
+      reason: textOf(one['reason']),
+      message: textOf(one['message']),
+      severity: textOf(one['severity']),
+      observedGeneration: numberOf(one['observedGeneration']),
+    })
   }
-  const observed = numberOf(fieldsOf(object['status'])['observedGeneration'])
-  const generation = numberOf(metadata['generation'])
-  if (observed !== undefined && generation !== undefined && observed < generation) {
-    const message = `the controller has seen generation ${observed} of ${generation}`
-    return progressing('NotObserved', message)
-  }
-  return rule.of(object)
+  return conditions
+}
+
+export function conditionsOf(object: Fields): Conditions {
+  return conditionsIn(statusOf(object)['conditions'])
+}
+
+/** The condition of this type, if it has this status. */
+export function conditionWith(
+  conditions: Conditions,
+  type: string,
+  status: 'True' | 'False' | 'Unknown',
+): Condition | undefined {
+  const condition = conditions.get(type)
+  return condition?.status === status ? condition : undefined
+}
+
+/** DEGRADED with the reason of the condition, else with its type; `undefined` without a condition. */
+export function degradedBy(condition: Condition | undefined): Health | undefined {
+  return condition && degraded(condition.reason ?? condition.type, condition.message)
 }

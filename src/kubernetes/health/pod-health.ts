@@ -1,9 +1,10 @@
-import { countOf, type Fields, fieldsOf, itemsOf, numberOf, textOf } from '../fields.ts'
-import { type Conditions, conditionsOf, conditionWith } from './condition.ts'
+import { countOf, type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 import {
+  type Conditions,
+  conditionsOf,
+  conditionWith,
   degraded,
   type Health,
-  type HealthRule,
   healthy,
   progressing,
   suspended,
@@ -13,30 +14,25 @@ import {
 const startingReasons: ReadonlySet<string> = new Set(['ContainerCreating', 'PodInitializing'])
 
 /** By the phase, the containers and the scheduler. */
-export const podHealth: HealthRule = {
-  of(object) {
-    const status = fieldsOf(object['status'])
-    const reason = textOf(status['reason'])
-    const message = textOf(status['message'])
-    const containers = itemsOf(status['containerStatuses'])
-    const all = [...itemsOf(status['initContainerStatuses']), ...containers]
-    switch (status['phase']) {
-      case 'Succeeded':
-        return { status: 'HEALTHY', reason: 'Completed' }
-      case 'Failed':
-        return reason === undefined
-          ? (firstOf(all, endedBadly) ?? degraded('Failed', message))
-          : degraded(reason, message)
-      case 'Unknown':
-        return { status: 'UNKNOWN', reason: reason ?? 'Unknown', message }
-      default: {
-        const conditions = conditionsOf(object)
-        return (
-          firstOf(all, failing) ?? unscheduled(conditions) ?? readiness(conditions, all, status)
-        )
-      }
+export function podHealth(object: Fields): Health {
+  const status = statusOf(object)
+  const reason = textOf(status['reason'])
+  const message = textOf(status['message'])
+  const all = [...itemsOf(status['initContainerStatuses']), ...itemsOf(status['containerStatuses'])]
+  switch (status['phase']) {
+    case 'Succeeded':
+      return { status: 'HEALTHY', reason: 'Completed' }
+    case 'Failed':
+      return reason === undefined
+        ? (firstOf(all, endedBadly) ?? degraded('Failed', message))
+        : degraded(reason, message)
+    case 'Unknown':
+      return { status: 'UNKNOWN', reason: reason ?? 'Unknown', message }
+    default: {
+      const conditions = conditionsOf(object)
+      return firstOf(all, failing) ?? unscheduled(conditions) ?? readiness(conditions, all, status)
     }
-  },
+  }
 }
 
 /** The health of the first container with a problem. */

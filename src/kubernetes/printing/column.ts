@@ -1,5 +1,4 @@
 import { type Fields, fieldsOf, textOf } from '../fields.ts'
-import { humanDuration } from './printed-text.ts'
 
 /** The contents of a cell, as far as they depend on the object alone. */
 export interface Cell {
@@ -35,40 +34,39 @@ export interface PrintedKind {
   readonly declared?: unknown
 }
 
+/** A column of strings, unless `more` has another type. */
 export function column(
   name: string,
-  type: Exclude<Column['type'], 'date'>,
   valueOf: (object: Fields) => unknown,
   more: Partial<Column> = {},
 ): Column {
   const cell = (object: Fields): Cell => ({ value: valueOf(object) })
-  return { name, type, format: '', priority: 0, cell, ...more }
+  return { name, type: 'string', format: '', priority: 0, cell, ...more }
 }
 
 export function dateColumn(
   name: string,
-  since: (object: Fields) => string | undefined,
+  since: (object: Fields) => unknown,
   more: Partial<Column> = {},
 ): Column {
-  const cell = (object: Fields): Cell => ({ value: null, since: since(object) })
+  const cell = (object: Fields): Cell => ({ value: null, since: textOf(since(object)) })
   return { name, type: 'date', format: '', priority: 0, cell, ...more }
 }
 
-/** Only `kubectl get -o wide` shows the column. */
-export const wide: Pick<Column, 'priority'> = { priority: 1 }
-
-const metadataOf = (object: Fields): Fields => fieldsOf(object['metadata'])
+/** The column, shown by `kubectl get -o wide` only. */
+export function wide(one: Column): Column {
+  return { ...one, priority: 1 }
+}
 
 export function nameColumn(suffix: (object: Fields) => string = () => ''): Column {
-  return column('Name', 'string', (object) => nameOf(object) + suffix(object), { format: 'name' })
+  const nameOf = (object: Fields): string =>
+    (textOf(fieldsOf(object['metadata'])['name']) ?? '') + suffix(object)
+  return column('Name', nameOf, { format: 'name' })
 }
 
-export function nameOf(object: Fields): string {
-  return textOf(metadataOf(object)['name']) ?? ''
-}
-
-export const ageColumn: Column = dateColumn('Age', (object) =>
-  textOf(metadataOf(object)['creationTimestamp']),
+export const ageColumn: Column = dateColumn(
+  'Age',
+  (object) => fieldsOf(object['metadata'])['creationTimestamp'],
 )
 
 /** The columns for objects whose metadata alone is held: all cells but name and age are empty. */
@@ -88,12 +86,31 @@ export function printedCell(
 ): unknown {
   if (since === undefined) return type === 'date' ? absent : value
   if (asTime) return since
-  const span = spanSince(since, nowMs)
+  const sinceMs = Date.parse(since)
+  const span = Number.isNaN(sinceMs) ? '<invalid>' : humanDuration(nowMs - sinceMs)
   if (type === 'date' || value === null || value === undefined) return span
   return `${typeof value === 'string' ? value : JSON.stringify(value)} (${span} ago)`
 }
 
-function spanSince(since: string, nowMs: number): string {
-  const sinceMs = Date.parse(since)
-  return Number.isNaN(sinceMs) ? '<invalid>' : humanDuration(nowMs - sinceMs)
+/** A duration as kubectl shows ages: two units while it is short, then one. */
+export function humanDuration(ms: number): string {
+  const seconds = Math.trunc(ms / 1000)
+  if (seconds < -1) return '<invalid>'
+  if (seconds < 0) return '0s'
+  if (seconds < 120) return `${seconds}s`
+  const minutes = Math.trunc(seconds / 60)
+  if (minutes < 10) return twoUnits(minutes, 'm', seconds % 60, 's')
+  if (minutes < 180) return `${minutes}m`
+  const hours = Math.trunc(minutes / 60)
+  if (hours < 8) return twoUnits(hours, 'h', minutes % 60, 'm')
+  if (hours < 48) return `${hours}h`
+  const days = Math.trunc(hours / 24)
+  if (hours < 192) return twoUnits(days, 'd', hours % 24, 'h')
+  if (days < 730) return `${days}d`
+  const years = Math.trunc(days / 365)
+  return days < 2920 ? twoUnits(years, 'y', days % 365, 'd') : `${years}y`
+}
+
+function twoUnits(first: number, unit: string, second: number, smaller: string): string {
+  return second === 0 ? `${first}${unit}` : `${first}${unit}${second}${smaller}`
 }

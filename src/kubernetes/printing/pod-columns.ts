@@ -1,5 +1,5 @@
 import { countOf, type Fields, fieldsOf, itemsOf, textOf } from '../fields.ts'
-import { ageColumn, type Cell, column, nameColumn, type PrintedKind, wide } from './column.ts'
+import { ageColumn, type Cell, type Column, column, nameColumn, wide } from './column.ts'
 
 /** What the columns of a pod show of its containers. */
 interface ContainerSummary {
@@ -135,36 +135,19 @@ function restartsCell(object: Fields): Cell {
   return { value: String(restarts), since: restarts === 0 ? undefined : lastRestart }
 }
 
-const statusField = (object: Fields, name: string): unknown => fieldsOf(object['status'])[name]
+const orNone = (value: unknown): string => textOf(value) ?? '<none>'
 
-export const podColumns: PrintedKind = {
-  columns: [
-    nameColumn(),
-    column('Ready', 'string', (object) => {
-      const { ready, total } = cachedSummary(object)
-      return `${ready}/${total}`
-    }),
-    column('Status', 'string', (object) => cachedSummary(object).status),
-    { name: 'Restarts', type: 'string', format: '', priority: 0, cell: restartsCell },
-    ageColumn,
-    column(
-      'IP',
-      'string',
-      (object) => textOf(itemsOf(statusField(object, 'podIPs'))[0]?.['ip']) ?? '<none>',
-      wide,
-    ),
-    column(
-      'Node',
-      'string',
-      (object) => textOf(fieldsOf(object['spec'])['nodeName']) ?? '<none>',
-      wide,
-    ),
-    column(
-      'Nominated Node',
-      'string',
-      (object) => textOf(statusField(object, 'nominatedNodeName')) ?? '<none>',
-      wide,
-    ),
-    column('Readiness Gates', 'string', readinessGates, wide),
-  ],
-}
+export const podColumns: readonly Column[] = [
+  nameColumn(),
+  column('Ready', (object) => {
+    const { ready, total } = cachedSummary(object)
+    return `${ready}/${total}`
+  }),
+  column('Status', (object) => cachedSummary(object).status),
+  column('Restarts', () => null, { cell: restartsCell }),
+  ageColumn,
+  wide(column('IP', ({ status }) => orNone(itemsOf(fieldsOf(status)['podIPs'])[0]?.['ip']))),
+  wide(column('Node', ({ spec }) => orNone(fieldsOf(spec)['nodeName']))),
+  wide(column('Nominated Node', ({ status }) => orNone(fieldsOf(status)['nominatedNodeName']))),
+  wide(column('Readiness Gates', readinessGates)),
+]

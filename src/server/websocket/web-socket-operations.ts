@@ -69,7 +69,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       const { sendFrames } = connection.extra
       const answer = await answerOperation(parts, operation, (one) => sendFrames(id, one))
       const answers = Symbol.asyncIterator in answer ? answer : only(answer)
-      return observedGenerator(answers, { ended: giveBack })
+      return observedGenerator(answers, giveBack)
     } catch (error) {
       giveBack()
       throw error
@@ -89,7 +89,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       busyWith(answering.then((late) => late.return()))
       return none()
     }
-    const followed = observedGenerator(answers, { ended: () => begun.delete(followed) })
+    const followed = observedGenerator(answers, () => begun.delete(followed))
     begun.add(followed)
     return followed
   }

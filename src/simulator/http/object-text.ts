@@ -1,6 +1,5 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { type Column, printedCell } from '../../kubernetes/printing/column.ts'
-import { nameAndAge } from '../../kubernetes/printing/core-columns.ts'
 import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { CapturedApi } from '../api/captured-api.ts'
@@ -113,8 +112,7 @@ interface TableColumns {
  */
 function tableColumns(captured: CapturedApi, served: ServedResource): TableColumns {
   const builtIn = served.columns === undefined ? printedKindOf(served) : undefined
-  const { columns } =
-    builtIn ?? (served.columns === undefined ? nameAndAge : customColumns(served.columns))
+  const { columns } = builtIn ?? customColumns(served.columns ?? [])
   const described = descriptions(captured, served)
   return {
     definitions: columns.map((column, at) => ({

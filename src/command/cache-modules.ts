@@ -1,0 +1,181 @@
+import {
+  getNamedType,
+  type GraphQLInterfaceType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql'
+import { type FieldSource, fieldSourceOf } from '../graphql/schema/field-source.ts'
+
+/**
+ * A TypeScript module with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache: objects are keyed
+ * by `id`, parts of objects are merged, lists are kept as pages, and frames are not merged.
+ */
+export function apolloModule(schema: GraphQLSchema): string {
+  const policies = cachedTypes(schema).map((type) => `  ${type.name}: ${policyOf(type)},`)
+  const query = listFields(schema.getQueryType())
+  const streams = Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).toSorted()
+  return `${[
+    '// Written by `informerql schema --for apollo`. Write it anew when the schema changes.',
+    "import type { TypePolicies } from '@apollo/client'",
+    "import { connectionPages as pages } from 'informerql/client'",
+    '',
+    'export const possibleTypes: Record<string, string[]> = {',
+    ...possibleTypes(schema),
+    '}',
+    '',
+    '/** Parts of an object: what several queries read of them is joined. An `id` of theirs is no key. */',
+    'const value = { keyFields: false, merge: true } as const',
+    '/** Replaced as a whole. */',
+    'const whole = { merge: false } as const',
+    '/** Only the latest frame is kept; the arguments do not matter to whoever folds frames as they come. */',
+    'const frames = { keyArgs: false, merge: false } as const',
+    '',
+    'export const typePolicies: TypePolicies = {',
+    ...rootOf('Query', query, 'pages'),
+    ...rootOf('Subscription', streams, 'frames'),
+    ...policies,
+    '}',
+  ].join('\n')}\n`
+}
+
+function rootOf(name: string, fields: readonly string[], policy: string): readonly string[] {
+  if (fields.length === 0) return []
+  return [
+    `  ${name}: {`,
+    '    fields: {',
+    ...fields.map((field) => `      ${field}: ${policy},`),
+    '    },',
+    '  },',
+  ]
+}
+
+function policyOf({ cached, lists }: CachedType): string {
+  switch (cached) {
+    case 'id':
+    case 'name': {
+      const fields = lists.map((list) => `${list}: pages`).join(', ')
+      const rest = lists.length === 0 ? '' : `, fields: { ${fields} }`
+      return `{ keyFields: ['${cached}']${rest} }`
+    }
+    case 'value':
+      return 'value'
+    case 'page':
+    case 'frame':
+      return 'whole'
+  }
+}
+
+/**
+ * A TypeScript module with the `keys` of urql's normalised cache: objects are keyed by `id`, other values are parts of
+ * their object. It also has `possibleTypes`, for fragments on the interface.
+ */
+export function urqlModule(schema: GraphQLSchema): string {
+  return `${[
+    '// Written by `informerql schema --for urql`. Write it anew when the schema changes.',
+    "import type { KeyingConfig } from '@urql/exchange-graphcache'",
+    '',
+    '/** A part of the object that it is read from. */',
+    'const part = (): null => null',
+    "const byId: KeyingConfig[string] = ({ id }) => (typeof id === 'string' ? id : null)",
+    "const byName: KeyingConfig[string] = ({ name }) => (typeof name === 'string' ? name : null)",
+    '',
+    'export const keys: KeyingConfig = {',
+    ...cachedTypes(schema).map((type) => `  ${type.name}: ${keyOf(type)},`),
+    '}',
+    '',
+    'export const possibleTypes: Record<string, string[]> = {',
+    ...possibleTypes(schema),
+    '}',
+  ].join('\n')}\n`
+}
+
+function keyOf({ cached }: CachedType): string {
+  return cached === 'id' ? 'byId' : cached === 'name' ? 'byName' : 'part'
+}
+
+/**
+ * How a normalising cache stores the objects of a type: by their `id` or `name`, others as a part of their parent.
+ * Fields of a `value` may be merged, those of a `frame` or `page` may not.
+ */
+type CachedForm = 'id' | 'name' | 'value' | 'page' | 'frame'
+
+/** A type of a schema, for a normalising cache. */
+interface CachedType {
+  readonly name: string
+  readonly cached: CachedForm
+  /** Fields that are paged lists. */
+  readonly lists: readonly string[]
+}
+
+const formOfSource: Partial<Readonly<Record<FieldSource['form'], CachedForm>>> = {
+  id: 'id',
+  ofRowType: 'id',
+  clusterState: 'name',
+  frame: 'frame',
+  change: 'frame',
+  livePage: 'frame',
+  livePageChange: 'frame',
+  connection: 'page',
+  edge: 'page',
+  pageInfo: 'page',
+}
+
+/** The types of a schema, without its root types, sorted by name. */
+function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
+  return Object.values(schema.getTypeMap())
+    .filter(
+      (type) =>
+        (isObjectType(type) || isInterfaceType(type)) &&
+        !type.name.startsWith('__') &&
+        type !== schema.getQueryType() &&
+        type !== schema.getSubscriptionType(),
+    )
+    .map((type) => cachedType(type as GraphQLObjectType | GraphQLInterfaceType))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** The lines with the possible types of `KubernetesObject`. */
+function possibleTypes(schema: GraphQLSchema): readonly string[] {
+  const type = schema.getType('KubernetesObject')
+  const types = isInterfaceType(type) ? schema.getPossibleTypes(type) : []
+  const names = types.map(({ name }) => name).toSorted()
+  return ['  KubernetesObject: [', ...names.map((name) => `    '${name}',`), '  ],']
+}
+
+/** The fields of a type that are paged lists. */
+function listFields(
+  type: GraphQLObjectType | GraphQLInterfaceType | null | undefined,
+): readonly string[] {
+  return Object.values(type?.getFields() ?? {})
+    .filter(({ type: answered }) => {
+      const named = getNamedType(answered)
+      return isObjectType(named) && cachedForm(named) === 'page'
+    })
+    .map(({ name }) => name)
+    .toSorted()
+}
+
+function cachedType(type: GraphQLObjectType | GraphQLInterfaceType): CachedType {
+  const cached = cachedForm(type)
+  // The pages in an edge are parts of its connection.
+  return {
+    name: type.name,
+    cached,
+    lists: cached === 'id' || cached === 'name' ? listFields(type) : [],
+  }
+}
+
+function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm {
+  const fields = type.getFields()
+  // The first field of a kind says nothing about it, but its `id` does. A profile cannot leave `id` out.
+  const field = isKind(type) ? fields['id'] : Object.values(fields)[0]
+  const source = field === undefined ? undefined : fieldSourceOf(field).form
+  return (source === undefined ? undefined : formOfSource[source]) ?? 'value'
+}
+
+function isKind(type: GraphQLObjectType | GraphQLInterfaceType): boolean {
+  const name = 'KubernetesObject'
+  return type.name === name || type.getInterfaces().some((one) => one.name === name)
+}
