@@ -1,60 +1,45 @@
 import { isIP } from 'node:net'
-import type { Unstructured } from '../../../kubernetes/object.ts'
+import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
 import { equalJson } from '../../api/json.ts'
 import type { ObjectRules } from '../../api/served-resource.ts'
-import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/field-problem.ts'
+import {
+  duplicateAt,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  requiredAt,
+} from '../../api/field-problem.ts'
 import { label, subdomain } from '../object-name.ts'
 import {
+  all,
   atLeast,
   type Check,
   type Checks,
-  type Fields,
-  fieldsOf,
+  forbiddenIf,
+  forbiddenUnless,
+  immutable,
   intOrPercent,
+  invalidIf,
   isEmpty,
-  itemsOf,
+  labels,
   labelSelector,
+  listOf,
   named,
   oneOf,
   port,
   portName,
+  type Previous,
   problemsOf,
   quantityOf,
   required,
-  textOf,
+  requiredIf,
+  unique,
 } from './field-checks.ts'
-import { podProblems } from './pod-checks.ts'
-import { serviceProblems } from './service-checks.ts'
-import {
-  cronJobProblems,
-  daemonSetProblems,
-  deploymentProblems,
-  jobProblems,
-  replicaSetProblems,
-  statefulSetProblems,
-} from './workload-checks.ts'
+import { podChecks } from './pod-checks.ts'
+import { workloadChecks } from './workload-checks.ts'
 
-/** The problems of an object, and of its change. */
-type Problems = (object: Unstructured, before: Unstructured | undefined) => readonly FieldProblem[]
-
-const inSpec =
-  (
-    problems: (spec: Fields, before: Fields | undefined, at: string) => readonly FieldProblem[],
-  ): Problems =>
-  (object, before) => {
-    const was = before === undefined ? undefined : fieldsOf(before['spec'])
-    return problems(fieldsOf(object['spec']), was, 'spec')
-  }
-
-const checked =
-  (checks: Checks): Problems =>
-  (object) =>
-    problemsOf(object, checks)
-
-const all =
-  (...parts: readonly Problems[]): Problems =>
-  (object, before) =>
-    parts.flatMap((problems) => problems(object, before))
+/** Checks of an object as a whole. */
+type ObjectCheck = (object: Fields, previous: Previous) => readonly FieldProblem[]
 
 const keyRule =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or " +
@@ -69,13 +54,18 @@ const dataKeys: Check = (value, path) =>
   })
 
 /** Immutable data stays unchanged, and stays immutable. */
-const immutableData: Problems = (object, before) => {
-  if (before?.['immutable'] !== true) return []
-  const message = 'field is immutable when `immutable` is set'
+const immutableData: ObjectCheck = (object, previous) => {
+  const before = fieldsOf(previous?.value)
+  if (before['immutable'] !== true) return []
   return ['data', 'binaryData', 'immutable']
     .filter((field) => !equalJson(before[field] ?? null, object[field] ?? null))
-    .map((field) => forbiddenAt(field, message))
+    .map((field) => forbiddenAt(field, 'field is immutable when `immutable` is set'))
 }
+
+const duplicateData: ObjectCheck = ({ binaryData, data }) =>
+  Object.keys(fieldsOf(data))
+    .filter((key) => key in fieldsOf(binaryData))
+    .map((key) => invalidAt(`data[${key}]`, key, 'duplicate of key present in binaryData'))
 
 const secretData: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
@@ -83,8 +73,8 @@ const secretData: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/dockercfg': ['.dockercfg'],
 }
 
-const secretType: Problems = (secret, before) => {
-  const { data, stringData, type = 'Opaque' } = secret
+const secretType: ObjectCheck = (secret, previous) => {
+  const { data, metadata, stringData, type = 'Opaque' } = secret
   const given = { ...fieldsOf(data), ...fieldsOf(stringData) }
   const lacking = (keys: readonly string[]): FieldProblem[] =>
     keys.filter((key) => !(key in given)).map((key) => requiredAt(`data[${key}]`))
@@ -95,19 +85,12 @@ const secretType: Problems = (secret, before) => {
   }
   const account = 'kubernetes.io/service-account.name'
   const isToken = type === 'kubernetes.io/service-account-token'
-  if (isToken && isEmpty(secret.metadata.annotations?.[account])) {
+  if (isToken && isEmpty(fieldsOf(fieldsOf(metadata)['annotations'])[account])) {
     found.push(requiredAt(`metadata.annotations[${account}]`))
   }
-  if (before !== undefined && (before['type'] ?? 'Opaque') !== type) {
-    found.push(invalidAt('type', type, 'field is immutable'))
-  }
-  return found
+  const { type: before = 'Opaque' } = fieldsOf(previous?.value)
+  return [...found, ...immutable(type, 'type', secret, previous && { value: before })]
 }
-
-const duplicateData: Problems = ({ binaryData, data }) =>
-  Object.keys(fieldsOf(data))
-    .filter((key) => key in fieldsOf(binaryData))
-    .map((key) => invalidAt(`data[${key}]`, key, 'duplicate of key present in binaryData'))
 
 const claimSpec: Checks = {
   accessModes: required('at least 1 access mode is required'),
@@ -128,170 +111,217 @@ const claimSpec: Checks = {
   storageClassName: named(subdomain),
 }
 
-const claimChange =
-  'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
-
-const claimProblems: Problems = ({ spec }, before) => {
-  const found = problemsOf(spec, claimSpec, 'spec')
-  const isBound = fieldsOf(before?.['status'])['phase'] === 'Bound'
+const claimChange: ObjectCheck = ({ spec }, previous) => {
+  if (previous === undefined) return []
+  const { spec: before, status } = fieldsOf(previous.value)
+  const isBound = fieldsOf(status)['phase'] === 'Bound'
   const kept = (one: unknown): object => {
     const { storageClassName: _, volumeAttributesClassName: __, resources, ...rest } = fieldsOf(one)
     return isBound ? rest : { ...rest, resources }
   }
   // A claim without a class may get one later.
-  const { storageClassName: was } = fieldsOf(before?.['spec'])
+  const { storageClassName: was } = fieldsOf(before)
   const isReclassed = !isEmpty(was) && was !== fieldsOf(spec)['storageClassName']
-  if (before !== undefined && (isReclassed || !equalJson(kept(before['spec']), kept(spec)))) {
-    found.push(forbiddenAt('spec', claimChange))
+  if (!isReclassed && equalJson(kept(before), kept(spec))) return []
+  const message =
+    'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims'
+  return [forbiddenAt('spec', message)]
+}
+
+const address: Check = invalidIf(
+  (value) => isIP(String(value)) === 0,
+  'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)',
+)
+
+const zeroPort: Check = (value, path, parent) => port(value ?? 0, path, parent)
+
+const typeOf = ({ type = 'ClusterIP' }: Fields): unknown => type
+const isOfType =
+  (type: string) =>
+  (service: Fields): boolean =>
+    typeOf(service) === type
+const hasLocalTraffic = (service: Fields): boolean =>
+  typeOf(service) === 'LoadBalancer' && service['externalTrafficPolicy'] === 'Local'
+
+const serviceFields: Checks = {
+  type: oneOf('ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'),
+  selector: labels,
+  sessionAffinity: oneOf('ClientIP', 'None'),
+  internalTrafficPolicy: oneOf('Cluster', 'Local'),
+  externalTrafficPolicy: [
+    oneOf('Cluster', 'Local'),
+    invalidIf(
+      (value, service) => !isEmpty(value) && typeOf(service) === 'ClusterIP',
+      'may only be set for externally-accessible services',
+    ),
+  ],
+  externalName: [
+    requiredIf(isOfType('ExternalName')),
+    (value, path, service) =>
+      isOfType('ExternalName')(service) ? named(subdomain)(value, path, service) : [],
+  ],
+  healthCheckNodePort: invalidIf(
+    (value, service) => !isEmpty(value) && !hasLocalTraffic(service),
+    "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'",
+  ),
+  'externalIPs[]': address,
+  ports: unique('name'),
+  'ports[].name': named(label),
+  'ports[].port': zeroPort,
+  'ports[].protocol': oneOf('SCTP', 'TCP', 'UDP'),
+  // It defaults to the port.
+  'ports[].targetPort': (value, path, parent) =>
+    typeof value === 'string'
+      ? portName(value, path, parent)
+      : zeroPort(isEmpty(value) ? parent['port'] : value, path, parent),
+}
+
+const addressOf = (spec: Fields): unknown => listOf(spec['clusterIPs'])[0] ?? spec['clusterIP']
+
+const serviceAddress: Check = (value, path, _, previous) => {
+  const spec = fieldsOf(value)
+  const before = fieldsOf(previous?.value)
+  const [type, ip] = [typeOf(spec), addressOf(spec)]
+  const at = `${path}.clusterIPs[0]`
+  if (type === 'ExternalName') {
+    const message = 'may not be set for ExternalName services'
+    return isEmpty(ip) ? [] : [forbiddenAt(`${path}.clusterIPs`, message)]
+  }
+  const found: FieldProblem[] = []
+  if (isEmpty(spec['ports']) && ip !== 'None') found.push(requiredAt(`${path}.ports`))
+  if (ip === 'None' && type !== 'ClusterIP') {
+    found.push(invalidAt(at, ip, `may not be set to 'None' for ${String(type)} services`))
+  } else if (!isEmpty(ip) && ip !== 'None') found.push(...address(ip, at, spec))
+  const was = before['type'] === 'ExternalName' ? undefined : addressOf(before)
+  if (!isEmpty(was) && !isEmpty(ip) && was !== ip) {
+    found.push(invalidAt(at, [ip], 'may not change once set'))
   }
   return found
 }
 
-const claimTemplates: Problems = ({ spec }) =>
-  itemsOf(fieldsOf(spec)['volumeClaimTemplates']).flatMap((one, at) =>
-    problemsOf(fieldsOf(one)['spec'], claimSpec, `spec.volumeClaimTemplates[${at}].spec`),
-  )
-
-const backend: Check = (value, path) => {
-  const { resource, service } = fieldsOf(value)
-  const message = 'resource or service backend is required'
-  return isEmpty(service) && isEmpty(resource) ? [invalidAt(path, '', message)] : []
+const servicePorts: Check = (value, path) => {
+  const spec = fieldsOf(value)
+  const ports = itemsOf(spec['ports'])
+  const seen = new Set<string>()
+  return ports.flatMap((one, at) => {
+    const { port: number, protocol = 'TCP' } = one
+    const pair = `${String(protocol)} ${String(number)}`
+    const isNew = !seen.has(pair)
+    seen.add(pair)
+    const item = `${path}.ports[${at}]`
+    return [
+      ...requiredIf(() => ports.length > 1)(one['name'], `${item}.name`, one),
+      ...forbiddenUnless(
+        () => typeOf(spec) !== 'ClusterIP',
+        "may not be used when `type` is 'ClusterIP'",
+      )(one['nodePort'], `${item}.nodePort`, one),
+      ...(isNew ? [] : [duplicateAt(item, { Protocol: protocol, Port: number })]),
+    ]
+  })
 }
 
-const backendOf = (at: string): Checks => ({
-  [`${at}?.service?.name`]: [required(), named(label)],
-  [`${at}?.service?.port?.number`]: port,
-  [`${at}?.service?.port?.name`]: portName,
-})
+/** A kube-apiserver names the field by its name in Go. */
+const sourceRanges: Check = (value, path) =>
+  forbiddenUnless(isOfType('LoadBalancer'), "may only be used when `type` is 'LoadBalancer'")(
+    fieldsOf(value)['loadBalancerSourceRanges'],
+    `${path}.LoadBalancerSourceRanges`,
+    fieldsOf(value),
+  )
+
+const backend: Checks = {
+  'service?.name': [required(), named(label)],
+  'service?.port?.number': port,
+  'service?.port?.name': portName,
+}
 
 const host: Check = (value, path) => {
   if (isEmpty(value)) return []
   const text = String(value)
   if (isIP(text) > 0) return [invalidAt(path, value, 'must be a DNS name, not an IP address')]
-  return named(subdomain)(text.replace(/^\*\./, ''), path, {}).map((problem) => ({
-    ...problem,
-    message: problem.message.replace(
-      /^Invalid value: "[^"]*"/,
-      `Invalid value: ${JSON.stringify(text)}`,
-    ),
-  }))
+  const problem = subdomain.problem(text.replace(/^\*\./, ''))
+  return problem === undefined ? [] : [invalidAt(path, text, problem)]
 }
 
-const ingressChecks: Checks = {
-  spec: (value, path) => {
-    const { defaultBackend, rules } = fieldsOf(value)
-    const message = 'either `defaultBackend` or `rules` must be specified'
-    return isEmpty(defaultBackend) && isEmpty(rules)
-      ? [invalidAt(path, value ?? null, message)]
-      : []
-  },
-  ...backendOf('spec.defaultBackend'),
-  'spec.ingressClassName': named(subdomain),
-  'spec.rules[].host': host,
-  'spec.rules[].http?.paths': required(),
-  'spec.rules[].http.paths[].pathType': [
+const ingressSpec: Checks = {
+  'defaultBackend?': backend,
+  ingressClassName: named(subdomain),
+  'rules[].host': host,
+  'rules[].http?.paths': required(),
+  'rules[].http.paths[].pathType': [
     required('pathType must be specified'),
     oneOf('Exact', 'ImplementationSpecific', 'Prefix'),
   ],
-  'spec.rules[].http.paths[].path': (value, path, { pathType }) =>
-    pathType === 'ImplementationSpecific' || isEmpty(pathType) || textOf(value).startsWith('/')
-      ? []
-      : [invalidAt(path, value ?? '', 'must be an absolute path')],
-  'spec.rules[].http.paths[].backend': backend,
-  ...backendOf('spec.rules[].http.paths[].backend'),
-  'spec.tls[].hosts[]': host,
-  'spec.tls[].secretName': named(subdomain),
+  'rules[].http.paths[].path': invalidIf(
+    (path, { pathType }) =>
+      pathType !== 'ImplementationSpecific' &&
+      !isEmpty(pathType) &&
+      !(typeof path === 'string' && path.startsWith('/')),
+    'must be an absolute path',
+  ),
+  'rules[].http.paths[].backend': (value, path) => {
+    const { resource, service } = fieldsOf(value)
+    const message = 'resource or service backend is required'
+    return isEmpty(service) && isEmpty(resource) ? [invalidAt(path, '', message)] : []
+  },
+  'rules[].http.paths[].backend?': backend,
+  'tls[].hosts[]': host,
+  'tls[].secretName': named(subdomain),
 }
 
-const noSlash: Check = (value, path) =>
-  String(value).includes('/') ? [invalidAt(path, value, "may not contain '/'")] : []
+const ingressRules: Check = (value, path) => {
+  const { defaultBackend, rules } = fieldsOf(value)
+  const message = 'either `defaultBackend` or `rules` must be specified'
+  return isEmpty(defaultBackend) && isEmpty(rules) ? [invalidAt(path, value ?? null, message)] : []
+}
+
+const noSlash: Check = invalidIf((value) => String(value).includes('/'), "may not contain '/'")
 
 const metricTypes = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource']
 
-const autoscaler: Problems = (object, before) => {
-  const spec = fieldsOf(object['spec'])
-  const { maxReplicas = 0, metrics, minReplicas = 1 } = spec
-  const [most, least] = [Number(maxReplicas), Number(minReplicas)]
-  const found: FieldProblem[] = []
-  if (most === 0) found.push(requiredAt('spec.maxReplicas', 'must be set and greater than 0'))
-  else found.push(...atLeast(1)(most, 'spec.maxReplicas', spec))
-  if (most < least) {
-    const message = 'must be greater than or equal to `minReplicas`'
-    found.push(invalidAt('spec.maxReplicas', most, message))
-  }
-  found.push(...atLeast(1)(least, 'spec.minReplicas', spec))
-  const outside = itemsOf(metrics).map((one) => String(fieldsOf(one)['type']))
-  if (least === 0 && !outside.includes('External') && !outside.includes('Object')) {
-    const message =
-      'must specify at least one Object or External metric to support scaling to zero replicas'
-    found.push(forbiddenAt('spec.metrics', message))
-  }
-  const { apiVersion } = fieldsOf(spec['scaleTargetRef'])
-  if (isEmpty(apiVersion) && before === undefined) {
-    const message = 'apiVersion must specify API group'
-    found.push(invalidAt('spec.scaleTargetRef.apiVersion', '', message))
-  }
-  return found
-}
-
-const autoscalerChecks: Checks = {
-  'spec.scaleTargetRef.kind': [required(), noSlash],
-  'spec.scaleTargetRef.name': [required(), noSlash],
-  'spec.metrics[].type': [required(), oneOf(...metricTypes)],
-  'spec.metrics[]': (value, path) => {
+const autoscalerSpec: Checks = {
+  'scaleTargetRef.kind': [required(), noSlash],
+  'scaleTargetRef.name': [required(), noSlash],
+  minReplicas: atLeast(1),
+  maxReplicas: all(
+    [required('must be set and greater than 0'), atLeast(1)],
+    (most = 0, path, { minReplicas = 1 }) =>
+      Number(most) < Number(minReplicas)
+        ? [invalidAt(path, most, 'must be greater than or equal to `minReplicas`')]
+        : [],
+  ),
+  metrics: forbiddenIf((metrics, { minReplicas }) => {
+    const types = itemsOf(metrics).map(({ type }) => type)
+    return minReplicas === 0 && !types.includes('External') && !types.includes('Object')
+  }, 'must specify at least one Object or External metric to support scaling to zero replicas'),
+  'metrics[].type': [required(), oneOf(...metricTypes)],
+  'metrics[]': (value, path) => {
     const { type } = fieldsOf(value)
     const field = String(type).replace(/^./, (first) => first.toLowerCase())
     const message = 'must populate information for the given metric source'
     const isLacking = metricTypes.includes(String(type)) && isEmpty(fieldsOf(value)[field])
     return isLacking ? [requiredAt(`${path}.${field}`, message)] : []
   },
+  'scaleTargetRef.apiVersion': (value, path, _, previous) =>
+    isEmpty(value) && previous === undefined
+      ? [invalidAt(path, '', 'apiVersion must specify API group')]
+      : [],
 }
 
-const budget: Problems = ({ spec }) => {
-  const { maxUnavailable, minAvailable } = fieldsOf(spec)
+const bothBounds: Check = (value, path) => {
+  const { maxUnavailable, minAvailable } = fieldsOf(value)
   const message = 'minAvailable and maxUnavailable cannot be both set'
   const given = [minAvailable, maxUnavailable].filter((one) => one !== undefined && one !== null)
-  return [
-    ...problemsOf(fieldsOf(spec)['selector'], labelSelector, 'spec.selector'),
-    ...(given.length === 2 ? [invalidAt('spec', spec, message)] : []),
-  ]
+  return given.length === 2 ? [invalidAt(path, value, message)] : []
 }
 
-const policyRule: Check = (value, path) => {
-  const { apiGroups, nonResourceURLs, resources, verbs } = fieldsOf(value)
-  const of = 'resource rules must supply at least one'
-  const found: FieldProblem[] = []
-  if (isEmpty(verbs)) {
-    found.push(requiredAt(`${path}.verbs`, 'verbs must contain at least one value'))
-  }
-  if (!isEmpty(nonResourceURLs)) return found
-  if (isEmpty(apiGroups)) found.push(requiredAt(`${path}.apiGroups`, `${of} api group`))
-  if (isEmpty(resources)) found.push(requiredAt(`${path}.resources`, `${of} resource`))
-  return found
-}
+const isOfResources = ({ nonResourceURLs }: Fields): boolean => isEmpty(nonResourceURLs)
+const atLeastOne = 'resource rules must supply at least one'
 
-const namespacedRule: Check = (value, path) => {
-  const message = 'namespaced rules cannot apply to non-resource URLs'
-  return isEmpty(value) ? [] : [invalidAt(path, value, message)]
+const policyRule: Checks = {
+  verbs: required('verbs must contain at least one value'),
+  apiGroups: requiredIf(isOfResources, `${atLeastOne} api group`),
+  resources: requiredIf(isOfResources, `${atLeastOne} resource`),
 }
-
-const bindingOf =
-  (...kinds: readonly string[]): Problems =>
-  (binding, before) => {
-    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', ...fieldsOf(binding['roleRef']) }
-    const { kind = '' } = roleRef as Fields
-    const was = before === undefined ? roleRef : fieldsOf(before['roleRef'])
-    return [
-      ...problemsOf(roleRef, { kind: oneOfAll(...kinds), name: required() }, 'roleRef'),
-      ...problemsOf(binding, {
-        'subjects[].kind': oneOfAll('ServiceAccount', 'User', 'Group'),
-        'subjects[].name': required(),
-      }),
-      ...(before !== undefined && !equalJson(was, roleRef) && kind !== ''
-        ? [invalidAt('roleRef', roleRef, 'cannot change roleRef')]
-        : []),
-    ]
-  }
 
 /** As `oneOf`, for a value that may not be empty. */
 const oneOfAll =
@@ -302,55 +332,83 @@ const oneOfAll =
       message: problem.message.replace('" "', '""'),
     }))
 
+const bindingOf = (...kinds: readonly string[]): Checks => ({
+  'roleRef.kind': oneOfAll(...kinds),
+  'roleRef.name': required(),
+  'subjects[].kind': oneOfAll('ServiceAccount', 'User', 'Group'),
+  'subjects[].name': required(),
+  roleRef: (value, path, _, previous) => {
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', ...fieldsOf(value) }
+    const isKept = previous === undefined || equalJson(previous.value, roleRef)
+    return isKept || isEmpty(fieldsOf(value)['kind'])
+      ? []
+      : [invalidAt(path, roleRef, 'cannot change roleRef')]
+  },
+})
+
 /** The checks of built-in kinds, by resource. Source: the validation of a Kubernetes 1.36 server. */
-const problemsByResource: Readonly<Record<string, Problems>> = {
-  pods: podProblems,
-  'deployments.apps': inSpec(deploymentProblems),
-  'replicasets.apps': inSpec(replicaSetProblems),
-  'statefulsets.apps': all(inSpec(statefulSetProblems), claimTemplates),
-  'daemonsets.apps': inSpec(daemonSetProblems),
-  'jobs.batch': inSpec(jobProblems),
-  'cronjobs.batch': inSpec(cronJobProblems),
-  services: inSpec(serviceProblems),
-  configmaps: all(checked({ data: dataKeys, binaryData: dataKeys }), duplicateData, immutableData),
-  secrets: all(checked({ data: dataKeys, stringData: dataKeys }), secretType, immutableData),
-  persistentvolumeclaims: claimProblems,
-  'ingresses.networking.k8s.io': checked(ingressChecks),
-  'horizontalpodautoscalers.autoscaling': all(checked(autoscalerChecks), autoscaler),
-  'poddisruptionbudgets.policy': all(
-    checked({
-      'spec.minAvailable': intOrPercent(true),
-      'spec.maxUnavailable': intOrPercent(true),
-      'spec.unhealthyPodEvictionPolicy': oneOf('AlwaysAllow', 'IfHealthyBudget'),
-    }),
-    budget,
-  ),
-  'roles.rbac.authorization.k8s.io': checked({
+const checksByResource: Readonly<Record<string, Checks>> = {
+  ...workloadChecks,
+  pods: podChecks,
+  services: { spec: all(serviceFields, serviceAddress, servicePorts, sourceRanges) },
+  configmaps: { data: dataKeys, binaryData: dataKeys },
+  secrets: { data: dataKeys, stringData: dataKeys },
+  persistentvolumeclaims: { spec: claimSpec },
+  'statefulsets.apps': {
+    ...workloadChecks['statefulsets.apps'],
+    'spec.volumeClaimTemplates[].spec': claimSpec,
+  },
+  'ingresses.networking.k8s.io': { spec: all(ingressRules, ingressSpec) },
+  'horizontalpodautoscalers.autoscaling': { spec: autoscalerSpec },
+  'poddisruptionbudgets.policy': {
+    'spec.selector': labelSelector,
+    'spec.minAvailable': intOrPercent(true),
+    'spec.maxUnavailable': intOrPercent(true),
+    'spec.unhealthyPodEvictionPolicy': oneOf('AlwaysAllow', 'IfHealthyBudget'),
+    spec: bothBounds,
+  },
+  'roles.rbac.authorization.k8s.io': {
     'rules[]': policyRule,
-    'rules[].nonResourceURLs': namespacedRule,
-  }),
-  'clusterroles.rbac.authorization.k8s.io': checked({
+    'rules[].nonResourceURLs': (value, path) =>
+      isEmpty(value)
+        ? []
+        : [invalidAt(path, value, 'namespaced rules cannot apply to non-resource URLs')],
+  },
+  'clusterroles.rbac.authorization.k8s.io': {
     'rules[]': policyRule,
-    'aggregationRule.clusterRoleSelectors[]': (value, path) =>
-      problemsOf(value, labelSelector, path),
-  }),
+    'aggregationRule.clusterRoleSelectors[]': labelSelector,
+  },
   'rolebindings.rbac.authorization.k8s.io': bindingOf('Role', 'ClusterRole'),
   'clusterrolebindings.rbac.authorization.k8s.io': bindingOf('ClusterRole'),
-  'leases.coordination.k8s.io': checked({
-    'spec.leaseDurationSeconds': (value, path) =>
-      typeof value === 'number' && value <= 0
-        ? [invalidAt(path, value, 'must be greater than 0')]
-        : [],
+  'leases.coordination.k8s.io': {
+    'spec.leaseDurationSeconds': invalidIf(
+      (value) => typeof value === 'number' && value <= 0,
+      'must be greater than 0',
+    ),
     'spec.leaseTransitions': atLeast(0),
-  }),
+  },
+}
+
+/** Checks that compare several members of an object. */
+const objectChecks: Readonly<Record<string, readonly ObjectCheck[]>> = {
+  configmaps: [duplicateData, immutableData],
+  secrets: [secretType, immutableData],
+  persistentvolumeclaims: [claimChange],
 }
 
 /** The rules of a built-in kind; `undefined` for kinds without checks. */
 export function builtInRules(groupResource: string): ObjectRules | undefined {
-  const problems = problemsByResource[groupResource]
-  if (problems === undefined) return undefined
+  const checks = checksByResource[groupResource]
+  if (checks === undefined) return undefined
   return {
     settle: (object) => object,
-    problems: (object, before, part) => (part === 'status' ? [] : problems(object, before)),
+    problems: (object, before, part) => {
+      if (part === 'status') return []
+      const previous = before && { value: before }
+      return [
+        ...problemsOf(object, checks, '', previous),
+        ...(objectChecks[groupResource] ?? []).flatMap((check) => check(object, previous)),
+      ]
+    },
   }
 }

@@ -1,4 +1,6 @@
-import { isJsonObject, isRawJson } from '../../../lib/json.ts'
+import { fieldsOf, type Fields } from '../../../kubernetes/fields.ts'
+import { isRawJson } from '../../../lib/json.ts'
+import { equalJson } from '../../api/json.ts'
 import {
   duplicateAt,
   type FieldProblem,
@@ -10,67 +12,81 @@ import {
 import { keyProblems, valueProblems } from '../metadata-rules.ts'
 import type { NameRule } from '../object-name.ts'
 
-/** A JSON object of unknown shape. */
-export type Fields = Readonly<Record<string, unknown>>
+/** The value at the same path in the previous version; `undefined` for new objects and for the items of lists. */
+export type Previous = { readonly value: unknown } | undefined
 
-/** The problems of the value at a path. The first check of a path that finds problems ends the checks of that path. */
-export type Check = (value: unknown, path: string, parent: Fields) => readonly FieldProblem[]
+/** The problems of the value at a path. */
+export type Check = (
+  value: unknown,
+  path: string,
+  parent: Fields,
+  previous?: Previous,
+) => readonly FieldProblem[]
 
 /**
  * Checks by path: `spec.ports[].port` checks every item; `configMap?.name` checks only if `configMap` exists. Other
  * absent objects of the path are treated as empty.
  */
-export type Checks = Readonly<Record<string, Check | readonly Check[]>>
+export type Checks = { readonly [path: string]: AnyCheck }
+
+/** In a list, the first check that finds problems is the last. */
+type AnyCheck = Check | Checks | readonly AnyCheck[]
 
 /** Runs the checks on an object whose path is `at`. */
-export function problemsOf(object: unknown, checks: Checks, at = ''): FieldProblem[] {
-  return Object.entries(checks).flatMap(([place, list]) => {
+export function problemsOf(
+  object: unknown,
+  checks: Checks,
+  at = '',
+  previous?: Previous,
+): FieldProblem[] {
+  return Object.entries(checks).flatMap(([place, check]) => {
     const found: FieldProblem[] = []
-    look(object, place.split('.'), at, (value, path, parent) => {
-      for (const check of [list].flat()) {
-        const problems = check(value, path, parent)
-        found.push(...problems)
-        if (problems.length > 0) return
-      }
+    visit(object, place.split('.'), at, previous, (...reached) => {
+      found.push(...run(check, ...reached))
     })
     return found
   })
 }
 
-function look(
+function run(check: AnyCheck, ...place: Parameters<Check>): readonly FieldProblem[] {
+  if (typeof check === 'function') return check(...place)
+  const [value, path, , previous] = place
+  if (!isList(check)) return problemsOf(value, check, path, previous)
+  for (const one of check) {
+    const problems = run(one, ...place)
+    if (problems.length > 0) return problems
+  }
+  return []
+}
+
+const isList = (check: AnyCheck): check is readonly AnyCheck[] => Array.isArray(check)
+
+function visit(
   object: unknown,
   [step = '', ...rest]: readonly string[],
   at: string,
-  visit: (value: unknown, path: string, parent: Fields) => void,
+  previous: Previous,
+  visitor: (...place: Parameters<Check>) => void,
 ): void {
   const [, name = '', mark = ''] = /^(.*?)(\[\]|\?)?$/.exec(step) ?? []
   const parent = fieldsOf(object)
   const value = parent[name]
   const path = at === '' ? name : `${at}.${name}`
   if (mark === '?' && (value === undefined || value === null)) return
-  const reached: readonly (readonly [unknown, string])[] =
+  const before = previous && { value: fieldsOf(previous.value)[name] }
+  const reached: readonly (readonly [unknown, string, Previous])[] =
     mark === '[]'
-      ? itemsOf(value).map((item, index) => [item, `${path}[${index}]`])
-      : [[value, path]]
-  for (const [one, place] of reached) {
-    if (rest.length === 0) visit(one, place, parent)
-    else look(one, rest, place, visit)
+      ? listOf(value).map((item, index) => [item, `${path}[${index}]`, undefined])
+      : [[value, path, before]]
+  for (const [one, place, was] of reached) {
+    if (rest.length === 0) visitor(one, place, parent, was)
+    else visit(one, rest, place, was, visitor)
   }
 }
 
-/** The members of an object; none for other values. */
-export function fieldsOf(value: unknown): Fields {
-  return isJsonObject(value) ? value : {}
-}
-
 /** The items of a list; none for other values. */
-export function itemsOf(value: unknown): readonly unknown[] {
+export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : []
-}
-
-/** A text; `''` for other values. */
-export function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 /** Whether Go would see the value as absent: it does not distinguish absent from empty values. */
@@ -79,6 +95,42 @@ export function isEmpty(value: unknown): boolean {
   return isNone || (Array.isArray(value) && value.length === 0)
 }
 
+/** Runs all the checks, whatever each of them finds. */
+export const all =
+  (...checks: readonly AnyCheck[]): Check =>
+  (...place) =>
+    checks.flatMap((check) => run(check, ...place))
+
+type Condition = (value: unknown, parent: Fields) => boolean
+
+/** Shows absent values as `''`. */
+export const invalidIf =
+  (isWrong: Condition, message: string): Check =>
+  (value, path, parent) =>
+    isWrong(value, parent) ? [invalidAt(path, value ?? '', message)] : []
+
+export const forbiddenIf =
+  (isWrong: Condition, message: string): Check =>
+  (value, path, parent) =>
+    isWrong(value, parent) ? [forbiddenAt(path, message)] : []
+
+/** Forbids a field that is not empty, under a condition on the object around it. */
+export const forbiddenUnless = (isAllowed: (parent: Fields) => boolean, message: string): Check =>
+  forbiddenIf((value, parent) => !isEmpty(value) && !isAllowed(parent), message)
+
+export const requiredIf =
+  (isRequired: (parent: Fields) => boolean, message?: string): Check =>
+  (value, path, parent) =>
+    isEmpty(value) && isRequired(parent) ? [requiredAt(path, message)] : []
+
+export const required = (message?: string): Check => requiredIf(() => true, message)
+
+/** Reports a change of a field. */
+export const immutable: Check = (value, path, _, previous) =>
+  previous === undefined || equalJson(previous.value ?? null, value ?? null)
+    ? []
+    : [invalidAt(path, value ?? null, 'field is immutable')]
+
 /** Reports a value that exists and is not right. */
 const rule =
   (isRight: (value: unknown) => boolean, text: string | ((value: unknown) => string)): Check =>
@@ -86,11 +138,6 @@ const rule =
     if (value === undefined || value === null || isRight(value)) return []
     return [invalidAt(path, value, typeof text === 'string' ? text : text(value))]
   }
-
-export const required =
-  (message?: string): Check =>
-  (value, path) =>
-    isEmpty(value) ? [requiredAt(path, message)] : []
 
 /** Integers beyond 2^53 are kept as their digits. */
 const numberOf = (value: unknown): number =>
@@ -126,20 +173,17 @@ export const named = (name: NameRule): Check =>
   )
 
 /** The name of a port: an IANA service name. */
-export const portName: Check = rule(
-  (value) => isEmpty(value) || portNameProblem(String(value)) === '',
-  (value) => portNameProblem(String(value)),
-)
-
-function portNameProblem(name: string): string {
-  if (name.length > 15) return 'must be no more than 15 characters'
-  if (!/^[-a-z0-9]+$/.test(name)) {
-    return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'
-  }
-  if (!/[a-z]/.test(name)) return 'must contain at least one letter (a-z)'
-  if (name.includes('--')) return 'must not contain consecutive hyphens'
-  return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : ''
-}
+export const portName: Check = named({
+  problem: (name) => {
+    if (name.length > 15) return 'must be no more than 15 characters'
+    if (!/^[-a-z0-9]+$/.test(name)) {
+      return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'
+    }
+    if (!/[a-z]/.test(name)) return 'must contain at least one letter (a-z)'
+    if (name.includes('--')) return 'must not contain consecutive hyphens'
+    return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : undefined
+  },
+})
 
 /** A port by its number or its name. */
 export const portOrName: Check = (value, path, parent) =>
@@ -172,18 +216,22 @@ export const labels: Check = (value, path) =>
 export const labelKey: Check = (value, path) =>
   isEmpty(value) ? [] : keyProblems(path, String(value))
 
-/** Reports items of a list with the same `member`. */
+/** Reports items of a list with the same `member`. `taken` are values that the items may not have either. */
 export const unique =
-  (member: string): Check =>
+  (member: string, taken: Iterable<unknown> = []): Check =>
   (value, path) => {
-    const seen = new Set<unknown>()
-    return itemsOf(value).flatMap((item, at): FieldProblem[] => {
+    const seen = new Set(taken)
+    return listOf(value).flatMap((item, at): FieldProblem[] => {
       const own = fieldsOf(item)[member]
       const isNew = isEmpty(own) || !seen.has(own)
       seen.add(own)
       return isNew ? [] : [duplicateAt(`${path}[${at}].${member}`, own)]
     })
   }
+
+const isOfSet = ({ operator }: Fields): boolean => operator === 'In' || operator === 'NotIn'
+const isOfKey = ({ operator }: Fields): boolean =>
+  operator === 'Exists' || operator === 'DoesNotExist'
 
 /** A label selector, in both forms. */
 export const labelSelector: Checks = {
@@ -193,23 +241,20 @@ export const labelSelector: Checks = {
     (value) => ['In', 'NotIn', 'Exists', 'DoesNotExist'].includes(String(value)),
     'not a valid selector operator',
   ),
-  'matchExpressions[].values': (value, path, { operator }) => {
-    const ofSet = operator === 'In' || operator === 'NotIn'
-    if (ofSet && isEmpty(value)) {
-      return [requiredAt(path, "must be specified when `operator` is 'In' or 'NotIn'")]
-    }
-    if ((operator === 'Exists' || operator === 'DoesNotExist') && !isEmpty(value)) {
-      const message = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
-      return [forbiddenAt(path, message)]
-    }
-    return []
-  },
+  'matchExpressions[].values': [
+    requiredIf(isOfSet, "must be specified when `operator` is 'In' or 'NotIn'"),
+    forbiddenUnless(
+      (parent) => !isOfKey(parent),
+      "may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
+    ),
+  ],
 }
 
 const factors: Readonly<Record<string, number>> = {
   n: 1e-9,
   u: 1e-6,
   m: 1e-3,
+  '': 1,
   k: 1e3,
   M: 1e6,
   G: 1e9,
@@ -228,5 +273,5 @@ const factors: Readonly<Record<string, number>> = {
 export function quantityOf(value: unknown): number {
   const [, number, suffix = ''] =
     /^([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)([a-zA-Z]*)$/.exec(String(value)) ?? []
-  return Number(number) * (suffix === '' ? 1 : (factors[suffix] ?? Number.NaN))
+  return Number(number) * (factors[suffix] ?? Number.NaN)
 }

@@ -1,23 +1,18 @@
-import type { Unstructured } from '../../../kubernetes/object.ts'
+import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
 import { equalJson } from '../../api/json.ts'
-import {
-  duplicateAt,
-  type FieldProblem,
-  forbiddenAt,
-  invalidAt,
-  requiredAt,
-} from '../../api/field-problem.ts'
+import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/field-problem.ts'
 import { label, type NameRule, subdomain } from '../object-name.ts'
 import {
+  all,
   atLeast,
   between,
   type Check,
   type Checks,
-  fieldsOf,
+  invalidIf,
   isEmpty,
-  itemsOf,
   labelKey,
   labels,
+  listOf,
   named,
   oneOf,
   port,
@@ -26,12 +21,9 @@ import {
   problemsOf,
   quantityOf,
   required,
-  textOf,
   unique,
   userId,
 } from './field-checks.ts'
-
-const deadline = between(1, 2 ** 31 - 1)
 
 /** The handlers of probes and hooks, and their required fields. */
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
@@ -44,7 +36,7 @@ const handler: Checks = {
 }
 
 const handled =
-  (checks: Checks): Check =>
+  (checks: Checks = {}): Check =>
   (value, path) => {
     if (value === undefined || value === null) return []
     const [first, ...more] = handlers.filter((name) => fieldsOf(value)[name] !== undefined)
@@ -64,9 +56,10 @@ const probe: Checks = {
   successThreshold: atLeast(0),
   failureThreshold: atLeast(0),
 }
-const once: Check = (value, path) =>
-  isEmpty(value) || value === 1 ? [] : [invalidAt(path, value, 'must be 1')]
-const probedOnce = handled({ ...probe, successThreshold: [atLeast(0), once] })
+const probedOnce = handled({
+  ...probe,
+  successThreshold: [atLeast(0), invalidIf((value) => !isEmpty(value) && value !== 1, 'must be 1')],
+})
 
 const environmentName: NameRule = {
   problem: (name) =>
@@ -90,28 +83,30 @@ const environmentSource: Check = (value, path, parent) => {
   return problem === undefined ? [] : [invalidAt(path, '', problem)]
 }
 
-/** A required name. The problem of an absent name is that of an invalid one. */
-const subdomainAt: Check = (value, path) => {
-  const problem = subdomain.problem(textOf(value))
-  return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
-}
-
 const environmentOrigin: Check = (value, path) => {
   const { configMapRef, secretRef } = fieldsOf(value)
-  const problem = 'must specify one of: `configMapRef` or `secretRef`'
+  if (configMapRef !== undefined || secretRef !== undefined) return []
   // The problem names the list, not the item.
   const list = path.replace(/\[\d+\]$/, '')
-  return configMapRef === undefined && secretRef === undefined ? [invalidAt(list, '', problem)] : []
+  return [invalidAt(list, '', 'must specify one of: `configMapRef` or `secretRef`')]
+}
+
+/** The key and the name of a referenced ConfigMap or Secret. The problem of an absent name is that of an invalid one. */
+const keyReference: Checks = {
+  key: required(),
+  name: (value, path) => {
+    const problem = subdomain.problem(typeof value === 'string' ? value : '')
+    return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
+  },
 }
 
 /** Container resources without a domain. */
 const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
 const resources: Check = (value, path) => {
-  const { limits, requests } = fieldsOf(value)
-  const bounds = fieldsOf(limits) as Readonly<Record<string, string>>
-  const amounts = { limits: bounds, requests: fieldsOf(requests) }
-  const own = Object.entries(amounts).flatMap(([part, given]) =>
+  const limits = fieldsOf(fieldsOf(value)['limits'])
+  const requests = fieldsOf(fieldsOf(value)['requests'])
+  const own = Object.entries({ limits, requests }).flatMap(([part, given]) =>
     Object.entries(given).flatMap(([name, quantity]): FieldProblem[] => {
       const at = `${path}.${part}[${name}]`
       if (!name.includes('/') && !standardResource.test(name)) {
@@ -120,59 +115,32 @@ const resources: Check = (value, path) => {
           invalidAt(at, name, 'must be a standard resource for containers'),
         ]
       }
-      const isNegative = quantityOf(quantity) < 0
-      return isNegative ? [invalidAt(at, quantity, 'must be greater than or equal to 0')] : []
+      return atLeast(0)(quantityOf(quantity), at, given).map(() =>
+        invalidAt(at, quantity, 'must be greater than or equal to 0'),
+      )
     }),
   )
-  const compared = Object.entries(amounts.requests).flatMap(([name, quantity]): FieldProblem[] => {
-    const limit = bounds[name]
+  const compared = Object.entries(requests).flatMap(([name, quantity]): FieldProblem[] => {
+    const limit = limits[name]
     if (limit === undefined) {
       const message = 'Limit must be set for non overcommitable resources'
       return name.includes('/') ? [requiredAt(`${path}.limits`, message)] : []
     }
-    return quantityOf(quantity) > quantityOf(limit)
-      ? [
-          invalidAt(
-            `${path}.requests`,
-            quantity,
-            `must be less than or equal to ${name} limit of ${limit}`,
-          ),
-        ]
-      : []
+    if (quantityOf(quantity) <= quantityOf(limit)) return []
+    const message = `must be less than or equal to ${name} limit of ${String(limit)}`
+    return [invalidAt(`${path}.requests`, quantity, message)]
   })
   return [...own, ...compared]
 }
-
-const mounts = (volumes: ReadonlySet<unknown>): Checks => ({
-  'volumeMounts[].name': (value, path, parent) => [
-    ...required()(value, path, parent),
-    ...(volumes.has(value)
-      ? []
-      : [
-          {
-            reason: 'FieldValueNotFound' as const,
-            message: `Not found: ${JSON.stringify(value ?? '')}`,
-            field: path,
-          },
-        ]),
-  ],
-  'volumeMounts[].mountPath': required(),
-  volumeMounts: (value, path) =>
-    unique('mountPath')(value, path, {}).map(({ field, message }) => ({
-      reason: 'FieldValueInvalid',
-      message: `${message.replace('Duplicate', 'Invalid')}: must be unique`,
-      field,
-    })),
-})
 
 const container: Checks = {
   name: [required(), named(label)],
   image: [
     required(),
-    (value, path) =>
-      String(value) === String(value).trim()
-        ? []
-        : [invalidAt(path, value, 'must not have leading or trailing whitespace')],
+    invalidIf(
+      (value) => String(value) !== String(value).trim(),
+      'must not have leading or trailing whitespace',
+    ),
   ],
   imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
   terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
@@ -183,20 +151,26 @@ const container: Checks = {
   ports: unique('name'),
   'env[].name': [required(), named(environmentName)],
   'env[].valueFrom': environmentSource,
-  'env[].valueFrom?.secretKeyRef?.key': required(),
-  'env[].valueFrom?.secretKeyRef?.name': subdomainAt,
-  'env[].valueFrom?.configMapKeyRef?.key': required(),
-  'env[].valueFrom?.configMapKeyRef?.name': subdomainAt,
+  'env[].valueFrom?.secretKeyRef?': keyReference,
+  'env[].valueFrom?.configMapKeyRef?': keyReference,
   'envFrom[]': environmentOrigin,
   'envFrom[].prefix': named(environmentName),
   'envFrom[].configMapRef?.name': required(),
   'envFrom[].secretRef?.name': required(),
+  'volumeMounts[].name': required(),
+  'volumeMounts[].mountPath': required(),
+  volumeMounts: (value, path, parent) =>
+    unique('mountPath')(value, path, parent).map(({ field, message }) => ({
+      reason: 'FieldValueInvalid',
+      message: `${message.replace('Duplicate', 'Invalid')}: must be unique`,
+      field,
+    })),
   resources,
   livenessProbe: probedOnce,
   startupProbe: probedOnce,
   readinessProbe: handled(probe),
-  'lifecycle.postStart': handled({}),
-  'lifecycle.preStop': handled({}),
+  'lifecycle.postStart': handled(),
+  'lifecycle.preStop': handled(),
   securityContext: (value, path) => {
     const { allowPrivilegeEscalation, privileged } = fieldsOf(value)
     const message = 'cannot set `allowPrivilegeEscalation` to false and `privileged` to true'
@@ -207,7 +181,7 @@ const container: Checks = {
   'securityContext.runAsGroup': userId,
 }
 
-const volume: Check = (value, path) => {
+const oneVolumeType: Check = (value, path) => {
   const { name: _, ...types } = fieldsOf(value)
   const [, ...more] = Object.keys(types)
   return more.map((type) =>
@@ -215,11 +189,33 @@ const volume: Check = (value, path) => {
   )
 }
 
-const podSpec: Checks = {
+/** Mounts name volumes of the pod, and init containers have other names than containers. */
+const acrossContainers: Check = (spec, path) => {
+  const { containers, volumes } = fieldsOf(spec)
+  const names = new Set(itemsOf(volumes).map(({ name }) => name))
+  const mounted: Check = (name, at) => {
+    const message = `Not found: ${JSON.stringify(name ?? '')}`
+    return names.has(name) ? [] : [{ reason: 'FieldValueNotFound', message, field: at }]
+  }
+  const taken = itemsOf(containers).map(({ name }) => name)
+  return problemsOf(
+    spec,
+    {
+      'containers[].volumeMounts[].name': mounted,
+      'initContainers[].volumeMounts[].name': mounted,
+      initContainers: unique('name', taken),
+    },
+    path,
+  )
+}
+
+const podFields: Checks = {
   containers: [required(), unique('name')],
+  'containers[]': container,
+  'initContainers[]': container,
   restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
   dnsPolicy: oneOf('ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'),
-  activeDeadlineSeconds: deadline,
+  activeDeadlineSeconds: between(1, 2 ** 31 - 1),
   hostname: named(label),
   subdomain: named(label),
   serviceAccountName: named(subdomain),
@@ -238,14 +234,13 @@ const podSpec: Checks = {
   ],
   'tolerations[].effect': [
     oneOf('NoSchedule', 'PreferNoSchedule', 'NoExecute'),
-    (effect, path, { tolerationSeconds }) => {
-      const message = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-      const isOdd = !isEmpty(tolerationSeconds) && effect !== 'NoExecute'
-      return isOdd ? [invalidAt(path, effect ?? '', message)] : []
-    },
+    invalidIf(
+      (effect, { tolerationSeconds }) => !isEmpty(tolerationSeconds) && effect !== 'NoExecute',
+      "effect must be 'NoExecute' when `tolerationSeconds` is set",
+    ),
   ],
   'volumes[].name': [required(), named(label)],
-  'volumes[]': volume,
+  'volumes[]': oneVolumeType,
   volumes: unique('name'),
   'volumes[].configMap?.name': required(),
   'volumes[].secret?.secretName': required(),
@@ -253,34 +248,15 @@ const podSpec: Checks = {
   'volumes[].hostPath?.path': required(),
 }
 
-/** The problems of a pod's spec, or of a template's. */
-export function podSpecProblems(spec: unknown, at: string): FieldProblem[] {
-  const { containers, initContainers, volumes } = fieldsOf(spec)
-  const names = new Set(itemsOf(volumes).map((one) => fieldsOf(one)['name']))
-  const own = { ...container, ...mounts(names) }
-  const taken = new Set(itemsOf(containers).map((one) => fieldsOf(one)['name']))
-  return [
-    ...problemsOf(spec, podSpec, at),
-    ...itemsOf(containers).flatMap((one, index) =>
-      problemsOf(one, own, `${at}.containers[${index}]`),
-    ),
-    ...itemsOf(initContainers).flatMap((one, index): FieldProblem[] => {
-      const path = `${at}.initContainers[${index}]`
-      const { name } = fieldsOf(one)
-      const isTaken = !isEmpty(name) && taken.has(name)
-      taken.add(name)
-      const duplicates = isTaken ? [duplicateAt(`${path}.name`, name)] : []
-      return [...problemsOf(one, own, path), ...duplicates]
-    }),
-  ]
-}
+/** The spec of a pod, or of a template. */
+const podSpec: Check = all(podFields, acrossContainers)
 
-/** The problems of a pod template, including its labels. */
-export function templateProblems(template: unknown, at: string): FieldProblem[] {
+/** A pod template. A kube-apiserver names its labels without their `metadata`. */
+export const podTemplate: Check = (template, path, parent) => {
   const { metadata, spec } = fieldsOf(template)
   return [
-    ...labels(fieldsOf(metadata)['labels'], `${at}.labels`, {}),
-    ...podSpecProblems(spec, `${at}.spec`),
+    ...labels(fieldsOf(metadata)['labels'], `${path}.labels`, parent),
+    ...podSpec(spec, `${path}.spec`, parent),
   ]
 }
 
@@ -289,31 +265,33 @@ const unchangeable =
   '`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),' +
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)'
 
-export function podProblems(pod: Unstructured, previous: Unstructured | undefined): FieldProblem[] {
-  const found = podSpecProblems(pod['spec'], 'spec')
-  if (previous === undefined) return found
-  const [before, after] = [fieldsOf(previous['spec']), fieldsOf(pod['spec'])]
+const podChange: Check = (spec, path, _, previous) => {
+  if (previous === undefined) return []
+  const [before, after] = [fieldsOf(previous.value), fieldsOf(spec)]
   for (const list of ['containers', 'initContainers']) {
-    if (itemsOf(before[list]).length === itemsOf(after[list]).length) continue
-    return [...found, forbiddenAt(`spec.${list}`, 'pod updates may not add or remove containers')]
+    if (listOf(before[list]).length !== listOf(after[list]).length) {
+      return [forbiddenAt(`${path}.${list}`, 'pod updates may not add or remove containers')]
+    }
   }
-  const tolerations = itemsOf(after['tolerations'])
-  const keepsTolerations = itemsOf(before['tolerations']).every((one) =>
+  const tolerations = listOf(after['tolerations'])
+  const keepsTolerations = listOf(before['tolerations']).every((one) =>
     tolerations.some((other) => equalJson(one, other)),
   )
   const isKept =
     keepsTolerations && equalJson(unchangeableFields(before), unchangeableFields(after))
-  return isKept ? found : [...found, forbiddenAt('spec', unchangeable)]
+  return isKept ? [] : [forbiddenAt(path, unchangeable)]
 }
-
-const withoutImage = (one: unknown): object => ({ ...fieldsOf(one), image: '' })
 
 /** The parts of a pod's spec that no update may change. */
-function unchangeableFields(spec: ReturnType<typeof fieldsOf>): object {
-  const { activeDeadlineSeconds: _, tolerations: __, containers, initContainers, ...kept } = spec
+function unchangeableFields(spec: Fields): object {
+  const { activeDeadlineSeconds: _, tolerations: __, ...kept } = spec
+  const withoutImages = (containers: unknown): object[] =>
+    itemsOf(containers).map((one) => ({ ...one, image: '' }))
   return {
     ...kept,
-    containers: itemsOf(containers).map(withoutImage),
-    initContainers: itemsOf(initContainers).map(withoutImage),
+    containers: withoutImages(spec['containers']),
+    initContainers: withoutImages(spec['initContainers']),
   }
 }
+
+export const podChecks: Checks = { spec: all(podSpec, podChange) }

@@ -1,3 +1,4 @@
+import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../../kubernetes/label-selector.ts'
 import { equalJson, valueAt } from '../../api/json.ts'
 import {
@@ -8,29 +9,22 @@ import {
   unsupportedAt,
 } from '../../api/field-problem.ts'
 import {
+  all,
   amountOf,
   atLeast,
   type Check,
   type Checks,
-  type Fields,
-  fieldsOf,
+  forbiddenUnless,
+  immutable,
   intOrPercent,
+  invalidIf,
   isEmpty,
-  itemsOf,
   labelSelector,
   oneOf,
   problemsOf,
   required,
-  textOf,
 } from './field-checks.ts'
-import { templateProblems } from './pod-checks.ts'
-
-/** The problems of a workload's spec, and of its change. */
-type SpecProblems = (
-  spec: Fields,
-  before: Fields | undefined,
-  at: string,
-) => readonly FieldProblem[]
+import { podTemplate } from './pod-checks.ts'
 
 /** The differences between the workloads of `apps`. */
 interface WorkloadRules {
@@ -38,32 +32,27 @@ interface WorkloadRules {
   readonly kind: string
   /** The name of the kind in the message about a deadline of its pods. */
   readonly called: string
-  readonly checks: Checks
+  readonly needsSelector?: boolean
   /** A further message about an invalid selector, if any. */
   readonly badSelector?: string
-  readonly needsSelector: boolean
-  readonly own: SpecProblems
+  readonly checks: Checks
+  /** Checks of the spec as a whole. */
+  readonly own?: Check
 }
-
-const immutable = (
-  field: string,
-  before: Fields,
-  after: Fields,
-  at: string,
-): readonly FieldProblem[] =>
-  equalJson(before[field] ?? null, after[field] ?? null)
-    ? []
-    : [invalidAt(`${at}.${field}`, after[field] ?? null, 'field is immutable')]
 
 function selectsNothing(selector: unknown): boolean {
   const { matchExpressions, matchLabels } = fieldsOf(selector)
   return Object.keys(fieldsOf(matchLabels)).length === 0 && isEmpty(matchExpressions)
 }
 
-function selects(selector: unknown, template: unknown): boolean {
-  if (selectsNothing(selector)) return false
-  const labels = valueAt(template, 'metadata.labels') as Record<string, string> | undefined
-  return matchesLabels(labelSelectorOf(selector as Parameters<typeof labelSelectorOf>[0]), labels)
+/** Reports a template whose labels the selector does not match. */
+function matchProblems({ selector, template }: Fields, at: string): FieldProblem[] {
+  const found = valueAt(template, 'metadata.labels') as Record<string, string> | undefined
+  const isMatch =
+    !selectsNothing(selector) &&
+    matchesLabels(labelSelectorOf(selector as Parameters<typeof labelSelectorOf>[0]), found)
+  const message = '`selector` does not match template `labels`'
+  return isMatch ? [] : [invalidAt(`${at}.template.metadata.labels`, found ?? null, message)]
 }
 
 /** The template with a volume for each volume claim, as in the pods of a StatefulSet. */
@@ -75,58 +64,48 @@ function withClaims({ template, volumeClaimTemplates }: Fields): unknown {
   if (claims.length === 0) return template
   const spec = fieldsOf(valueAt(template, 'spec'))
   const names = new Set(claims.map(({ name }) => name))
-  const others = itemsOf(spec['volumes']).filter((one) => !names.has(fieldsOf(one)['name']))
+  const others = itemsOf(spec['volumes']).filter(({ name }) => !names.has(name))
   return { ...fieldsOf(template), spec: { ...spec, volumes: [...claims, ...others] } }
 }
 
-const mismatch = (template: unknown, at: string): FieldProblem =>
-  invalidAt(
-    `${at}.template.metadata.labels`,
-    valueAt(template, 'metadata.labels') ?? null,
-    '`selector` does not match template `labels`',
-  )
-
-const workload =
-  ({ kind, called, checks, badSelector, needsSelector, own }: WorkloadRules): SpecProblems =>
-  (spec, before, at) => {
-    const { selector, template } = spec
-    const pods = fieldsOf(valueAt(template, 'spec'))
-    const inSelector = problemsOf(selector, labelSelector, `${at}.selector`)
-    const found = [...problemsOf(spec, checks, at), ...inSelector]
-    const isBlank = !isEmpty(selector) && selectsNothing(selector)
-    if (isEmpty(selector)) {
-      if (needsSelector) found.push(requiredAt(`${at}.selector`))
-    } else if (isBlank) {
-      found.push(invalidAt(`${at}.selector`, selector, `empty selector is invalid for ${kind}`))
-    } else if (inSelector.length > 0 && badSelector !== undefined) {
-      found.push(invalidAt(`${at}.selector`, selector, badSelector))
-    }
-    if (inSelector.length === 0 && !isBlank && !selects(selector, template)) {
-      found.push(mismatch(template, at))
-    }
-    found.push(...templateProblems(withClaims(spec), `${at}.template`))
-    const policy = pods['restartPolicy']
-    if (!isEmpty(policy) && policy !== 'Always') {
-      found.push(unsupportedAt(`${at}.template.spec.restartPolicy`, policy, ['Always']))
-    }
-    if (!isEmpty(pods['activeDeadlineSeconds'])) {
-      const message = `activeDeadlineSeconds in ${called} is not Supported`
-      found.push(forbiddenAt(`${at}.template.spec.activeDeadlineSeconds`, message))
-    }
-    return [...found, ...own(spec, before, at)]
+const selectorProblems = (spec: Fields, at: string, rules: WorkloadRules): FieldProblem[] => {
+  const { selector } = spec
+  const path = `${at}.selector`
+  const found = problemsOf(selector, labelSelector, path)
+  const isValid = found.length === 0
+  if (isEmpty(selector)) {
+    if (rules.needsSelector === true) found.push(requiredAt(path))
+  } else if (selectsNothing(selector)) {
+    return [...found, invalidAt(path, selector, `empty selector is invalid for ${rules.kind}`)]
+  } else if (!isValid && rules.badSelector !== undefined) {
+    found.push(invalidAt(path, selector, rules.badSelector))
   }
+  return isValid ? [...found, ...matchProblems(spec, at)] : found
+}
+
+function workload(rules: WorkloadRules): Check {
+  const template: Check = (spec, at, parent) =>
+    podTemplate(withClaims(fieldsOf(spec)), `${at}.template`, parent)
+  const message = `activeDeadlineSeconds in ${rules.called} is not Supported`
+  return all(
+    rules.checks,
+    (spec, at) => selectorProblems(fieldsOf(spec), at, rules),
+    template,
+    {
+      'template.spec.restartPolicy': oneOf('Always'),
+      'template.spec.activeDeadlineSeconds': forbiddenUnless(() => false, message),
+    },
+    ...(rules.own === undefined ? [] : [rules.own]),
+  )
+}
 
 const counted: Checks = { replicas: atLeast(0), minReadySeconds: atLeast(0) }
-const invalidSelector = 'invalid label selector'
 
-const keepsSelector: SpecProblems = (spec, before, at) =>
-  before === undefined ? [] : immutable('selector', before, spec, at)
-
-const deploymentStrategy: SpecProblems = (spec, before, at) => {
-  const { minReadySeconds = 0, progressDeadlineSeconds = 600, strategy } = spec
+const deploymentStrategy: Check = (spec, at) => {
+  const { minReadySeconds = 0, progressDeadlineSeconds = 600, strategy } = fieldsOf(spec)
   const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(strategy)
   const path = `${at}.strategy`
-  const found = [...keepsSelector(spec, before, at)]
+  const found: FieldProblem[] = []
   if (type !== 'RollingUpdate' && type !== 'Recreate') {
     found.push(unsupportedAt(path, strategy, ['Recreate', 'RollingUpdate']))
   } else if (type === 'Recreate' && !isEmpty(rollingUpdate)) {
@@ -145,28 +124,28 @@ const deploymentStrategy: SpecProblems = (spec, before, at) => {
   return found
 }
 
-export const deploymentProblems: SpecProblems = workload({
+const deployment: Check = workload({
   kind: 'deployment',
   called: 'ReplicaSet',
+  needsSelector: true,
+  badSelector: 'invalid label selector',
   checks: {
     ...counted,
+    selector: immutable,
     revisionHistoryLimit: atLeast(0),
     progressDeadlineSeconds: atLeast(0),
     'strategy.rollingUpdate.maxSurge': intOrPercent(),
     'strategy.rollingUpdate.maxUnavailable': intOrPercent(true),
   },
-  badSelector: invalidSelector,
-  needsSelector: true,
   own: deploymentStrategy,
 })
 
-export const replicaSetProblems: SpecProblems = workload({
+const replicaSet: Check = workload({
   kind: 'deployment',
   called: 'ReplicaSet',
-  checks: counted,
-  badSelector: invalidSelector,
   needsSelector: true,
-  own: keepsSelector,
+  badSelector: 'invalid label selector',
+  checks: { ...counted, selector: immutable },
 })
 
 /** The fields of a StatefulSet that an update may change. */
@@ -180,23 +159,22 @@ const changeable = [
   'minReadySeconds',
 ]
 
-const statefulSetChange: SpecProblems = (spec, before, at) => {
-  const { podManagementPolicy = 'OrderedReady', updateStrategy } = spec
-  const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(updateStrategy)
+const statefulSetChange: Check = (value, at, _, previous) => {
+  const spec = fieldsOf(value)
+  const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(spec['updateStrategy'])
   const path = `${at}.updateStrategy`
   const found: FieldProblem[] = []
-  if (podManagementPolicy !== 'OrderedReady' && podManagementPolicy !== 'Parallel') {
-    const message = "must be 'OrderedReady' or 'Parallel'"
-    found.push(invalidAt(`${at}.podManagementPolicy`, podManagementPolicy, message))
-  }
   if (type !== 'RollingUpdate' && type !== 'OnDelete') {
-    found.push(invalidAt(path, updateStrategy, "must be 'RollingUpdate' or 'OnDelete'"))
+    const message = "must be 'RollingUpdate' or 'OnDelete'"
+    found.push(invalidAt(path, spec['updateStrategy'], message))
   } else if (type === 'OnDelete' && !isEmpty(rollingUpdate)) {
     const message = "only allowed for updateStrategy 'RollingUpdate'"
     found.push(invalidAt(`${path}.rollingUpdate`, rollingUpdate, message))
   }
+  if (previous === undefined) return found
+  const before = fieldsOf(previous.value)
   const names = Object.keys({ ...before, ...spec }).filter((name) => !changeable.includes(name))
-  if (before !== undefined && names.some((name) => !equalJson(before[name], spec[name]))) {
+  if (names.some((name) => !equalJson(before[name], spec[name]))) {
     const message =
       "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
       "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
@@ -205,27 +183,31 @@ const statefulSetChange: SpecProblems = (spec, before, at) => {
   return found
 }
 
-export const statefulSetProblems: SpecProblems = workload({
+const statefulSet: Check = workload({
   kind: 'statefulset',
   called: 'StatefulSet',
+  needsSelector: true,
+  badSelector: '',
   checks: {
     ...counted,
+    podManagementPolicy: invalidIf(
+      (value = 'OrderedReady') => value !== 'OrderedReady' && value !== 'Parallel',
+      "must be 'OrderedReady' or 'Parallel'",
+    ),
     'ordinals.start': atLeast(0),
     'updateStrategy.rollingUpdate.partition': atLeast(0),
     'persistentVolumeClaimRetentionPolicy.whenDeleted': oneOf('Retain', 'Delete'),
     'persistentVolumeClaimRetentionPolicy.whenScaled': oneOf('Retain', 'Delete'),
   },
-  badSelector: '',
-  needsSelector: true,
   own: statefulSetChange,
 })
 
-const daemonSetStrategy: SpecProblems = (spec, before, at) => {
-  const { updateStrategy } = spec
+const daemonSetStrategy: Check = (spec, at) => {
+  const { updateStrategy } = fieldsOf(spec)
   const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(updateStrategy)
   const { maxSurge = 0, maxUnavailable = 1 } = fieldsOf(rollingUpdate)
   const path = `${at}.updateStrategy`
-  const found = [...keepsSelector(spec, before, at)]
+  const found: FieldProblem[] = []
   if (type !== 'RollingUpdate' && type !== 'OnDelete') {
     found.push(unsupportedAt(path, updateStrategy, ['RollingUpdate', 'OnDelete']))
   }
@@ -240,20 +222,20 @@ const daemonSetStrategy: SpecProblems = (spec, before, at) => {
   return found
 }
 
-export const daemonSetProblems: SpecProblems = workload({
+const daemonSet: Check = workload({
   kind: 'daemonset',
   called: 'DaemonSet',
   checks: {
+    selector: immutable,
     minReadySeconds: atLeast(0),
     revisionHistoryLimit: atLeast(0),
     'updateStrategy.rollingUpdate.maxSurge': intOrPercent(true),
     'updateStrategy.rollingUpdate.maxUnavailable': intOrPercent(true),
   },
-  needsSelector: false,
   own: daemonSetStrategy,
 })
 
-const jobChecks: Checks = {
+const jobFields: Checks = {
   parallelism: atLeast(0),
   completions: atLeast(0),
   backoffLimit: atLeast(0),
@@ -261,46 +243,39 @@ const jobChecks: Checks = {
   ttlSecondsAfterFinished: atLeast(0),
   completionMode: oneOf('NonIndexed', 'Indexed'),
   podReplacementPolicy: oneOf('Failed', 'TerminatingOrFailed'),
-}
-
-/** The pods of a job may not restart forever. */
-const endingPolicy: Check = (value, path) =>
-  value === 'OnFailure' || value === 'Never'
-    ? []
-    : [requiredAt(path, 'valid values: "OnFailure", "Never"')]
-
-function jobSpecProblems(spec: Fields, at: string): FieldProblem[] {
-  return [
-    ...problemsOf(spec, jobChecks, at),
-    ...problemsOf(spec['selector'], labelSelector, `${at}.selector`),
-    ...templateProblems(spec['template'], `${at}.template`),
-    ...problemsOf(spec, { 'template.spec.restartPolicy': endingPolicy }, at),
-  ]
+  selector: labelSelector,
+  template: podTemplate,
+  // The pods of a job may not restart forever.
+  'template.spec.restartPolicy': (value, path) =>
+    value === 'OnFailure' || value === 'Never'
+      ? []
+      : [requiredAt(path, 'valid values: "OnFailure", "Never"')],
 }
 
 const mode = (job: Fields): unknown => job['completionMode'] ?? 'NonIndexed'
 
-export const jobProblems: SpecProblems = (spec, before, at) => {
-  const { manualSelector, selector, template } = spec
-  const found = jobSpecProblems(spec, at)
-  const isNew = before === undefined || !equalJson(before['selector'], selector)
-  if (isNew && !isEmpty(selector)) {
+const jobChange: Check = (value, at, _, previous) => {
+  const spec = fieldsOf(value)
+  const { manualSelector, selector } = spec
+  const before = fieldsOf(previous?.value)
+  const found: FieldProblem[] = []
+  if (!isEmpty(selector) && !equalJson(before['selector'], selector)) {
     if (manualSelector !== true) {
       found.push(invalidAt(`${at}.selector`, selector, '`selector` not auto-generated'))
     }
-    if (!selects(selector, template)) found.push(mismatch(template, at))
+    found.push(...matchProblems(spec, at))
   }
-  if (before === undefined) return found
-  if (mode(before) !== mode(spec)) found.push(...immutable('completionMode', before, spec, at))
-  const isIndexed = mode(before) === 'Indexed'
-  return [
-    ...found,
-    ...['selector', 'template', ...(isIndexed ? [] : ['completions'])].flatMap((field) =>
-      immutable(field, before, spec, at),
-    ),
+  const kept = [
+    ...(mode(before) === mode(spec) ? [] : ['completionMode']),
+    'selector',
+    'template',
+    ...(mode(before) === 'Indexed' ? [] : ['completions']),
   ]
+  const checks = Object.fromEntries(kept.map((field) => [field, immutable]))
+  return [...found, ...problemsOf(spec, checks, at, previous)]
 }
 
+/** The lowest and highest number of each field of a schedule. */
 const ranges = [
   [0, 59],
   [0, 23],
@@ -309,59 +284,66 @@ const ranges = [
   [0, 6],
 ] as const
 
-/** Checks the numbers of a schedule. Skips steps and names. */
-const schedule: Check = (value, path) => {
-  const text = String(value)
-  if (/TZ=/.test(text)) {
-    const message = 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
-    return [invalidAt(path, value, message)]
+/** The problem of the numbers of a schedule; `undefined` if they are valid. Skips steps and names. */
+function scheduleProblem(schedule: string): string | undefined {
+  if (/TZ=/.test(schedule)) {
+    return 'cannot use TZ or CRON_TZ in schedule, use timeZone field instead'
   }
-  if (text.startsWith('@')) return []
-  const fields = text.split(/\s+/).filter(Boolean)
+  if (schedule.startsWith('@')) return undefined
+  const fields = schedule.split(/\s+/).filter(Boolean)
   if (fields.length !== 5) {
-    const message = `expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`
-    return [invalidAt(path, value, message)]
+    return `expected exactly 5 fields, found ${fields.length}: [${fields.join(' ')}]`
   }
   for (const [at, [least, most]] of ranges.entries()) {
     for (const range of (fields[at] ?? '').split(',')) {
       const [start = '', end = start] = (range.split('/')[0] ?? '').split('-')
       if (Number(start) < least) {
-        const message = `beginning of range (${start}) below minimum (${least}): ${range}`
-        return [invalidAt(path, value, message)]
+        return `beginning of range (${start}) below minimum (${least}): ${range}`
       }
-      if (Number(end) > most) {
-        const message = `end of range (${end}) above maximum (${most}): ${range}`
-        return [invalidAt(path, value, message)]
-      }
+      if (Number(end) > most) return `end of range (${end}) above maximum (${most}): ${range}`
     }
   }
-  return []
+  return undefined
 }
 
-const timeZone: Check = (value, path) => {
-  if (value === undefined || value === null) return []
-  if (value === '') return [invalidAt(path, value, 'timeZone must be nil or non-empty string')]
-  const zone = textOf(value)
+function timeZoneProblem(zone: unknown): string | undefined {
+  if (zone === undefined || zone === null) return undefined
+  if (zone === '') return 'timeZone must be nil or non-empty string'
   try {
-    Intl.DateTimeFormat('en', { timeZone: zone })
-    return []
+    Intl.DateTimeFormat('en', { timeZone: String(zone) })
+    return undefined
   } catch {
-    return [invalidAt(path, value, `unknown time zone ${zone}`)]
+    return `unknown time zone ${String(zone)}`
   }
 }
 
-const cronJobChecks: Checks = {
-  schedule: [required(), schedule],
-  timeZone,
+const invalidBy =
+  (problemOf: (value: unknown) => string | undefined): Check =>
+  (value, path) => {
+    const problem = problemOf(value)
+    return problem === undefined ? [] : [invalidAt(path, value, problem)]
+  }
+
+const cronJob: Checks = {
+  schedule: [required(), invalidBy((value) => scheduleProblem(String(value)))],
+  timeZone: invalidBy(timeZoneProblem),
   concurrencyPolicy: oneOf('Allow', 'Forbid', 'Replace'),
   startingDeadlineSeconds: atLeast(0),
   successfulJobsHistoryLimit: atLeast(0),
   failedJobsHistoryLimit: atLeast(0),
-  'jobTemplate.spec.selector': (value, path) =>
-    isEmpty(value) ? [] : [invalidAt(path, value, '`selector` will be auto-generated')],
+  'jobTemplate.spec.selector': invalidIf(
+    (value) => !isEmpty(value),
+    '`selector` will be auto-generated',
+  ),
+  'jobTemplate.spec': jobFields,
 }
 
-export const cronJobProblems: SpecProblems = (spec, _, at) => [
-  ...problemsOf(spec, cronJobChecks, at),
-  ...jobSpecProblems(fieldsOf(valueAt(spec, 'jobTemplate.spec')), `${at}.jobTemplate.spec`),
-]
+/** The checks of the kinds that run pods, by resource. */
+export const workloadChecks: Readonly<Record<string, Checks>> = {
+  'deployments.apps': { spec: deployment },
+  'replicasets.apps': { spec: replicaSet },
+  'statefulsets.apps': { spec: statefulSet },
+  'daemonsets.apps': { spec: daemonSet },
+  'jobs.batch': { spec: all(jobFields, jobChange) },
+  'cronjobs.batch': { spec: cronJob },
+}
