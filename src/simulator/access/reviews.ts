@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { badRequest, invalid } from '../api/status-refusal.ts'
+import { badRequest, refuseInvalid } from '../api/status-refusal.ts'
 import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
@@ -119,10 +119,9 @@ function reviewAccess(
   if (namespace !== '' && asked !== namespace) {
     add('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
   }
-  if (problems.length > 0 || subject === undefined) {
-    throw invalid({ group: authorization, kind: '', name: '' }, problems)
-  }
-  const { allowed, reason } = authorizer.decide(subject, attributesOf(resource, path))
+  refuseInvalid({ group: authorization, kind: '', name: '' }, problems)
+  const nobody = { name: '', uid: '', groups: [] }
+  const { allowed, reason } = authorizer.decide(subject ?? nobody, attributesOf(resource, path))
   return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
 }
 

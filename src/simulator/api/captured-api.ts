@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
+import { groupVersionPath } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
+import type { Schema, Schemas } from './schema.ts'
 
 /** One resource or subresource in an APIResourceList. */
 export interface DiscoveredResource {
@@ -41,14 +43,11 @@ interface AggregatedGroupList {
   readonly items: readonly AggregatedGroup[]
 }
 
-/** A schema of an OpenAPI v3 document. */
-export type Schema = { readonly [keyword: string]: unknown }
-
 export interface OpenApiDocument {
   readonly openapi: string
   readonly info: object
   readonly paths: Readonly<Record<string, unknown>>
-  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
+  readonly components?: { readonly schemas?: Schemas }
 }
 
 /** The answers of a kube-apiserver about its API, from schema/captured/. Keys are `api/v1`, `apis/apps/v1`, … */
@@ -79,4 +78,36 @@ export function capturedApi(): CapturedApi {
     })
   }
   return captured
+}
+
+/** The OpenAPI schema of a kind, and the schemas that it refers to. */
+export interface KindSchema {
+  readonly root: Schema | undefined
+  readonly schemas: Schemas
+}
+
+type Kind = Readonly<Record<'group' | 'version' | 'kind', string>>
+
+const known = new WeakMap<Kind, KindSchema>()
+
+/** The schema of a kind; `root` is `undefined` for custom kinds. */
+export function kindSchema(api: CapturedApi, of: Kind): KindSchema {
+  let found = known.get(of)
+  if (found === undefined) {
+    const { schemas = {} } = api.openapi[groupVersionPath(of).slice(1)]?.components ?? {}
+    const root = Object.values(schemas).find((schema) => {
+      const [one, ...more] = schema['x-kubernetes-group-version-kind'] ?? []
+      const isOfVersion = one?.group === of.group && one.version === of.version
+      return isOfVersion && one.kind === of.kind && more.length === 0
+    })
+    found = { root, schemas }
+    known.set(of, found)
+  }
+  return found
+}
+
+/** The schema of `metadata`, the same for all kinds. */
+export function metadataSchema(api: CapturedApi): KindSchema {
+  const { schemas = {} } = api.openapi['api/v1']?.components ?? {}
+  return { root: schemas['io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta'], schemas }
 }

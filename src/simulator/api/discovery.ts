@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { AggregatedGroup } from './captured-api.ts'
-import type { ResourceRegistry } from './resource-registry.ts'
+import type { AggregatedGroup, DiscoveredResource } from './captured-api.ts'
+import type { CustomVersion, ResourceRegistry } from './resource-registry.ts'
 
 /** `/apis`. */
 export function groupList(registry: ResourceRegistry): object {
@@ -35,11 +35,44 @@ export function aggregatedDiscovery(registry: ResourceRegistry, root: 'api' | 'a
       metadata: { name },
       versions: versions.map(({ version, groupVersion }) => ({
         version,
-        resources: registry.custom.get(groupVersion)?.aggregated ?? [],
+        resources: aggregatedResources(registry.custom.get(groupVersion)),
         freshness: 'Current',
       })),
     }))
   return { ...captured, items: [...captured.items, ...added] }
+}
+
+/** The entries of an APIResourceList, in the form of aggregated discovery. */
+function aggregatedResources(of: CustomVersion | undefined): object[] {
+  if (of === undefined) return []
+  const { discovered } = of
+  const responseKind = ({ group, version, kind }: DiscoveredResource): object => ({
+    group: group ?? of.group,
+    version: version ?? of.version,
+    kind,
+  })
+  return discovered
+    .filter(({ name }) => !name.includes('/'))
+    .map((resource) => {
+      const { name, namespaced, singularName, verbs, shortNames, categories } = resource
+      const subresources = discovered
+        .filter((part) => part.name.startsWith(`${name}/`))
+        .map((part) => ({
+          subresource: part.name.slice(name.length + 1),
+          responseKind: responseKind(part),
+          verbs: part.verbs,
+        }))
+      return {
+        resource: name,
+        responseKind: responseKind(resource),
+        scope: namespaced ? 'Namespaced' : 'Cluster',
+        singularResource: singularName,
+        verbs,
+        ...(shortNames === undefined ? {} : { shortNames }),
+        ...(categories === undefined ? {} : { categories }),
+        ...(subresources.length === 0 ? {} : { subresources }),
+      }
+    })
 }
 
 /** The hash of a document: its ETag. */

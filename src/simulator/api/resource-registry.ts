@@ -1,5 +1,5 @@
-import type { ApiGroup, CapturedApi, OpenApiDocument } from './captured-api.ts'
-import { type ServedResource, builtInResources } from './served-resource.ts'
+import type { ApiGroup, CapturedApi, DiscoveredResource, OpenApiDocument } from './captured-api.ts'
+import { type ServedResource, servedResources } from './served-resource.ts'
 
 /** A group and version that custom resources add to the API. */
 export interface CustomVersion {
@@ -7,9 +7,7 @@ export interface CustomVersion {
   readonly version: string
   readonly resources: readonly ServedResource[]
   /** The entries of its APIResourceList. */
-  readonly discovered: readonly object[]
-  /** The entries of its aggregated discovery. */
-  readonly aggregated: readonly object[]
+  readonly discovered: readonly DiscoveredResource[]
   /** Writes the document. */
   readonly openapi: () => OpenApiDocument
 }
@@ -35,7 +33,7 @@ export class ResourceRegistry {
   #addAll(group: string, version: string, path: string, preferred: string): void {
     const list = this.captured.resources[path]
     if (list === undefined) return
-    for (const resource of builtInResources(list, group, version, preferred)) {
+    for (const resource of servedResources(list.resources, group, version, preferred)) {
       this.#resources.set(`${path}/${resource.resource}`, resource)
     }
   }

@@ -1,6 +1,7 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { ApiResourceList, DiscoveredResource, Schema } from './captured-api.ts'
+import type { DiscoveredResource } from './captured-api.ts'
+import type { Schema } from './schema.ts'
 import { converted } from './object-conversion.ts'
 import type { FieldProblem } from './field-problem.ts'
 import { type SelectableFields, selectableFields } from './selectable-fields.ts'
@@ -123,22 +124,22 @@ const builtInScale: ScalePaths = {
   selector: 'spec.selector',
 }
 
-/** The built-in resources of one group and version. `preferred` is the version that the group stores. */
-export function builtInResources(
-  list: ApiResourceList,
+/** The resources that discovery lists for one group and version. `preferred` is the version that the group stores. */
+export function servedResources(
+  list: readonly DiscoveredResource[],
   group: string,
   version: string,
   preferred: string,
 ): ServedResource[] {
-  return list.resources
+  return list
     .filter(({ name, verbs }) => !name.includes('/') && verbs.includes('list'))
     .map((resource) => {
-      const parts = list.resources.filter(({ name }) => name.startsWith(`${resource.name}/`))
-      return builtInResource(resource, parts, { group, version, preferred })
+      const parts = list.filter(({ name }) => name.startsWith(`${resource.name}/`))
+      return servedResource(resource, parts, { group, version, preferred })
     })
 }
 
-function builtInResource(
+function servedResource(
   { name, kind, namespaced, verbs }: DiscoveredResource,
   parts: readonly DiscoveredResource[],
   at: { readonly group: string; readonly version: string; readonly preferred: string },

@@ -43,8 +43,8 @@ interface Named {
   readonly name: string
 }
 
-const detailsOf = ({ group, resource, name }: Named): Details => ({
-  name,
+export const detailsOf = ({ group, resource, name }: Named): Details => ({
+  ...(name === '' ? {} : { name }),
   ...(group === '' ? {} : { group }),
   kind: resource,
 })
@@ -91,15 +91,16 @@ export const badRequest = (message: string): Refusal =>
 export const notAcceptable = (message: string): Refusal =>
   new Refusal(406, message, { reason: 'NotAcceptable' })
 
-/** A 422 with one cause for each problem. */
-export const invalid = (
+/** Throws a 422 with one cause for each problem, if there are any. */
+export function refuseInvalid(
   { group, kind, name }: { readonly group: string; readonly kind: string; readonly name: string },
   problems: readonly FieldProblem[],
-): Refusal => {
+): void {
+  if (problems.length === 0) return
   const texts = problems.map(({ field, message }) => `${field}: ${message}`)
   const what = group === '' ? kind : `${kind}.${group}`
   const message = texts.length === 1 ? texts[0] : `[${texts.join(', ')}]`
-  return new Refusal(422, `${what} "${name}" is invalid: ${message}`, {
+  throw new Refusal(422, `${what} "${name}" is invalid: ${message}`, {
     reason: 'Invalid',
     details: {
       ...(name === '' ? {} : { name }),

@@ -1,9 +1,18 @@
+import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { Schema } from '../api/captured-api.ts'
-import type { PrinterColumn, ScalePaths, ServedResource } from '../api/served-resource.ts'
+import type { DiscoveredResource } from '../api/captured-api.ts'
+import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
+import { equalJson, valueAt } from '../api/json.ts'
+import type { Path, Schema } from '../api/schema.ts'
 import { customSelectableFields } from '../api/selectable-fields.ts'
-import type { StructuralSchema } from '../schema/structural-schema.ts'
-import { customRules } from './custom-rules.ts'
+import {
+  type ObjectRules,
+  type ScalePaths,
+  type ServedResource,
+  servedResources,
+} from '../api/served-resource.ts'
+import { schemaProblems } from '../schema/object-validation.ts'
+import { defaulted, prunedObject } from '../schema/pruning-and-defaulting.ts'
 import {
   compareVersions,
   completeNames,
@@ -11,56 +20,104 @@ import {
   type DefinitionVersion,
 } from './definition.ts'
 
-/** One version of a CustomResourceDefinition. */
+/** One version of a CustomResourceDefinition, served or not. */
 export interface CustomKind {
-  readonly group: string
-  readonly version: string
-  readonly plural: string
-  readonly singular: string
-  readonly kind: string
-  readonly shortNames: readonly string[]
-  readonly categories: readonly string[]
-  readonly namespaced: boolean
-  readonly hasStatus: boolean
-  readonly scale: ScalePaths | undefined
-  readonly schema: StructuralSchema
-  /** Dotted paths, `spec.color`. */
-  readonly selectableFields: readonly string[]
-  readonly columns: readonly PrinterColumn[] | undefined
-  readonly deprecation: string | undefined
+  readonly version: DefinitionVersion
+  readonly resource: ServedResource
+  /** The entries in an APIResourceList: the kind and its subresources. */
+  readonly discovered: readonly DiscoveredResource[]
 }
 
 const dotted = (jsonPath: string): string => jsonPath.replace(/^\./, '')
 
-/** All versions of a CustomResourceDefinition, served or not. */
+/** The dotted paths, `spec.color`, of the fields that a field selector may name. */
+export const selectablePaths = ({ selectableFields = [] }: DefinitionVersion): string[] =>
+  selectableFields.map(({ jsonPath }) => dotted(jsonPath))
+
+/** All versions of a CustomResourceDefinition. All are stored in one of them. */
 export function customKinds(spec: DefinitionSpec): CustomKind[] {
-  const { group, scope, versions } = spec
-  const names = completeNames(spec.names)
-  return versions.map((version) => ({
-    group,
-    version: version.name,
-    plural: names.plural,
-    singular: names.singular,
-    kind: names.kind,
-    shortNames: names.shortNames ?? [],
-    categories: names.categories ?? [],
-    namespaced: scope === 'Namespaced',
-    hasStatus: version.subresources?.status !== undefined,
-    scale: scaleOf(version),
-    schema: version.schema?.openAPIV3Schema ?? {},
-    selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => dotted(jsonPath)),
-    columns: version.additionalPrinterColumns?.map((column) => ({
-      name: '',
-      type: '',
-      jsonPath: '',
-      format: '',
-      description: '',
-      priority: 0,
-      ...column,
-    })),
-    deprecation: deprecationOf(spec, version),
+  const { group, versions } = spec
+  const held = versions.find(({ storage }) => storage)
+  if (held === undefined) return []
+  const kinds = versions.flatMap((version) => {
+    const discovered = discoveredResources(spec, version)
+    const [resource] = servedResources(discovered, group, version.name, held.name)
+    return resource === undefined ? [] : [{ version, discovered, resource }]
+  })
+  const rules = new Map(
+    versions.map((version) => {
+      const schema = version.schema?.openAPIV3Schema ?? {}
+      return [apiVersionOf({ group, version: version.name }), customRules(schema, scaleOf(version))]
+    }),
+  )
+  const base = kinds.find(({ version }) => version === held)?.resource.stored
+  if (base === undefined) return []
+  const stored = {
+    ...base,
+    fields: customSelectableFields(selectablePaths(held)),
+    hasGeneration: true,
+    custom: true,
+    convert: (object: Unstructured, apiVersion: string): Unstructured => {
+      if (object.apiVersion === apiVersion) return object
+      const renamed = { ...object, apiVersion }
+      return rules.get(apiVersion)?.settle(renamed, []) ?? renamed
+    },
+  }
+  return kinds.map(({ version, discovered, resource }) => ({
+    version,
+    discovered,
+    resource: {
+      ...resource,
+      stored,
+      rules: rules.get(resource.apiVersion),
+      schema: version.schema?.openAPIV3Schema ?? {},
+      scale: scaleOf(version),
+      columns: version.additionalPrinterColumns?.map((column) => ({
+        name: '',
+        type: '',
+        jsonPath: '',
+        format: '',
+        description: '',
+        priority: 0,
+        ...column,
+      })),
+      deprecation: deprecationOf(spec, version),
+    },
   }))
 }
+
+const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
+const partVerbs = ['get', 'patch', 'update']
+
+function discoveredResources(
+  { names, scope }: DefinitionSpec,
+  { subresources }: DefinitionVersion,
+): DiscoveredResource[] {
+  const { plural, singular, kind, shortNames = [], categories = [] } = completeNames(names)
+  const namespaced = scope === 'Namespaced'
+  const part = (name: string, of: { readonly kind: string }): DiscoveredResource => ({
+    name: `${plural}/${name}`,
+    singularName: '',
+    namespaced,
+    ...of,
+    verbs: partVerbs,
+  })
+  return [
+    {
+      name: plural,
+      singularName: singular,
+      namespaced,
+      kind,
+      verbs,
+      ...(shortNames.length === 0 ? {} : { shortNames }),
+      ...(categories.length === 0 ? {} : { categories }),
+    },
+    ...(subresources?.status === undefined ? [] : [part('status', { kind })]),
+    ...(subresources?.scale === undefined ? [] : [part('scale', scaleKind)]),
+  ]
+}
+
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const
 
 function scaleOf({ subresources }: DefinitionVersion): ScalePaths | undefined {
   const scale = subresources?.scale
@@ -87,105 +144,59 @@ function deprecationOf(
   return newer === undefined ? sentence : `${sentence}; use ${group}/${newer} ${names.kind}`
 }
 
-const verbs = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch']
-const partVerbs = ['get', 'patch', 'update']
-
-/** The versions of a custom kind as resources of the registry. All are stored in `storageVersion`. */
-export function customResources(
-  kinds: readonly CustomKind[],
-  storageVersion: string,
-): ServedResource[] {
-  const [held] = kinds.filter(({ version }) => version === storageVersion)
-  if (held === undefined) return []
-  const { group, plural: resource, namespaced, kind } = held
-  const rules = new Map(
-    kinds.map(({ version, schema, scale }) => [`${group}/${version}`, customRules(schema, scale)]),
-  )
-  const stored = {
-    group,
-    resource,
-    groupResource: `${resource}.${group}`,
-    kind,
-    apiVersion: `${group}/${storageVersion}`,
-    namespaced,
-    fields: customSelectableFields(held.selectableFields),
-    hasGeneration: true,
-    hasStatusSubresource: held.hasStatus,
-    custom: true,
-    convert: (object: Unstructured, apiVersion: string): Unstructured => {
-      if (object.apiVersion === apiVersion) return object
-      const renamed = { ...object, apiVersion }
-      return rules.get(apiVersion)?.settle(renamed, []) ?? renamed
+/** The rules of one version of a custom kind: its schema and its replica counts. */
+function customRules(schema: Schema, scale: ScalePaths | undefined): ObjectRules {
+  return {
+    settle: (object, unknown) =>
+      defaulted(prunedObject(object, schema, unknown), schema) as Unstructured,
+    problems: (object, previous, part) => {
+      const checked = part === 'status' ? statusProblems(object, schema) : undefined
+      const found = checked ?? schemaProblems(object, schema)
+      const prefix = part === 'status' ? ['status'] : []
+      return [
+        ...found
+          .filter(({ node }) => !isUnchanged([...prefix, ...node], object, previous))
+          .map(({ reason, message, field }) => ({ reason, message, field })),
+        ...replicaProblems(object, scale),
+      ]
     },
   }
-  return kinds.map(({ version, hasStatus, scale, schema, columns, deprecation }) => ({
-    group,
-    version,
-    resource,
-    kind,
-    apiVersion: `${group}/${version}`,
-    namespaced,
-    verbs: new Set(verbs),
-    subresources: new Map(
-      [...(hasStatus ? ['status'] : []), ...(scale === undefined ? [] : ['scale'])].map((part) => [
-        part,
-        new Set(partVerbs),
-      ]),
-    ),
-    stored,
-    rules: rules.get(`${group}/${version}`),
-    schema: schema as Schema,
-    scale,
-    columns,
-    deprecation,
+}
+
+/** A write to the status checks the status alone. The path of each problem starts at `status`. */
+function statusProblems(object: Unstructured, schema: Schema): ReturnType<typeof schemaProblems> {
+  const status = schema.properties?.['status']
+  if (status === undefined || object['status'] === undefined) return []
+  return schemaProblems(object['status'], status).map((problem) => ({
+    ...problem,
+    field: problem.field === '<nil>' ? problem.field : `status.${problem.field}`,
   }))
 }
 
-const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const
-
-/** The entries of a custom kind in an APIResourceList: the kind and its subresources. */
-export function discoveredKind(kind: CustomKind): object[] {
-  const { plural: name, namespaced, shortNames, categories } = kind
-  const part = (subresource: string, more: object): object => ({
-    name: `${name}/${subresource}`,
-    singularName: '',
-    namespaced,
-    ...more,
-    verbs: partVerbs,
-  })
-  return [
-    {
-      name,
-      singularName: kind.singular,
-      namespaced,
-      kind: kind.kind,
-      verbs,
-      ...(shortNames.length === 0 ? {} : { shortNames }),
-      ...(categories.length === 0 ? {} : { categories }),
-    },
-    ...(kind.hasStatus ? [part('status', { kind: kind.kind })] : []),
-    ...(kind.scale === undefined ? [] : [part('scale', scaleKind)]),
-  ]
+/**
+ * Whether a value was already wrong before the update, which is then not refused. A change in a list counts for all its
+ * items.
+ */
+function isUnchanged(
+  node: Path,
+  object: Unstructured,
+  previous: Unstructured | undefined,
+): boolean {
+  if (previous === undefined) return false
+  const list = node.findIndex((step) => typeof step === 'number')
+  const path = list < 0 ? node : node.slice(0, list)
+  const before = valueAt(previous, path)
+  return before !== undefined && path.length > 0 && equalJson(before, valueAt(object, path))
 }
 
-/** A custom kind in aggregated discovery. */
-export function aggregatedKind(kind: CustomKind): object {
-  const { group, version, shortNames, categories } = kind
-  const responseKind = { group, version, kind: kind.kind }
-  const subresources = [
-    ...(kind.hasStatus ? [{ subresource: 'status', responseKind, verbs: partVerbs }] : []),
-    ...(kind.scale === undefined
-      ? []
-      : [{ subresource: 'scale', responseKind: scaleKind, verbs: partVerbs }]),
-  ]
-  return {
-    resource: kind.plural,
-    responseKind,
-    scope: kind.namespaced ? 'Namespaced' : 'Cluster',
-    singularResource: kind.singular,
-    verbs,
-    ...(shortNames.length === 0 ? {} : { shortNames }),
-    ...(categories.length === 0 ? {} : { categories }),
-    ...(subresources.length === 0 ? {} : { subresources }),
-  }
+function replicaProblems(
+  object: Unstructured,
+  scale: ScalePaths | undefined,
+): readonly FieldProblem[] {
+  if (scale === undefined) return []
+  return [scale.specReplicas, scale.statusReplicas].flatMap((path): FieldProblem[] => {
+    const value = valueAt(object, path)
+    if (typeof value !== 'number' || value >= 0) return []
+    return [invalidAt(`.${path}`, value, 'should be a non-negative integer')]
+  })
 }

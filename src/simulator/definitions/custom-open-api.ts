@@ -1,13 +1,11 @@
-import type { CapturedApi, OpenApiDocument, Schema } from '../api/captured-api.ts'
-import type { CustomKind } from './custom-kind.ts'
+import type { CapturedApi, OpenApiDocument } from '../api/captured-api.ts'
+import type { Schema, Schemas } from '../api/schema.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+import { type CustomKind, selectablePaths } from './custom-kind.ts'
 
 const schemaPrefix = '#/components/schemas/'
-const metaPrefix = 'io.k8s.apimachinery.pkg.apis.meta.v1.'
-
-/** `com.example.stable.v1.Widget`: a kind's name among the schemas. */
-function schemaName({ group, version, kind }: CustomKind): string {
-  return `${group.split('.').toReversed().join('.')}.${version}.${kind}`
-}
+const metaPrefix = `${schemaPrefix}io.k8s.apimachinery.pkg.apis.meta.v1.`
+const text = { type: 'string' }
 
 /** The OpenAPI document of one group and version of custom resources, with all schemas that it refers to. */
 export function customOpenApi(
@@ -15,72 +13,70 @@ export function customOpenApi(
   kinds: readonly CustomKind[],
 ): OpenApiDocument {
   const builtIn = captured.openapi['apis/apps/v1']
-  const known = builtIn?.components?.schemas ?? {}
   const schemas: Record<string, Schema> = {}
   const paths: Record<string, unknown> = {}
   for (const kind of kinds) {
-    const name = schemaName(kind)
-    schemas[name] = objectSchema(kind)
-    schemas[`${name}List`] = listSchema(kind, `${schemaPrefix}${name}`)
-    Object.assign(paths, pathsOf(kind))
+    const { group, version, kind: name } = kind.resource
+    // `com.example.stable.v1.Widget`
+    const fullName = `${group.split('.').toReversed().join('.')}.${version}.${name}`
+    schemas[fullName] = objectSchema(kind)
+    schemas[`${fullName}List`] = listSchema(kind.resource, `${schemaPrefix}${fullName}`)
+    Object.assign(paths, pathsOf(kind.resource))
   }
+  const known = builtIn?.components?.schemas ?? {}
   for (const schema of Object.values(schemas)) addReferred(schema, known, schemas)
-  return {
-    openapi: '3.0.0',
-    info: builtIn?.info ?? {},
-    paths,
-    components: { schemas },
-  }
+  return { openapi: '3.0.0', info: builtIn?.info ?? {}, paths, components: { schemas } }
 }
 
-function groupVersionKind({ group, version, kind }: CustomKind, suffix = ''): object[] {
-  return [{ group, kind: `${kind}${suffix}`, version }]
-}
+const kindOf = (
+  { group, version, kind }: ServedResource,
+  suffix = '',
+): { group: string; kind: string; version: string } => ({
+  group,
+  kind: `${kind}${suffix}`,
+  version,
+})
 
-function objectSchema(kind: CustomKind): Schema {
-  const { properties, ...schema } = kind.schema
-  const fieldPaths = kind.selectableFields.map((fieldPath) => ({ fieldPath }))
+function objectSchema({ resource, version }: CustomKind): Schema {
+  const { properties, ...schema } = resource.schema ?? {}
+  const fieldPaths = selectablePaths(version).map((fieldPath) => ({ fieldPath }))
   return {
     type: 'object',
     ...schema,
     properties: {
       ...properties,
-      apiVersion: { type: 'string' },
-      kind: { type: 'string' },
-      metadata: { allOf: [{ $ref: `${schemaPrefix}${metaPrefix}ObjectMeta` }] },
+      apiVersion: text,
+      kind: text,
+      metadata: { allOf: [{ $ref: `${metaPrefix}ObjectMeta` }] },
     },
-    'x-kubernetes-group-version-kind': groupVersionKind(kind),
+    'x-kubernetes-group-version-kind': [kindOf(resource)],
     ...(fieldPaths.length === 0 ? {} : { 'x-kubernetes-selectable-fields': fieldPaths }),
   }
 }
 
-function listSchema(kind: CustomKind, item: string): Schema {
-  return {
-    type: 'object',
-    required: ['items'],
-    properties: {
-      apiVersion: { type: 'string' },
-      items: { type: 'array', items: { $ref: item } },
-      kind: { type: 'string' },
-      metadata: { allOf: [{ $ref: `${schemaPrefix}${metaPrefix}ListMeta` }] },
-    },
-    'x-kubernetes-group-version-kind': groupVersionKind(kind, 'List'),
-  }
-}
+const listSchema = (resource: ServedResource, item: string): Schema => ({
+  type: 'object',
+  required: ['items'],
+  properties: {
+    apiVersion: text,
+    items: { type: 'array', items: { $ref: item } },
+    kind: text,
+    metadata: { allOf: [{ $ref: `${metaPrefix}ListMeta` }] },
+  },
+  'x-kubernetes-group-version-kind': [kindOf(resource, 'List')],
+})
 
 /** The paths by which clients find where a kind is listed. */
-function pathsOf(kind: CustomKind): Record<string, unknown> {
-  const [id] = groupVersionKind(kind)
+function pathsOf(served: ServedResource): Record<string, unknown> {
+  const { apiVersion, namespaced, resource } = served
   const action = (name: string): object => ({
     'x-kubernetes-action': name,
-    'x-kubernetes-group-version-kind': id,
+    'x-kubernetes-group-version-kind': kindOf(served),
   })
-  const root = `/apis/${kind.group}/${kind.version}`
-  const at = kind.namespaced
-    ? `${root}/namespaces/{namespace}/${kind.plural}`
-    : `${root}/${kind.plural}`
+  const everywhere = `/apis/${apiVersion}/${resource}`
+  const at = namespaced ? `/apis/${apiVersion}/namespaces/{namespace}/${resource}` : everywhere
   return {
-    ...(kind.namespaced ? { [`${root}/${kind.plural}`]: { get: action('list') } } : {}),
+    ...(namespaced ? { [everywhere]: { get: action('list') } } : {}),
     [at]: { get: action('list'), post: action('post'), delete: action('deletecollection') },
     [`${at}/{name}`]: {
       get: action('get'),
@@ -92,11 +88,7 @@ function pathsOf(kind: CustomKind): Record<string, unknown> {
 }
 
 /** Copies the schemas that a schema refers to, directly and indirectly. */
-function addReferred(
-  schema: unknown,
-  known: Readonly<Record<string, Schema>>,
-  into: Record<string, Schema>,
-): void {
+function addReferred(schema: unknown, known: Schemas, into: Record<string, Schema>): void {
   if (typeof schema !== 'object' || schema === null) return
   for (const [name, value] of Object.entries(schema)) {
     if (name !== '$ref' || typeof value !== 'string') {

@@ -1,16 +1,11 @@
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { equalJson } from '../api/json.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
-import type { ServedResource, StoredResource } from '../api/served-resource.ts'
+import type { StoredResource } from '../api/served-resource.ts'
 import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import type { Storage } from '../storage/storage.ts'
-import {
-  aggregatedKind,
-  type CustomKind,
-  customKinds,
-  customResources,
-  discoveredKind,
-} from './custom-kind.ts'
+import { type CustomKind, customKinds } from './custom-kind.ts'
 import { customOpenApi } from './custom-open-api.ts'
 import {
   compareVersions,
@@ -25,8 +20,6 @@ import { isEstablished, nextStatus } from './definition-status.ts'
 interface ServedDefinition {
   readonly spec: DefinitionSpec
   readonly kinds: readonly CustomKind[]
-  /** One resource for each version, served or not. */
-  readonly resources: readonly ServedResource[]
 }
 
 /**
@@ -113,50 +106,38 @@ class CustomResources {
     const spec = specOf(definition)
     const known = this.#served.get(definition.metadata.name)
     if (known !== undefined && equalJson(known.spec, spec)) return known
-    const kinds = customKinds(spec)
-    const storageVersion = spec.versions.find(({ storage }) => storage)?.name ?? ''
-    return { spec, kinds, resources: customResources(kinds, storageVersion) }
+    return { spec, kinds: customKinds(spec) }
   }
 
   /** The served versions of all definitions, by group and priority. */
   #versions(): CustomVersion[] {
-    const parts = [...this.#served.values()].flatMap(({ spec, kinds, resources }) =>
-      spec.versions.flatMap(({ served }, at) => {
-        const [kind, resource] = [kinds[at], resources[at]]
-        return served && kind !== undefined && resource !== undefined ? [{ kind, resource }] : []
-      }),
-    )
-    const byVersion = Map.groupBy(parts, ({ kind }) => `${kind.group}/${kind.version}`)
     const { captured } = this.#storage.registry
-    return [...byVersion.values()]
-      .flatMap((all): CustomVersion[] => {
-        const [first] = all
-        if (first === undefined) return []
-        const kinds = all.map(({ kind }) => kind)
-        return [
-          {
-            group: first.kind.group,
-            version: first.kind.version,
-            resources: all.map(({ resource }) => resource),
-            discovered: kinds.flatMap(discoveredKind),
-            aggregated: kinds.map(aggregatedKind),
-            openapi: () => customOpenApi(captured, kinds),
-          },
-        ]
-      })
+    const served = [...this.#served.values()].flatMap(({ kinds }) =>
+      kinds.filter(({ version }) => version.served),
+    )
+    const versions = Map.groupBy(served, ({ resource }) => resource.apiVersion)
+    return [...versions]
+      .map(([apiVersion, kinds]): CustomVersion => ({
+        ...splitApiVersion(apiVersion),
+        resources: kinds.map(({ resource }) => resource),
+        discovered: kinds.flatMap(({ discovered }) => discovered),
+        openapi: () => customOpenApi(captured, kinds),
+      }))
       .toSorted((a, b) => (a.group === b.group ? compareVersions(a.version, b.version) : 0))
   }
 
   /** Rewrites the stored objects in the form of the changed kind, and wakes its watches so that they end. */
   #follow(old: ServedDefinition, next: ServedDefinition | undefined): void {
-    const [before] = old.resources
+    const before = old.kinds[0]?.resource.stored
     if (before === undefined || old === next) return
-    const { stored } = next?.resources[0] ?? before
-    const held = next?.resources.find(({ apiVersion }) => apiVersion === stored.apiVersion)
-    if (held !== undefined) {
-      this.#storage.rewrite(before.stored, stored, (object) => {
+    const resources = (next ?? old).kinds.map(({ resource }) => resource)
+    const held = resources.find(({ apiVersion, stored }) => apiVersion === stored.apiVersion)
+    if (held === undefined) return
+    const { rules, stored } = held
+    if (next !== undefined) {
+      this.#storage.rewrite(before, stored, (object) => {
         const converted = stored.convert(object, stored.apiVersion)
-        return held.rules?.settle(converted, []) ?? converted
+        return rules?.settle(converted, []) ?? converted
       })
     }
     this.#storage.store(stored).wake()
@@ -166,10 +147,9 @@ class CustomResources {
     before: ReadonlyMap<string, ServedDefinition>,
     defined: ReadonlySet<string>,
   ): void {
-    for (const [definition, { resources }] of before) {
-      const [resource] = resources
-      if (defined.has(definition) || resource === undefined) continue
-      this.#storage.deleteAll(resource.stored)
+    for (const [definition, { kinds }] of before) {
+      const stored = kinds[0]?.resource.stored
+      if (!defined.has(definition) && stored !== undefined) this.#storage.deleteAll(stored)
     }
   }
 }

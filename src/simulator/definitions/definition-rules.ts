@@ -1,9 +1,21 @@
+import { fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { type FieldProblem, invalidAt, requiredAt, unsupportedAt } from '../api/field-problem.ts'
+import { type FieldProblem, invalidAt, requiredAt } from '../api/field-problem.ts'
 import { equalJson } from '../api/json.ts'
+import { memberSchema, type Schema } from '../api/schema.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
 import { structuralProblems } from '../schema/structural-check.ts'
-import { memberSchema, type StructuralSchema } from '../schema/structural-schema.ts'
+import {
+  all,
+  type AnyCheck,
+  type Checks,
+  immutable,
+  invalidIf,
+  named,
+  oneOf,
+  problemsOf,
+  required,
+} from '../schema/field-checks.ts'
 import { approvalAnnotation, approvalOf, isEstablished } from './definition-status.ts'
 import {
   completeNames,
@@ -26,117 +38,102 @@ export const definitionRules: ObjectRules = {
   problems: (definition, previous, part) =>
     part === 'status'
       ? []
-      : [...definitionProblems(definition), ...updateProblems(definition, previous)],
+      : [
+          ...approvalProblems(definition),
+          ...problemsOf(definition, definitionChecks, '', previous && { value: previous }),
+          ...partProblems(specOf(definition).versions),
+          ...updateProblems(definition, previous),
+        ],
 }
 
-const label = /^[a-z]([-a-z0-9]*[a-z0-9])?$/
+function approvalProblems(definition: Unstructured): FieldProblem[] {
+  const approval = approvalOf(definition)
+  const field = `metadata.annotations[${approvalAnnotation}]`
+  if (approval?.state === 'missing') return [requiredAt(field, approval.message)]
+  return approval?.state === 'invalid'
+    ? [invalidAt(field, definition.metadata.annotations?.[approvalAnnotation], approval.message)]
+    : []
+}
+
 const labelRule =
   "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and " +
   "end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')"
 
-function definitionProblems(definition: Unstructured): FieldProblem[] {
-  const { metadata } = definition
-  const { group, names, scope, conversion, versions, preserveUnknownFields } = specOf(definition)
-  const { plural, singular, kind, listKind } = names
-  const found: FieldProblem[] = []
-  if (metadata.name !== `${plural}.${group}`) {
-    found.push(
-      invalidAt('metadata.name', metadata.name, 'must be spec.names.plural+"."+spec.group'),
-    )
-  }
-  const approval = approvalOf(definition)
-  const approvalField = `metadata.annotations[${approvalAnnotation}]`
-  if (approval?.state === 'missing') found.push(requiredAt(approvalField, approval.message))
-  if (approval?.state === 'invalid') {
-    found.push(
-      invalidAt(approvalField, metadata.annotations?.[approvalAnnotation], approval.message),
-    )
-  }
-  if (group === '') found.push(requiredAt('spec.group'))
-  else if (!group.includes('.')) {
-    found.push(invalidAt('spec.group', group, 'should be a domain with at least one dot'))
-  }
-  if (scope === '') {
-    found.push(requiredAt('spec.scope'))
-  } else if (scope !== 'Cluster' && scope !== 'Namespaced') {
-    found.push(unsupportedAt('spec.scope', scope, ['Cluster', 'Namespaced']))
-  }
-  for (const [name, value] of Object.entries({
-    plural,
-    singular: singular ?? '',
-    kind,
-    listKind: listKind ?? '',
-  })) {
-    const field = `spec.names.${name}`
-    if (value === '') found.push(requiredAt(field))
-    else if (!label.test(value.toLowerCase())) found.push(invalidAt(field, value, labelRule))
-    else if ((name === 'plural' || name === 'singular') && !label.test(value)) {
-      found.push(invalidAt(field, value, labelRule))
-    }
-  }
-  if (preserveUnknownFields === true) {
-    const message =
-      'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead'
-    found.push(invalidAt('spec.preserveUnknownFields', true, message))
-  }
-  const strategy = conversion?.strategy ?? 'None'
-  if (strategy === 'Webhook' && conversion?.webhook === undefined) {
+const label = (name: string): string | undefined =>
+  /^[a-z]([-a-z0-9]*[a-z0-9])?$/.test(name) ? undefined : labelRule
+
+const resourceName: AnyCheck = [required(), named(label)]
+const kindName: AnyCheck = [required(), named((name) => label(name.toLowerCase()))]
+
+const definitionChecks: Checks = {
+  'spec.group': all(
+    [
+      required(),
+      invalidIf(
+        (group) => !String(group).includes('.'),
+        'should be a domain with at least one dot',
+      ),
+    ],
+    immutable,
+  ),
+  'spec.scope': [required(), oneOf('Cluster', 'Namespaced')],
+  'spec.names.plural': all(resourceName, immutable),
+  'spec.names.singular': resourceName,
+  'spec.names.kind': kindName,
+  'spec.names.listKind': kindName,
+  'spec.preserveUnknownFields': invalidIf(
+    (value) => value === true,
+    'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead',
+  ),
+  'spec.conversion.strategy': oneOf('None', 'Webhook'),
+  'spec.conversion': (value, path) => {
+    const { strategy, webhook } = fieldsOf(value)
     const message = 'required when strategy is set to Webhook'
-    found.push(requiredAt('spec.conversion.webhookClientConfig', message))
-  } else if (strategy !== 'None' && strategy !== 'Webhook') {
-    found.push(unsupportedAt('spec.conversion.strategy', strategy, ['None', 'Webhook']))
-  }
-  return [...found, ...versionProblems(versions)]
+    return strategy === 'Webhook' && webhook === undefined
+      ? [requiredAt(`${path}.webhookClientConfig`, message)]
+      : []
+  },
+  'spec.versions': all(
+    invalidIf((versions) => {
+      const names = itemsOf(versions).map(({ name }) => name)
+      return new Set(names).size < names.length
+    }, 'must contain unique version names'),
+    invalidIf(
+      (versions) => itemsOf(versions).filter(({ storage }) => storage === true).length !== 1,
+      'must have exactly one version marked as storage version',
+    ),
+  ),
+  'spec.versions[].deprecationWarning': invalidIf(
+    (warning, { deprecated }) => warning !== undefined && deprecated !== true,
+    'can only be set for deprecated versions',
+  ),
+  'spec.versions[].schema.openAPIV3Schema': required(),
 }
 
+/** The problems that depend on the status and on several fields. */
 function updateProblems(
   definition: Unstructured,
   previous: Unstructured | undefined,
 ): FieldProblem[] {
-  if (previous === undefined) return []
-  const [before, after] = [specOf(previous), specOf(definition)]
-  const found: FieldProblem[] = []
-  const immutable = (field: string, old: unknown, value: unknown): void => {
-    if (!equalJson(old, value)) found.push(invalidAt(field, value, 'field is immutable'))
-  }
+  const { group, names, versions } = specOf(definition)
+  const { name } = definition.metadata
+  const isNamed = name === `${names.plural}.${group}`
+  const message = 'must be spec.names.plural+"."+spec.group'
+  const found = isNamed ? [] : [invalidAt('metadata.name', name, message)]
+  if (previous === undefined) return found
   if (isEstablished(previous)) {
-    immutable('spec.scope', before.scope, after.scope)
-    immutable('spec.names.kind', before.names.kind, after.names.kind)
+    const kept: Checks = { 'spec.scope': immutable, 'spec.names.kind': immutable }
+    found.push(...problemsOf(definition, kept, '', { value: previous }))
   }
-  immutable('spec.group', before.group, after.group)
-  immutable('spec.names.plural', before.names.plural, after.names.plural)
-  const names = new Set(after.versions.map(({ name }) => name))
-  for (const [at, name] of (statusOf(previous).storedVersions ?? []).entries()) {
-    if (names.has(name)) continue
-    const message =
-      `missing from spec.versions; ${name} was previously a storage version, and must remain in spec.versions until a ` +
-      `storage migration ensures no data remains persisted in ${name} and removes ${name} from status.storedVersions`
-    found.push(invalidAt(`status.storedVersions[${at}]`, name, message))
+  const served = new Set(versions.map((version) => version.name))
+  for (const [at, old] of (statusOf(previous).storedVersions ?? []).entries()) {
+    if (served.has(old)) continue
+    const missing =
+      `missing from spec.versions; ${old} was previously a storage version, and must remain in spec.versions until a ` +
+      `storage migration ensures no data remains persisted in ${old} and removes ${old} from status.storedVersions`
+    found.push(invalidAt(`status.storedVersions[${at}]`, old, missing))
   }
   return found
-}
-
-/** The problems of a definition's versions. */
-function versionProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
-  const found: FieldProblem[] = []
-  if (new Set(versions.map(({ name }) => name)).size < versions.length) {
-    found.push(invalidAt('spec.versions', versions, 'must contain unique version names'))
-  }
-  if (versions.filter(({ storage }) => storage).length !== 1) {
-    const message = 'must have exactly one version marked as storage version'
-    found.push(invalidAt('spec.versions', versions, message))
-  }
-  for (const [at, version] of versions.entries()) {
-    if (version.deprecationWarning !== undefined && version.deprecated !== true) {
-      const field = `spec.versions[${at}].deprecationWarning`
-      const message = 'can only be set for deprecated versions'
-      found.push(invalidAt(field, version.deprecationWarning, message))
-    }
-    if (version.schema?.openAPIV3Schema === undefined) {
-      found.push(requiredAt(`spec.versions[${at}].schema.openAPIV3Schema`))
-    }
-  }
-  return [...found, ...partProblems(versions)]
 }
 
 interface VersionPart {
@@ -145,24 +142,6 @@ interface VersionPart {
   readonly shared: string
   readonly check: (version: DefinitionVersion, field: string) => FieldProblem[]
 }
-
-const parts: readonly VersionPart[] = [
-  {
-    keyword: 'schema',
-    shared: 'spec.validation',
-    check: ({ schema }, field) =>
-      schema?.openAPIV3Schema === undefined
-        ? []
-        : structuralProblems(schema.openAPIV3Schema, `${field}.openAPIV3Schema`),
-  },
-  { keyword: 'subresources', shared: 'spec.subresources', check: scaleProblems },
-  {
-    keyword: 'additionalPrinterColumns',
-    shared: 'spec.additionalPrinterColumns',
-    check: columnProblems,
-  },
-  { keyword: 'selectableFields', shared: 'spec.selectableFields', check: selectableProblems },
-]
 
 function partProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
   const [first] = versions
@@ -173,24 +152,18 @@ function partProblems(versions: readonly DefinitionVersion[]): FieldProblem[] {
   )
 }
 
-const isSimplePath = (path: string): boolean => /^\.[^.]/.test(path)
+const isSimplePath = (path: unknown): boolean => /^\.[^.]/.test(String(path))
 const notSimple = 'must be a simple json path starting with .'
 
-function scaleProblems({ subresources }: DefinitionVersion, field: string): FieldProblem[] {
-  const scale = subresources?.scale
-  if (scale === undefined) return []
-  const check = (name: string, path: string | undefined, root: string): FieldProblem[] => {
-    const at = `${field}.scale.${name}`
-    if (path === undefined || path === '') return [requiredAt(at)]
-    if (!isSimplePath(path)) return [invalidAt(at, path, notSimple)]
-    return path.startsWith(`${root}.`)
-      ? []
-      : [invalidAt(at, path, `should be a json path under ${root}`)]
-  }
-  return [
-    ...check('specReplicasPath', scale.specReplicasPath, '.spec'),
-    ...check('statusReplicasPath', scale.statusReplicasPath, '.status'),
-  ]
+const replicasPath = (root: string): AnyCheck => [
+  required(),
+  invalidIf((path) => !isSimplePath(path), notSimple),
+  invalidIf((path) => !String(path).startsWith(`${root}.`), `should be a json path under ${root}`),
+]
+
+const scaleChecks: Checks = {
+  'scale?.specReplicasPath': replicasPath('.spec'),
+  'scale?.statusReplicasPath': replicasPath('.status'),
 }
 
 const columnTypes = ['boolean', 'date', 'integer', 'number', 'string']
@@ -219,7 +192,7 @@ function selectableProblems(
     const target = jsonPath
       .replace(/^\./, '')
       .split('.')
-      .reduce<StructuralSchema | undefined>(
+      .reduce<Schema | undefined>(
         (part, name) => (part === undefined ? undefined : memberSchema(part, name)),
         schema?.openAPIV3Schema,
       )
@@ -234,3 +207,25 @@ function selectableProblems(
 
 const notSelectable =
   'must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.'
+
+const parts: readonly VersionPart[] = [
+  {
+    keyword: 'schema',
+    shared: 'spec.validation',
+    check: ({ schema }, field) =>
+      schema?.openAPIV3Schema === undefined
+        ? []
+        : structuralProblems(schema.openAPIV3Schema, `${field}.openAPIV3Schema`),
+  },
+  {
+    keyword: 'subresources',
+    shared: 'spec.subresources',
+    check: ({ subresources }, field) => problemsOf(subresources, scaleChecks, field),
+  },
+  {
+    keyword: 'additionalPrinterColumns',
+    shared: 'spec.additionalPrinterColumns',
+    check: columnProblems,
+  },
+  { keyword: 'selectableFields', shared: 'spec.selectableFields', check: selectableProblems },
+]

@@ -1,5 +1,5 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import type { StructuralSchema } from '../schema/structural-schema.ts'
+import type { Schema } from '../api/schema.ts'
 
 /** The resource of CustomResourceDefinitions. */
 export const definitionResource = {
@@ -24,7 +24,7 @@ export interface DefinitionVersion {
   readonly storage: boolean
   readonly deprecated?: boolean
   readonly deprecationWarning?: string
-  readonly schema?: { readonly openAPIV3Schema?: StructuralSchema }
+  readonly schema?: { readonly openAPIV3Schema?: Schema }
   readonly subresources?: {
     readonly status?: object
     readonly scale?: {

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http'
 import { badRequest, notAcceptable } from '../api/status-refusal.ts'
+import type { Exchange } from './exchange.ts'
 
 /** The form in which objects are sent: whole, metadata alone, or rows of a table. */
 export type Representation =
@@ -19,7 +21,7 @@ interface MediaRange {
 }
 
 /** The ranges of an `Accept` header, the preferred range first. */
-function mediaRanges(accept: string): MediaRange[] {
+function mediaRanges({ headers: { accept = '*/*' } }: IncomingMessage): MediaRange[] {
   return accept
     .split(',')
     .map((range) => {
@@ -40,18 +42,9 @@ const jsonTypes = new Set(['application/json', 'application/*', '*/*', ''])
 
 const accepted = 'only the following media types are accepted: application/json'
 
-/** The parts of a request that choose the representation. */
-export interface RepresentationRequest {
-  readonly accept: string | undefined
-  readonly params: URLSearchParams
-}
-
 /** The representation that a request asks for. Throws 406, and 400 for an invalid `includeObject`. */
-export function representationOf(
-  { accept, params }: RepresentationRequest,
-  isList: boolean,
-): Representation {
-  const ranges = mediaRanges(accept ?? '*/*')
+export function representationOf({ params, request }: Exchange, isList: boolean): Representation {
+  const ranges = mediaRanges(request)
   let mismatch: string | undefined
   for (const { type, parameters } of ranges) {
     if (!jsonTypes.has(type)) continue
@@ -88,8 +81,8 @@ function unacceptable(ranges: readonly MediaRange[]): string {
 }
 
 /** Whether the client accepts aggregated discovery. Throws 406 if it accepts neither form. */
-export function wantsAggregated(accept: string | undefined): boolean {
-  const ranges = mediaRanges(accept ?? '*/*').filter(({ type }) => jsonTypes.has(type))
+export function wantsAggregated({ request }: Exchange): boolean {
+  const ranges = mediaRanges(request).filter(({ type }) => jsonTypes.has(type))
   const aggregated = ranges.some(
     ({ parameters: { g, v, as } }) =>
       g === 'apidiscovery.k8s.io' && v === 'v2' && as === 'APIGroupDiscoveryList',

@@ -27,6 +27,12 @@ export function exchangeOf(request: IncomingMessage, response: ServerResponse): 
   }
 }
 
+/** A boolean parameter. It is true unless its value says otherwise. */
+export function flag(params: URLSearchParams, name: string): boolean {
+  const value = params.get(name)
+  return value !== null && !['0', 'false'].includes(value.toLowerCase())
+}
+
 /** The target of a path: a resource of a group and version, and perhaps one object or a subresource. */
 export interface RequestTarget {
   /** `''` for the core group. */
@@ -115,6 +121,12 @@ export function sendJson(
 ): void {
   beginJson(exchange, status, headers)
   exchange.response.end(`${JSON.stringify(body)}\n`)
+}
+
+/** Answers with a Status of success. */
+export function sendSuccess(exchange: Exchange, code: number, more: object): void {
+  const kind = { kind: 'Status', apiVersion: 'v1' }
+  sendJson(exchange, code, { ...kind, metadata: {}, status: 'Success', ...more })
 }
 
 export function sendText({ response }: Exchange, status: number, text: string): void {

@@ -8,10 +8,9 @@ import {
 import type { ResponseSink } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
-import type { ListQuery } from './list-options.ts'
 import type { ObjectText } from './object-text.ts'
 import { ChunkedWriter } from './response-sink.ts'
-import type { Selection } from './selection.ts'
+import type { ListQuery, Selection } from './list-query.ts'
 
 /** One page of a list: the whole list if the request has no limit. */
 export interface Page {

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { parse as parseYaml } from 'yaml'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { type Fields, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { parseJson } from '../api/json.ts'
@@ -44,6 +46,13 @@ export function parseBody(body: Buffer, mediaType: string, mustBe: string): unkn
   )
 }
 
+/** Reads a body that is an object of `kind`; an empty body is an empty object. Throws 400, 413 and 415. */
+export async function readFields(request: IncomingMessage, kind: string): Promise<Fields> {
+  const value = parseBody(await readBody(request), contentType(request), kind) ?? {}
+  if (isJsonObject(value)) return value
+  throw badRequest(`the object provided is unrecognized (must be of type ${kind})`)
+}
+
 function parsed(text: string, mustBe: string, parse: () => unknown): unknown {
   try {
     return parse()
@@ -79,7 +88,7 @@ export function checkedObject(value: unknown, { kind, apiVersion }: ServedResour
     kind: textOf(value['kind']) ?? kind,
     apiVersion: textOf(value['apiVersion']) ?? apiVersion,
   }
-  const version = lastPart(given.apiVersion)
+  const { version } = splitApiVersion(given.apiVersion)
   const unfit = `${given.kind} in version "${version}" cannot be handled as a ${kind}`
   if (given.kind !== kind) throw badRequest(`${unfit}: it is of another kind`)
   if (given.apiVersion !== apiVersion) {
@@ -91,8 +100,3 @@ export function checkedObject(value: unknown, { kind, apiVersion }: ServedResour
   }
   return { ...given, metadata: metadata as unknown as ObjectMeta }
 }
-
-const lastPart = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
-
-const textOf = (value: unknown): string | undefined =>
-  typeof value === 'string' && value !== '' ? value : undefined

@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { isJsonObject } from '../../lib/json.ts'
-import type { Authentication, Identity } from '../access/authentication.ts'
-import { type AccessAttributes, type Authorizer, forbidden } from '../access/authorization.ts'
+import type { Authentication } from '../access/authentication.ts'
+import { type Authorizer, forbidden } from '../access/authorization.ts'
 import { OpenApi } from '../api/discovery.ts'
 import { badRequest, methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
 import { statusOf } from '../faults/fault-effects.ts'
@@ -12,15 +12,10 @@ import { FaultError, Faults } from '../faults/faults.ts'
 import { NodeFailures } from '../faults/node-failures.ts'
 import type { Storage } from '../storage/storage.ts'
 import { readBody } from './request-body.ts'
-import { serveApiDocument } from './routes/api-documents.ts'
-import type { OpenWatch } from './routes/collection-requests.ts'
-import { accessAttributes, serveResource, verbOf } from './routes/resource-requests.ts'
-import {
-  isTokenRequest,
-  reviewAt,
-  serveReview,
-  serveTokenRequest,
-} from './routes/review-requests.ts'
+import { serveApiDocument } from './api-documents.ts'
+import type { OpenWatch } from './resource-request.ts'
+import { serveReview } from './review-requests.ts'
+import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
 import {
   type Exchange,
   exchangeOf,
@@ -122,29 +117,23 @@ export class SimulatedServer {
     }
     const { authentication, authorizer } = this.#options
     const identity = authentication.identify(request.headers.authorization)
-    this.#authorize(identity, accessAttributes(exchange, target))
+    const attributes = accessAttributes(exchange, target)
+    const { allowed, reason } = authorizer.decide(identity, attributes)
+    if (!allowed) throw forbidden(identity, attributes, reason)
     const { registry } = this.#storage
-    const review = target === undefined ? undefined : reviewAt(target)
-    if (review !== undefined) {
-      const namespace = target?.namespace ?? ''
-      await serveReview(exchange, review, { authentication, authorizer, identity, namespace })
-      return
-    }
-    if (target !== undefined && isTokenRequest(target)) {
-      await serveTokenRequest(exchange, target, authentication.accounts)
-      return
-    }
+    const context = { authentication, authorizer, identity }
+    if (target !== undefined && (await serveReview(exchange, target, context))) return
     if (serveApiDocument(exchange, { registry, openApi: this.#openApi })) return
     if (target === undefined || !registry.hasVersion(target.group, target.version)) {
       if (target?.group === '') throw noSuchResource()
       sendText(exchange, 404, '404 page not found\n')
       return
     }
-    await serveResource({
+    await serveResource(target, {
       exchange,
-      target,
       storage: this.#storage,
       effects,
+      accounts: authentication.accounts,
       watches: {
         bookmarkIntervalMs: this.#options.bookmarkIntervalMs,
         add: (watch) => {
@@ -153,12 +142,6 @@ export class SimulatedServer {
         },
       },
     })
-  }
-
-  /** Throws 403. */
-  #authorize(identity: Identity, attributes: AccessAttributes): void {
-    const { allowed, reason } = this.#options.authorizer.decide(identity, attributes)
-    if (!allowed) throw forbidden(identity, attributes, reason)
   }
 
   #strike(fault: ServerFault): boolean {

@@ -1,10 +1,11 @@
 import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
-import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
+import { memberSchema, type Path, pathText, type Schema } from '../api/schema.ts'
 import { isIP, isIPv4, isIPv6 } from 'node:net'
 import {
   duplicateAt,
   type FieldProblem,
+  invalidAt,
   requiredAt,
   tooLongAt,
   unsupportedAt,
@@ -20,43 +21,57 @@ export interface SchemaProblem extends FieldProblem {
  * The problems of a value by its structural schema, in the words of a kube-apiserver. Rules in CEL are not evaluated.
  * Source: the OpenAPI 3.0 subset of apiextensions.k8s.io/v1.
  */
-export function schemaProblems(value: unknown, schema: StructuralSchema): readonly SchemaProblem[] {
-  const problems = new SchemaProblems()
-  check(value, schema, [], problems)
-  return problems.found
+export function schemaProblems(value: unknown, schema: Schema, path: Path = []): SchemaProblem[] {
+  if (value === null && schema.nullable === true) return []
+  const actual = typeOf(value)
+  const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type
+  if (wanted !== undefined && !isOneOf(actual, wanted)) {
+    const isFraction = wanted === 'integer' && actual === 'number'
+    const what = `Checked value must be of type integer (default format) in ${pathText(path)}`
+    return [ofType(path, actual, wanted), ...(isFraction ? [nowhere(path, what)] : [])]
+  }
+  if (wanted === 'integer' && isBeyondInt64(value)) {
+    return [ofType(path, 'float64', schema.format ?? 'integer')]
+  }
+  const found = alternativeProblems(value, schema, path)
+  if (typeof value === 'string') found.push(...stringProblems(value, schema, path))
+  else if (typeof value === 'number' || isRawJson(value)) {
+    found.push(...numberProblems(value, schema, path))
+  } else if (Array.isArray(value)) found.push(...listProblems(value, schema, path))
+  if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
+    found.push({ ...unsupportedAt(pathText(path), value, schema.enum), node: path })
+  }
+  if (isJsonObject(value)) found.push(...memberProblems(value, schema, path))
+  return found
 }
 
-/** Collects problems, in the words of a kube-apiserver. */
-class SchemaProblems {
-  readonly found: SchemaProblem[] = []
+const invalid = (node: Path, value: unknown, what: string): SchemaProblem => {
+  const field = pathText(node)
+  return { ...invalidAt(field, value, `${field} in body ${what}`), node }
+}
 
-  add(node: Path, problem: FieldProblem): void {
-    this.found.push({ ...problem, node })
-  }
+/** Reports the conditions that a value breaks. */
+const invalidIf = (
+  node: Path,
+  value: unknown,
+  conditions: readonly (readonly [isBroken: boolean, what: string])[],
+): SchemaProblem[] =>
+  conditions.filter(([isBroken]) => isBroken).map(([, what]) => invalid(node, value, what))
 
-  invalid(node: Path, value: unknown, what: string): void {
-    const field = pathText(node)
-    const message = `Invalid value: ${JSON.stringify(value)}: ${field} in body ${what}`
-    this.add(node, { reason: 'FieldValueInvalid', message, field })
-  }
+function ofType(node: Path, actual: string, wanted: string): SchemaProblem {
+  const what = `must be of type ${wanted}: ${JSON.stringify(actual)}`
+  return { ...invalid(node, actual, what), reason: 'FieldValueTypeInvalid' }
+}
 
-  ofType(node: Path, actual: string, wanted: string): void {
-    const field = pathText(node)
-    const type = JSON.stringify(actual)
-    const message = `Invalid value: ${type}: ${field} in body must be of type ${wanted}: ${type}`
-    this.add(node, { reason: 'FieldValueTypeInvalid', message, field })
-  }
+/** A problem that a kube-apiserver reports without a field. */
+const nowhere = (node: Path, what: string): SchemaProblem => ({
+  ...invalidAt('<nil>', '', what),
+  node,
+})
 
-  /** Adds a problem that a kube-apiserver reports without a field. */
-  nowhere(node: Path, what: string): void {
-    const message = `Invalid value: "": ${what}`
-    this.add(node, { reason: 'FieldValueInvalid', message, field: '<nil>' })
-  }
-
-  tooMany(node: Path, count: number, most: number): void {
-    const message = `Too many: ${count}: must have at most ${most} items`
-    this.add(node, { reason: 'FieldValueTooMany', message, field: pathText(node) })
-  }
+const tooMany = (node: Path, count: number, most: number): SchemaProblem[] => {
+  const message = `Too many: ${count}: must have at most ${most} items`
+  return count > most ? [{ reason: 'FieldValueTooMany', message, field: pathText(node), node }] : []
 }
 
 /** The type of a JSON value as messages name it. */
@@ -68,93 +83,54 @@ function typeOf(value: unknown): string {
   return typeof value
 }
 
-function check(value: unknown, schema: StructuralSchema, path: Path, into: SchemaProblems): void {
-  if (value === null && schema.nullable === true) return
-  const actual = typeOf(value)
-  const wanted = schema['x-kubernetes-int-or-string'] === true ? 'integer,string' : schema.type
-  if (wanted !== undefined && !isOneOf(actual, wanted)) {
-    into.ofType(path, actual, wanted)
-    if (wanted === 'integer' && actual === 'number') {
-      const what = 'Checked value must be of type integer (default format)'
-      into.nowhere(path, `${what} in ${pathText(path)}`)
-    }
-    return
-  }
-  if (wanted === 'integer' && isBeyondInt64(value)) {
-    into.ofType(path, 'float64', schema.format ?? 'integer')
-    return
-  }
-  checkAlternatives(value, schema, path, into)
-  if (typeof value === 'string') checkString(value, schema, path, into)
-  else if (typeof value === 'number' || isRawJson(value)) checkNumber(value, schema, path, into)
-  else if (Array.isArray(value)) checkList(value, schema, path, into)
-  if (schema.enum !== undefined && !schema.enum.some((one) => equalJson(one, value))) {
-    into.add(path, unsupportedAt(pathText(path), value, schema.enum))
-  }
-  if (isJsonObject(value)) checkMembers(value, schema, path, into)
-}
-
 /** Integers beyond 64 bits have become doubles; smaller integers keep their digits. */
 const isBeyondInt64 = (value: unknown): boolean =>
   typeof value === 'number' && !Number.isSafeInteger(value)
 
-function isOneOf(actual: string, wanted: string): boolean {
-  return wanted
-    .split(',')
-    .some((type) => type === actual || (type === 'number' && actual === 'integer'))
-}
+const isOneOf = (actual: string, wanted: string): boolean =>
+  wanted.split(',').some((type) => type === actual || (type === 'number' && actual === 'integer'))
 
-function checkAlternatives(
-  value: unknown,
-  schema: StructuralSchema,
-  path: Path,
-  into: SchemaProblems,
-): void {
-  const problemsOf = (one: StructuralSchema): readonly SchemaProblem[] => {
-    const own = new SchemaProblems()
-    check(value, one, path, own)
-    return own.found
-  }
+function alternativeProblems(value: unknown, schema: Schema, path: Path): SchemaProblem[] {
+  const problemsOf = (one: Schema): SchemaProblem[] => schemaProblems(value, one, path)
   const name = JSON.stringify(pathText(path))
+  const found: SchemaProblem[] = []
   const any = schema.anyOf?.map(problemsOf)
   if (any !== undefined && any.every(({ length }) => length > 0)) {
-    into.nowhere(path, `${name} must validate at least one schema (anyOf)`)
-    into.found.push(...(any[0] ?? []))
+    const what = `${name} must validate at least one schema (anyOf)`
+    found.push(nowhere(path, what), ...(any[0] ?? []))
   }
   const one = schema.oneOf?.map(problemsOf)
   const valid = one?.filter(({ length }) => length === 0).length
   if (one !== undefined && valid !== 1) {
-    const found = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
-    into.nowhere(path, `${name} must validate one and only one schema (oneOf). ${found}`)
-    if (valid === 0) into.found.push(...(one[0] ?? []))
+    const count = valid === 0 ? 'Found none valid' : `Found ${valid} valid alternatives`
+    const what = `${name} must validate one and only one schema (oneOf). ${count}`
+    found.push(nowhere(path, what), ...(valid === 0 ? (one[0] ?? []) : []))
   }
   const all = schema.allOf?.flatMap(problemsOf) ?? []
   if (all.length > 0) {
-    into.found.push(...all)
-    into.nowhere(path, `${name} must validate all the schemas (allOf)`)
+    found.push(...all, nowhere(path, `${name} must validate all the schemas (allOf)`))
   }
   if (schema.not !== undefined && problemsOf(schema.not).length === 0) {
-    into.nowhere(path, `${name} must not validate the schema (not)`)
+    found.push(nowhere(path, `${name} must not validate the schema (not)`))
   }
+  return found
 }
 
-function checkString(
-  value: string,
-  schema: StructuralSchema,
-  path: Path,
-  into: SchemaProblems,
-): void {
+function stringProblems(value: string, schema: Schema, path: Path): SchemaProblem[] {
   const { minLength = 0, maxLength = Infinity, pattern, format } = schema
   const length = Array.from(value).length
-  // Only the first of these problems is reported.
-  if (length > maxLength) {
-    into.add(path, tooLongAt(pathText(path), maxLength))
-  } else if (length < minLength) {
-    into.invalid(path, value, `should be at least ${minLength} chars long`)
-  } else if (pattern !== undefined && !regularExpression(pattern).test(value)) {
-    into.invalid(path, value, `should match '${pattern}'`)
-  }
-  if (format !== undefined && !hasFormat(value, format)) into.ofType(path, value, format)
+  const misses = pattern !== undefined && !regularExpression(pattern).test(value)
+  const conditions = invalidIf(path, value, [
+    [length < minLength, `should be at least ${minLength} chars long`],
+    [misses, `should match '${pattern}'`],
+  ])
+  const tooLong = { ...tooLongAt(pathText(path), maxLength), node: path }
+  const hasFormat = format === undefined || (formats[format]?.(value) ?? true)
+  return [
+    // Only the first of these problems is reported.
+    ...(length > maxLength ? [tooLong] : conditions.slice(0, 1)),
+    ...(hasFormat ? [] : [ofType(path, value, format)]),
+  ]
 }
 
 const expressions = new Map<string, RegExp>()
@@ -174,90 +150,79 @@ function regularExpression(pattern: string): RegExp {
   return expression
 }
 
-function checkNumber(
-  value: unknown,
-  schema: StructuralSchema,
-  path: Path,
-  into: SchemaProblems,
-): void {
+function numberProblems(value: unknown, schema: Schema, path: Path): SchemaProblem[] {
   const number = Number(typeof value === 'number' ? value : JSON.stringify(value))
-  const { minimum = -Infinity, maximum = Infinity, multipleOf, format } = schema
-  if (schema.exclusiveMinimum === true ? number <= minimum : number < minimum) {
-    const than = schema.exclusiveMinimum === true ? 'greater than' : 'greater than or equal to'
-    into.invalid(path, value, `should be ${than} ${minimum}`)
-  }
-  if (schema.exclusiveMaximum === true ? number >= maximum : number > maximum) {
-    const than = schema.exclusiveMaximum === true ? 'less than' : 'less than or equal to'
-    into.invalid(path, value, `should be ${than} ${maximum}`)
-  }
-  if (multipleOf !== undefined && !Number.isInteger(number / multipleOf)) {
-    into.invalid(path, value, `should be a multiple of ${multipleOf}`)
-  }
-  if (format === 'int32' && (number < -(2 ** 31) || number > 2 ** 31 - 1)) {
-    const what = 'Checked value must be of type integer with format int32'
-    into.nowhere(path, `${what} in ${pathText(path)}`)
-  }
+  const { minimum = -Infinity, maximum = Infinity, multipleOf } = schema
+  const { exclusiveMinimum = false, exclusiveMaximum = false, format } = schema
+  const isBeyondInt32 = number < -(2 ** 31) || number > 2 ** 31 - 1
+  const what = `Checked value must be of type integer with format int32 in ${pathText(path)}`
+  return [
+    ...invalidIf(path, value, [
+      [exclusiveMinimum && number <= minimum, `should be greater than ${minimum}`],
+      [!exclusiveMinimum && number < minimum, `should be greater than or equal to ${minimum}`],
+      [exclusiveMaximum && number >= maximum, `should be less than ${maximum}`],
+      [!exclusiveMaximum && number > maximum, `should be less than or equal to ${maximum}`],
+      [
+        multipleOf !== undefined && !Number.isInteger(number / multipleOf),
+        `should be a multiple of ${multipleOf}`,
+      ],
+    ]),
+    ...(format === 'int32' && isBeyondInt32 ? [nowhere(path, what)] : []),
+  ]
 }
 
-function checkList(
-  value: readonly unknown[],
-  schema: StructuralSchema,
-  path: Path,
-  into: SchemaProblems,
-): void {
+function listProblems(value: readonly unknown[], schema: Schema, path: Path): SchemaProblem[] {
   const { items, minItems = 0, maxItems = Infinity } = schema
-  if (items !== undefined) {
-    for (const [at, item] of value.entries()) check(item, items, [...path, at], into)
-  }
-  if (value.length < minItems) {
-    into.invalid(path, value.length, `should have at least ${minItems} items`)
-  }
-  if (value.length > maxItems) into.tooMany(path, value.length, maxItems)
-  checkUnique(value, schema, path, into)
+  return [
+    ...(items === undefined
+      ? []
+      : value.flatMap((item, at) => schemaProblems(item, items, [...path, at]))),
+    ...invalidIf(path, value.length, [
+      [value.length < minItems, `should have at least ${minItems} items`],
+    ]),
+    ...tooMany(path, value.length, maxItems),
+    ...duplicateProblems(value, schema, path),
+  ]
 }
 
 /** Reports repeated items of sets and repeated keys of maps. */
-function checkUnique(
-  value: readonly unknown[],
-  schema: StructuralSchema,
-  path: Path,
-  into: SchemaProblems,
-): void {
+function duplicateProblems(value: readonly unknown[], schema: Schema, path: Path): SchemaProblem[] {
   const type = schema['x-kubernetes-list-type'] ?? 'atomic'
-  if (type === 'atomic') return
+  if (type === 'atomic') return []
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
   const seen = new Set<string>()
-  for (const [at, item] of value.entries()) {
+  return value.flatMap((item, at) => {
     const fields = isJsonObject(item) ? keys.map((key) => [key, item[key]]) : []
     const member = type === 'set' ? item : Object.fromEntries(fields)
     const key = JSON.stringify(member)
-    if (seen.has(key)) into.add(path, duplicateAt(pathText([...path, at]), member))
+    const isNew = !seen.has(key)
     seen.add(key)
-  }
+    return isNew ? [] : [{ ...duplicateAt(pathText([...path, at]), member), node: path }]
+  })
 }
 
-function checkMembers(
+function memberProblems(
   value: Record<string, unknown>,
-  schema: StructuralSchema,
+  schema: Schema,
   path: Path,
-  into: SchemaProblems,
-): void {
+): SchemaProblem[] {
   const { required = [], minProperties = 0, maxProperties = Infinity } = schema
-  const embedded = schema['x-kubernetes-embedded-resource'] === true
-  for (const name of embedded ? [...required, 'apiVersion', 'kind'] : required) {
-    if (!Object.hasOwn(value, name)) {
-      into.add(path, requiredAt(pathText([...path, name])))
-    }
-  }
-  for (const [name, part] of Object.entries(value)) {
-    const member = memberSchema(schema, name)
-    if (member !== undefined) check(part, member, [...path, name], into)
-  }
+  const isEmbedded = schema['x-kubernetes-embedded-resource'] === true
+  const missing = [...required, ...(isEmbedded ? ['apiVersion', 'kind'] : [])].filter(
+    (name) => !Object.hasOwn(value, name),
+  )
   const { length: count } = Object.keys(value)
-  if (count < minProperties) {
-    into.invalid(path, count, `should have at least ${minProperties} properties`)
-  }
-  if (count > maxProperties) into.tooMany(path, count, maxProperties)
+  return [
+    ...missing.map((name) => ({ ...requiredAt(pathText([...path, name])), node: path })),
+    ...Object.entries(value).flatMap(([name, part]) => {
+      const member = memberSchema(schema, name)
+      return member === undefined ? [] : schemaProblems(part, member, [...path, name])
+    }),
+    ...invalidIf(path, count, [
+      [count < minProperties, `should have at least ${minProperties} properties`],
+    ]),
+    ...tooMany(path, count, maxProperties),
+  ]
 }
 
 const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
@@ -290,8 +255,4 @@ const formats: Readonly<Record<string, (text: string) => boolean>> = {
   hostname: (text) => text.length < 254 && new RegExp(`^${label}(\\.${label})*$`).test(text),
   email: (text) => /^[^\s@<>]+@[^\s@<>]+$/.test(text),
   uri: (text) => text.startsWith('/') || URL.canParse(text),
-}
-
-function hasFormat(text: string, format: string): boolean {
-  return formats[format]?.(text) ?? true
 }

@@ -1,37 +1,27 @@
 import { isJsonObject } from '../../lib/json.ts'
-import { memberSchema, type Path, pathText, type StructuralSchema } from './structural-schema.ts'
+import { memberSchema, type Path, pathText, type Schema } from '../api/schema.ts'
 import { cloneJson } from '../api/json.ts'
+import { serverMetadata } from './metadata-rules.ts'
 
 /** The members of ObjectMeta. Others are dropped. */
 const metadataFields = new Set([
+  ...serverMetadata,
   'name',
   'generateName',
   'namespace',
-  'selfLink',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
   'labels',
   'annotations',
   'ownerReferences',
   'finalizers',
-  'managedFields',
 ])
 
 /** Drops the fields that the schema does not declare. Adds the paths of dropped fields to `unknown`. */
-export function prunedObject<T extends object>(
-  object: T,
-  schema: StructuralSchema,
-  unknown: string[],
-): T {
+export function prunedObject<T extends object>(object: T, schema: Schema, unknown: string[]): T {
   const root = { ...schema, 'x-kubernetes-embedded-resource': true }
   return pruned(object, root, [], unknown) as T
 }
 
-function pruned(value: unknown, schema: StructuralSchema, path: Path, unknown: string[]): unknown {
+function pruned(value: unknown, schema: Schema, path: Path, unknown: string[]): unknown {
   if (Array.isArray(value)) {
     const { items } = schema
     if (items === undefined) return value
@@ -54,7 +44,7 @@ function pruned(value: unknown, schema: StructuralSchema, path: Path, unknown: s
 const isTypeField = (name: string): boolean =>
   name === 'apiVersion' || name === 'kind' || name === 'metadata'
 
-function keepsUnknown(schema: StructuralSchema): boolean {
+function keepsUnknown(schema: Schema): boolean {
   return (
     schema['x-kubernetes-preserve-unknown-fields'] === true || schema.additionalProperties === true
   )
@@ -72,7 +62,7 @@ function prunedMetadata(metadata: unknown, path: Path, unknown: string[]): unkno
  * Fills in the defaults of the schema for absent members, and for `null` members that are not nullable. Drops such a
  * `null` if it has no default.
  */
-export function defaulted(value: unknown, schema: StructuralSchema): unknown {
+export function defaulted(value: unknown, schema: Schema): unknown {
   if (Array.isArray(value)) {
     const { items } = schema
     return items === undefined ? value : value.map((item) => defaulted(item, items))
@@ -93,5 +83,4 @@ export function defaulted(value: unknown, schema: StructuralSchema): unknown {
   return Object.fromEntries(filled)
 }
 
-const fromDefault = (schema: StructuralSchema): unknown =>
-  defaulted(cloneJson(schema.default), schema)
+const fromDefault = (schema: Schema): unknown => defaulted(cloneJson(schema.default), schema)

@@ -6,7 +6,7 @@ import {
   unsupportedAt,
 } from '../api/field-problem.ts'
 import { schemaProblems } from './object-validation.ts'
-import type { StructuralSchema } from './structural-schema.ts'
+import type { Schema } from '../api/schema.ts'
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 
@@ -23,99 +23,101 @@ const structureOnly = [
  * The problems that keep a schema from being structural. Paths start at `field`. Source: "Specifying a structural
  * schema" in the CustomResourceDefinition guide, and apiextensions.k8s.io/v1 validation.
  */
-export function structuralProblems(schema: StructuralSchema, field: string): FieldProblem[] {
-  const found: FieldProblem[] = []
-  if (schema.type !== undefined && schema.type !== 'object') {
-    found.push(invalidAt(`${field}.type`, schema.type, 'must be object at the root'))
-    return found
+export function structuralProblems(schema: Schema, field: string): FieldProblem[] {
+  const { properties = {}, type } = schema
+  const at = `${field}.type`
+  if (type !== undefined && type !== 'object') {
+    return [invalidAt(at, type, 'must be object at the root')]
   }
-  const metadata = Object.keys(schema.properties?.['metadata']?.properties ?? {})
+  const found = type === undefined ? [requiredAt(at, 'must not be empty at the root')] : []
+  const metadata = Object.keys(properties['metadata']?.properties ?? {})
   if (metadata.some((name) => name !== 'name' && name !== 'generateName')) {
     const message =
       'must not specify anything other than name and generateName, but metadata is implicitly specified'
     found.push(forbiddenAt(`${field}.properties[metadata]`, message))
   }
-  if (schema.type === undefined)
-    found.push(requiredAt(`${field}.type`, 'must not be empty at the root'))
-  checkKeywords(schema, field, found)
-  checkParts(schema, field, found)
-  return found
+  return [...found, ...keywordProblems(schema, field), ...belowProblems(schema, field)]
 }
 
-function checkPart(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
-  const free =
+function partProblems([schema, field]: Part): FieldProblem[] {
+  const { type = '' } = schema
+  const isFree =
     schema['x-kubernetes-int-or-string'] === true ||
     schema['x-kubernetes-preserve-unknown-fields'] === true
-  if (schema.type === undefined || schema.type === '') {
-    if (!free)
-      into.push(requiredAt(`${field}.type`, 'must not be empty for specified object fields'))
-  } else if (!types.includes(schema.type)) {
-    into.push(unsupportedAt(`${field}.type`, schema.type, types))
+  const at = `${field}.type`
+  const found: FieldProblem[] = []
+  if (type !== '' && !types.includes(type)) found.push(unsupportedAt(at, type, types))
+  if (type === '' && !isFree) {
+    found.push(requiredAt(at, 'must not be empty for specified object fields'))
   }
-  checkKeywords(schema, field, into)
-  checkParts(schema, field, into)
+  return [...found, ...keywordProblems(schema, field), ...belowProblems(schema, field)]
 }
 
-function checkParts(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
-  const { properties = {}, additionalProperties, items } = schema
-  for (const [name, part] of Object.entries(properties)) {
-    checkPart(part, `${field}.properties[${name}]`, into)
-  }
-  if (typeof additionalProperties === 'object') {
-    checkPart(additionalProperties, `${field}.additionalProperties`, into)
-  }
-  if (items !== undefined) checkPart(items, `${field}.items`, into)
-  else if (schema.type === 'array') into.push(requiredAt(`${field}.items`, 'must be specified'))
-  checkListMap(schema, field, into)
-  for (const keyword of ['anyOf', 'allOf', 'oneOf'] as const) {
-    for (const [at, part] of (schema[keyword] ?? []).entries()) {
-      checkNested(part, `${field}.${keyword}[${at}]`, into)
-    }
-  }
-  if (schema.not !== undefined) checkNested(schema.not, `${field}.not`, into)
+/** A schema inside of another, and its path. */
+type Part = readonly [schema: Schema, field: string]
+
+const propertiesOf = ({ properties = {} }: Schema, field: string): Part[] =>
+  Object.entries(properties).map(([name, part]) => [part, `${field}.properties[${name}]`])
+
+const partAt = (part: boolean | Schema | undefined, field: string): Part[] =>
+  typeof part === 'object' ? [[part, field]] : []
+
+function belowProblems(schema: Schema, field: string): FieldProblem[] {
+  const { additionalProperties, items, not, type } = schema
+  const parts = [
+    ...propertiesOf(schema, field),
+    ...partAt(additionalProperties, `${field}.additionalProperties`),
+    ...partAt(items, `${field}.items`),
+  ]
+  const alternatives = (['anyOf', 'allOf', 'oneOf'] as const).flatMap((keyword) =>
+    (schema[keyword] ?? []).map((part, at): Part => [part, `${field}.${keyword}[${at}]`]),
+  )
+  const lacksItems = items === undefined && type === 'array'
+  return [
+    ...parts.flatMap(partProblems),
+    ...(lacksItems ? [requiredAt(`${field}.items`, 'must be specified')] : []),
+    ...listMapProblems(schema, field),
+    ...[...alternatives, ...partAt(not, `${field}.not`)].flatMap(nestedProblems),
+  ]
 }
 
-function checkNested(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
-  for (const keyword of structureOnly) {
-    if ((schema as Record<string, unknown>)[keyword] !== undefined) {
-      into.push(forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural'))
-    }
-  }
-  for (const [name, part] of Object.entries(schema.properties ?? {})) {
-    checkNested(part, `${field}.properties[${name}]`, into)
-  }
-  if (schema.items !== undefined) checkNested(schema.items, `${field}.items`, into)
+function nestedProblems([schema, field]: Part): FieldProblem[] {
+  return [
+    ...structureOnly
+      .filter((keyword) => schema[keyword] !== undefined)
+      .map((keyword) => forbiddenAt(`${field}.${keyword}`, 'must be empty to be structural')),
+    ...[...propertiesOf(schema, field), ...partAt(schema.items, `${field}.items`)].flatMap(
+      nestedProblems,
+    ),
+  ]
 }
 
-function checkKeywords(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
-  const keywords = schema as Record<string, unknown>
-  if (keywords['$ref'] !== undefined) {
-    into.push(forbiddenAt(`${field}.$ref`, '$ref is not supported'))
-  }
-  if (keywords['uniqueItems'] === true) {
+function keywordProblems(schema: Schema, field: string): FieldProblem[] {
+  const { $ref, additionalProperties, default: value, pattern, properties = {} } = schema
+  const found: FieldProblem[] = []
+  if ($ref !== undefined) found.push(forbiddenAt(`${field}.$ref`, '$ref is not supported'))
+  if (schema.uniqueItems === true) {
     const message =
       'uniqueItems cannot be set to true since the runtime complexity becomes quadratic'
-    into.push(forbiddenAt(`${field}.uniqueItems`, message))
+    found.push(forbiddenAt(`${field}.uniqueItems`, message))
   }
-  const listed = Object.keys(schema.properties ?? {}).length > 0
-  if (listed && schema.additionalProperties !== undefined) {
+  if (Object.keys(properties).length > 0 && additionalProperties !== undefined) {
     const message = 'additionalProperties and properties are mutual exclusive'
-    into.push(forbiddenAt(`${field}.additionalProperties`, message))
+    found.push(forbiddenAt(`${field}.additionalProperties`, message))
   }
-  if (schema.pattern !== undefined && !isExpression(schema.pattern)) {
+  if (pattern !== undefined && !isExpression(pattern)) {
     const message = "must be a valid regular expression, but isn't"
-    into.push(invalidAt(`${field}.pattern`, schema.pattern, message))
+    found.push(invalidAt(`${field}.pattern`, pattern, message))
   }
-  if (schema.default !== undefined) {
-    for (const problem of schemaProblems(schema.default, schema)) {
-      const { reason, message } = problem
-      into.push({
-        reason,
-        message,
-        field: [`${field}.default`, problem.field].filter(Boolean).join('.'),
-      })
-    }
-  }
+  const problems = value === undefined ? [] : schemaProblems(value, schema)
+  return [
+    ...found,
+    ...problems.map(({ reason, message, field: at }) => ({
+      reason,
+      message,
+      field: [`${field}.default`, at].filter(Boolean).join('.'),
+    })),
+  ]
 }
 
 function isExpression(pattern: string): boolean {
@@ -127,18 +129,19 @@ function isExpression(pattern: string): boolean {
   }
 }
 
-function checkListMap(schema: StructuralSchema, field: string, into: FieldProblem[]): void {
-  if (schema['x-kubernetes-list-type'] !== 'map') return
+function listMapProblems({ items, ...schema }: Schema, field: string): FieldProblem[] {
+  if (schema['x-kubernetes-list-type'] !== 'map') return []
   const keys = schema['x-kubernetes-list-map-keys'] ?? []
-  if (keys.length === 0) {
-    const message = 'must not be empty if x-kubernetes-list-type is map'
-    into.push(requiredAt(`${field}.x-kubernetes-list-map-keys`, message))
-  }
-  for (const key of keys) {
-    const property = schema.items?.properties?.[key]
-    if (property?.default !== undefined || schema.items?.required?.includes(key) === true) continue
-    const message =
-      'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'
-    into.push(requiredAt(`${field}.items.properties[${key}].default`, message))
-  }
+  const none = 'must not be empty if x-kubernetes-list-type is map'
+  const message =
+    'this property is in x-kubernetes-list-map-keys, so it must have a default or be a required property'
+  return [
+    ...(keys.length === 0 ? [requiredAt(`${field}.x-kubernetes-list-map-keys`, none)] : []),
+    ...keys
+      .filter((key) => {
+        const hasDefault = items?.properties?.[key]?.default !== undefined
+        return !hasDefault && items?.required?.includes(key) !== true
+      })
+      .map((key) => requiredAt(`${field}.items.properties[${key}].default`, message)),
+  ]
 }

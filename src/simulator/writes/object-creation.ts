@@ -1,21 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import type { Unstructured, ObjectMeta } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
-import { alreadyExists, badRequest, invalid, notFound, Refusal } from '../api/status-refusal.ts'
-import type { Storage } from '../storage/storage.ts'
-import { metadataProblems } from './metadata-rules.ts'
-import { generatedName, nameProblem } from './object-name.ts'
-import { kindShape } from './ownership/field-shape.ts'
-import { withOwners } from './ownership/ownership.ts'
 import {
-  checkRules,
-  named,
-  settledObject,
-  type WriteOptions,
-  type WriteTarget,
-} from './write-target.ts'
+  alreadyExists,
+  badRequest,
+  detailsOf,
+  notFound,
+  Refusal,
+  refuseInvalid,
+} from '../api/status-refusal.ts'
+import type { Storage } from '../storage/storage.ts'
+import { kindShape } from './field-shape.ts'
+import { withOwners } from './managed-fields.ts'
+import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
+import { checkRules, settledObject, type WriteOptions, type WriteTarget } from './write-target.ts'
 
 /** The status of new objects, in place of their creator's. Default `{}`. */
 const firstStatus: Readonly<Record<string, object>> = {
@@ -48,15 +49,11 @@ export function newObject(
 ): Unstructured {
   const { stored } = served
   const metadata = newMetadata(given.metadata, namespace, served)
-  if (metadata.resourceVersion !== undefined && metadata.resourceVersion !== '') {
+  if ((given.metadata.resourceVersion ?? '') !== '') {
     throw new Refusal(500, 'resourceVersion should not be set on objects to be created')
   }
   if (stored.namespaced) checkNamespace(storage, served, namespace, metadata.name)
-  const problem = nameProblem(stored, metadata.name)
-  const problems = [...(problem === undefined ? [] : [problem]), ...metadataProblems(metadata)]
-  if (problems.length > 0) {
-    throw invalid({ group: served.group, kind: served.kind, name: metadata.name }, problems)
-  }
+  refuseInvalid({ ...served, name: metadata.name }, metadataProblems(metadata, stored))
   const object = withFirstStatus(stored, settledObject(served, { ...given, metadata }, options))
   checkRules(served, object, undefined, 'object')
   return object
@@ -72,25 +69,15 @@ export function storeNew(
   if (!dryRun) return storage.create(served, object)
   const { metadata } = object
   if (storage.store(served.stored).get(objectKey(metadata)) !== undefined) {
-    throw alreadyExists({ ...named(served), name: metadata.name }, false)
+    throw alreadyExists({ ...served, name: metadata.name }, false)
   }
   const creationTimestamp = timestamp(Date.now())
   return { ...object, metadata: { ...metadata, uid: randomUUID(), creationTimestamp } }
 }
 
-/** Metadata that the server sets, whatever its creator sends. */
-const serverFields = [
-  'uid',
-  'creationTimestamp',
-  'generation',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'selfLink',
-] as const
-
 function newMetadata(given: ObjectMeta, namespace: string, served: ServedResource): ObjectMeta {
   const rest = Object.fromEntries(
-    Object.entries(given).filter(([field]) => !(serverFields as readonly string[]).includes(field)),
+    Object.entries(given).filter(([field]) => !serverMetadata.includes(field)),
   ) as unknown as ObjectMeta
   if ((rest.namespace ?? '') !== '' && rest.namespace !== namespace) {
     throw badRequest(
@@ -124,13 +111,10 @@ function checkNamespace(
   if (found === undefined) throw notFound({ ...namespaces, name: namespace })
   if (found.metadata.deletionTimestamp === undefined) return
   const problem = `unable to create new content in namespace ${namespace} because it is being terminated`
-  const what = served.group === '' ? served.resource : `${served.resource}.${served.group}`
-  throw new Refusal(403, `${what} "${name}" is forbidden: ${problem}`, {
+  throw new Refusal(403, `${groupResourceOf(served)} "${name}" is forbidden: ${problem}`, {
     reason: 'Forbidden',
     details: {
-      name,
-      ...(served.group === '' ? {} : { group: served.group }),
-      kind: served.resource,
+      ...detailsOf({ ...served, name }),
       causes: [
         {
           reason: 'NamespaceTerminating',

@@ -3,29 +3,20 @@ import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource, StoredResource } from '../api/served-resource.ts'
-import { badRequest, conflict, invalid } from '../api/status-refusal.ts'
+import { badRequest, conflict, refuseInvalid } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { metadataProblems } from './metadata-rules.ts'
-import { kindShape } from './ownership/field-shape.ts'
-import { withManagers, withOwners } from './ownership/ownership.ts'
+import { kindShape } from './field-shape.ts'
+import { withManagers, withOwners } from './managed-fields.ts'
+import { metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import {
   checkRules,
   currentObject,
-  named,
   settledObject,
-  type StrictRefusal,
+  type UpdateOptions,
   type WriteOptions,
   type WriteTarget,
 } from './write-target.ts'
-import { forbiddenAt } from '../api/field-problem.ts'
-
-/** Options of an update of an object or a subresource. */
-export interface UpdateOptions extends WriteOptions {
-  /** `''`, or `status`. */
-  readonly subresource: string
-  /** The refusal for unknown fields, if they are forbidden. */
-  readonly strictRefusal?: StrictRefusal
-}
+import { type FieldProblem, forbiddenAt } from '../api/field-problem.ts'
 
 /** Updates an object, as PUT does, and PATCH after the patch is applied. Throws the refusals of a kube-apiserver. */
 export function updateObject(
@@ -35,9 +26,9 @@ export function updateObject(
   options: UpdateOptions,
 ): Unstructured {
   const { served } = target
-  const { subresource, strictRefusal } = options
+  const { subresource } = options
   checkIdentity(target, given.metadata)
-  const settled = settledObject(served, given, options, strictRefusal)
+  const settled = settledObject(served, given, options)
   const current = currentObject(storage, target)
   checkPreconditions(target, given.metadata, current.metadata)
   const next = nextObject(served, current, settled, subresource)
@@ -99,29 +90,17 @@ export function checkPreconditions(
 ): void {
   if (given.uid !== undefined && given.uid !== '' && given.uid !== current.uid) {
     const problem = `Precondition failed: UID in precondition: ${given.uid}, UID in object meta: ${current.uid}`
-    throw conflict(
-      { ...named(served), name },
-      `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${problem}`,
-    )
+    const message = `StorageError: invalid object, Code: 4, AdditionalErrorMsg: ${problem}`
+    throw conflict({ ...served, name }, message)
   }
   const wanted = given.resourceVersion ?? ''
   if (wanted !== '' && wanted !== current.resourceVersion) {
-    throw conflict({ ...named(served), name })
+    throw conflict({ ...served, name })
   }
 }
 
-/** Metadata that only the server writes. */
-const serverFields = [
-  'namespace',
-  'generateName',
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'managedFields',
-] as const
+/** Metadata that no update changes. */
+const kept = new Set([...serverMetadata, 'namespace', 'generateName'])
 
 /** The result of a write, before managers and resource version are set. Throws if it breaks the rules of its kind. */
 export function nextObject(
@@ -131,8 +110,9 @@ export function nextObject(
   subresource: string,
 ): Unstructured {
   const next = changedObject(served.stored, current, given, subresource)
-  checkFinalizers(served, current.metadata, next.metadata)
-  checkMetadata(served, next.metadata)
+  const subject = { ...served, name: next.metadata.name }
+  refuseInvalid(subject, finalizerProblems(current.metadata, next.metadata))
+  refuseInvalid(subject, metadataProblems(next.metadata))
   checkRules(served, next, current, subresource === 'status' ? 'status' : 'object')
   return next
 }
@@ -143,17 +123,10 @@ function changedObject(
   given: Unstructured,
   subresource: string,
 ): Unstructured {
-  const kept = Object.fromEntries(
-    Object.entries(current.metadata).filter(([field]) =>
-      (serverFields as readonly string[]).includes(field),
-    ),
-  )
-  const own = Object.fromEntries(
-    Object.entries(given.metadata).filter(
-      ([field]) => !(serverFields as readonly string[]).includes(field),
-    ),
-  )
-  const metadata = { ...own, ...kept } as unknown as ObjectMeta
+  const metadata = Object.fromEntries([
+    ...Object.entries(given.metadata).filter(([field]) => !kept.has(field)),
+    ...Object.entries(current.metadata).filter(([field]) => kept.has(field)),
+  ]) as unknown as ObjectMeta
   if (subresource === 'status') {
     const { status } = given
     return {
@@ -177,18 +150,11 @@ function contentOf({ metadata: _metadata, status: _status, ...content }: Unstruc
   return content
 }
 
-function checkMetadata({ group, kind }: ServedResource, metadata: ObjectMeta): void {
-  const problems = metadataProblems(metadata)
-  if (problems.length > 0) throw invalid({ group, kind, name: metadata.name }, problems)
-}
-
-function checkFinalizers(served: ServedResource, current: ObjectMeta, next: ObjectMeta): void {
-  if (current.deletionTimestamp === undefined) return
+function finalizerProblems(current: ObjectMeta, next: ObjectMeta): FieldProblem[] {
+  if (current.deletionTimestamp === undefined) return []
   const added = (next.finalizers ?? []).filter((one) => !(current.finalizers ?? []).includes(one))
-  if (added.length === 0) return
+  if (added.length === 0) return []
   const list = added.map((one) => JSON.stringify(one)).join(', ')
   const message = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${list}}`
-  throw invalid({ group: served.group, kind: served.kind, name: next.name }, [
-    forbiddenAt('metadata.finalizers', message),
-  ])
+  return [forbiddenAt('metadata.finalizers', message)]
 }

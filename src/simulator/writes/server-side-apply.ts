@@ -6,37 +6,36 @@ import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
 import { newObject, storeNew } from './object-creation.ts'
 import { checkIdentity, checkPreconditions, nextObject, storeUpdate } from './object-update.ts'
+import { atomic, type FieldShape, kindShape, partsOf } from './field-shape.ts'
 import {
+  appliedFields,
   difference,
+  fieldChanges,
   fieldPaths,
   type FieldSet,
   intersection,
-  isEmpty,
-  union,
-} from './ownership/field-set.ts'
-import { type FieldShape, kindShape } from './ownership/field-shape.ts'
-import { appliedFields, fieldChanges, partsOf, withItems } from './ownership/object-fields.ts'
-import {
   isSameManager,
-  managerWithout,
+  isWithin,
   type Manager,
   managerOf,
+  managersWithout,
   ownable,
   ownersBeforeApply,
+  stepOf,
+  union,
+  withItems,
   withManagers,
   type Writer,
-} from './ownership/ownership.ts'
+} from './managed-fields.ts'
 import {
   currentObject,
   settledObject,
-  type WriteOptions,
+  type UpdateOptions,
   type WriteTarget,
 } from './write-target.ts'
 
 /** Options of an apply. */
-export interface ApplyOptions extends WriteOptions {
-  /** `''`, or `status`. */
-  readonly subresource: string
+export interface ApplyOptions extends UpdateOptions {
   /** Whether to take over fields of other managers. */
   readonly force: boolean
 }
@@ -57,10 +56,7 @@ export function applyObject(
   const shape = kindShape(storage.registry.captured, served)
   checkDeclared(given, shape, served)
   const writer: Writer = { served, shape, manager, subresource }
-  const self = {
-    ...managerOf(writer, 'Apply'),
-    fields: ownable(appliedFields(given, shape), writer),
-  }
+  const self = managerOf(writer, 'Apply', ownable(appliedFields(given, shape), writer))
   const exists = storage.store(served.stored).get(objectKey({ namespace, name })) !== undefined
   if (!exists) checkIdentity(target, given.metadata)
   if (!exists && subresource === '') {
@@ -85,27 +81,25 @@ export function applyObject(
   const changes = fieldChanges(current, next, shape)
   const set = ownable(changes.set, writer)
   const conflicts = others
-    .map((one) => ({ manager: one, fields: intersection(one.fields, set) }))
-    .filter(({ fields }) => !isEmpty(fields))
+    .map((one) => ({ ...one, fields: intersection(one.fields, set) }))
+    .filter(({ fields }) => fields.size > 0)
   if (conflicts.length > 0 && !options.force) throw applyConflict(conflicts)
+  const isSame = old !== undefined && isEqual(old.fields, self.fields)
+  if (isSame && equalJson(next, current)) return { object: current, created: false }
   const owners = [
-    ...others.map((one) => managerWithout(one, union(set, changes.removed))),
-    sameFields(old, self) ? { ...self, time: old?.time } : self,
+    ...managersWithout(managers, old, union(set, changes.removed)),
+    isSame ? { ...self, time: old.time } : self,
   ]
-  const unchanged = equalJson(next, current) && sameFields(old, self)
-  if (unchanged) return { object: current, created: false }
   const object = storeUpdate(storage, target, withManagers(next, owners), options)
   return { object, created: false }
 }
 
-function sameFields(a: Manager | undefined, b: Manager): boolean {
-  if (a === undefined) return false
-  return isEmpty(difference(a.fields, b.fields)) && isEmpty(difference(b.fields, a.fields))
-}
+const isEqual = (a: FieldSet, b: FieldSet): boolean =>
+  a.size === b.size && [...a].every((path) => b.has(path))
 
 /** The fields that a manager applied before and omits now, and that no other manager owns. */
 function droppedFields(old: Manager | undefined, owners: readonly Manager[]): FieldSet {
-  const before = old?.fields ?? { owned: false, parts: new Map() }
+  const before: FieldSet = old?.fields ?? new Set()
   return owners.reduce((fields, owner) => difference(fields, withItems(owner.fields)), before)
 }
 
@@ -141,16 +135,10 @@ function checkDeclared(
   throw new Refusal(500, message)
 }
 
-/** Fields of another manager that an apply would change. */
-interface OwnershipConflict {
-  readonly manager: Manager
-  readonly fields: FieldSet
-}
-
-/** A 409 with a cause for each field. */
-function applyConflict(conflicts: readonly OwnershipConflict[]): Refusal {
-  const causes = conflicts.flatMap(({ manager, fields }) =>
-    fieldPaths(fields).map((field) => ({ with: nameOf(manager), field })),
+/** A 409 with a cause for each field of another manager that an apply would change. */
+function applyConflict(conflicts: readonly Manager[]): Refusal {
+  const causes = conflicts.flatMap((manager) =>
+    fieldPaths(manager.fields).map((field) => ({ with: nameOf(manager), field })),
   )
   const [first] = causes
   const blocks = [...Map.groupBy(causes, (cause) => cause.with)]
@@ -183,7 +171,7 @@ function mergeApplied(live: unknown, applied: unknown, shape: FieldShape): unkno
   if (shape.kind === 'map' && isJsonObject(live) && isJsonObject(applied)) {
     const members = new Map(Object.entries(live))
     for (const [name, value] of Object.entries(applied)) {
-      const part = shape.member(name) ?? { kind: 'atomic' }
+      const part = shape.member(name) ?? atomic
       members.set(name, mergeApplied(members.get(name), value, part))
     }
     return Object.fromEntries(members)
@@ -200,7 +188,7 @@ function mergedList(
 ): unknown[] {
   const old = partsOf(live, shape) ?? new Map()
   const fresh = partsOf(applied, shape) ?? new Map()
-  const item: FieldShape = shape.kind === 'keyed' ? shape.item : { kind: 'atomic' }
+  const item: FieldShape = shape.kind === 'keyed' ? shape.item : atomic
   const merged: unknown[] = []
   const placed = new Set<string>()
   const place = (name: string): void => {
@@ -223,18 +211,16 @@ function mergedList(
 }
 
 /** Removes fields from a value; `undefined` if nothing is left. A removed item takes all its fields with it. */
-function withoutFields(value: unknown, fields: FieldSet, shape: FieldShape): unknown {
+function withoutFields(value: unknown, fields: FieldSet, shape: FieldShape, path = ''): unknown {
   const parts = partsOf(value, shape)
-  if (parts === undefined) return fields.owned ? undefined : value
-  const kept: (readonly [string, unknown])[] = []
-  for (const [name, part] of parts) {
-    const gone = fields.parts.get(name)
-    if (gone === undefined || isEmpty(gone)) kept.push([name, part.value])
-    else if (!(gone.owned && !name.startsWith('f:'))) {
-      const left = withoutFields(part.value, gone, part.shape)
-      if (left !== undefined) kept.push([name, left])
-    }
-  }
+  if (parts === undefined) return fields.has(path) ? undefined : value
+  const kept = [...parts].flatMap(([name, part]): [string, unknown][] => {
+    const at = stepOf(path, name)
+    if (![...fields].some((field) => isWithin(field, at))) return [[name, part.value]]
+    if (fields.has(at) && !name.startsWith('f:')) return []
+    const left = withoutFields(part.value, fields, part.shape, at)
+    return left === undefined ? [] : [[name, left]]
+  })
   if (kept.length === 0 && parts.size > 0) return undefined
   return Array.isArray(value)
     ? kept.map(([, part]) => part)

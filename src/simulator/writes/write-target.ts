@@ -1,7 +1,7 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { ObjectRules, ServedResource } from '../api/served-resource.ts'
-import { badRequest, invalid, notFound } from '../api/status-refusal.ts'
+import { badRequest, notFound, refuseInvalid } from '../api/status-refusal.ts'
 import { definitionRules } from '../definitions/definition-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { builtInRules } from './kinds/built-in-rules.ts'
@@ -24,13 +24,15 @@ export interface WriteOptions {
   readonly fieldValidation: 'Ignore' | 'Warn' | 'Strict'
   /** Receives warnings for the client. */
   readonly warn: (text: string) => void
+  /** Makes the refusal for unknown fields, if its form differs from that of a decoded body. */
+  readonly strictRefusal?: (problem: string) => Error
 }
 
-/** `group` and `resource` of a refusal. */
-export const named = ({
-  group,
-  resource,
-}: ServedResource): { readonly group: string; readonly resource: string } => ({ group, resource })
+/** Options of a write to an object or a subresource. */
+export interface UpdateOptions extends WriteOptions {
+  /** `''`, or `status`. */
+  readonly subresource: string
+}
 
 /** The current object in the requested version. Throws 404. */
 export function currentObject(
@@ -38,7 +40,7 @@ export function currentObject(
   { served, namespace, name }: WriteTarget,
 ): Unstructured {
   const found = storage.store(served.stored).get(objectKey({ namespace, name }))
-  if (found === undefined) throw notFound({ ...named(served), name })
+  if (found === undefined) throw notFound({ ...served, name })
   return served.stored.convert(readObject(found, served.stored), served.apiVersion)
 }
 
@@ -48,15 +50,11 @@ function rulesOf({ rules, stored }: ServedResource): ObjectRules | undefined {
   return stored.custom ? rules : builtInRules(stored.groupResource)
 }
 
-/** Makes the refusal for unknown fields, in the form of the request. */
-export type StrictRefusal = (problem: string) => Error
-
 /** Fills in defaults and drops unknown fields. Throws if unknown fields are forbidden. */
 export function settledObject(
   served: ServedResource,
   given: Unstructured,
-  { fieldValidation, warn }: WriteOptions,
-  refusal: StrictRefusal = cannotBeHandled(served),
+  { fieldValidation, strictRefusal, warn }: WriteOptions,
 ): Unstructured {
   const rules = rulesOf(served)
   if (rules === undefined) return given
@@ -64,16 +62,16 @@ export function settledObject(
   const settled = rules.settle(given, unknown)
   const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`)
   if (problems.length > 0 && fieldValidation === 'Strict') {
-    throw refusal(`strict decoding error: ${problems.join(', ')}`)
+    const problem = `strict decoding error: ${problems.join(', ')}`
+    const { kind, version } = served
+    throw (
+      strictRefusal?.(problem) ??
+      badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`)
+    )
   }
   if (fieldValidation === 'Warn') for (const problem of problems) warn(problem)
   return settled
 }
-
-const cannotBeHandled =
-  ({ kind, version }: ServedResource): StrictRefusal =>
-  (problem) =>
-    badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`)
 
 /** Throws 422 if the object breaks the rules of its kind. */
 export function checkRules(
@@ -83,7 +81,5 @@ export function checkRules(
   part: 'object' | 'status',
 ): void {
   const problems = rulesOf(served)?.problems(object, previous, part) ?? []
-  if (problems.length === 0) return
-  const { group, kind } = served
-  throw invalid({ group, kind, name: object.metadata.name }, problems)
+  refuseInvalid({ ...served, name: object.metadata.name }, problems)
 }

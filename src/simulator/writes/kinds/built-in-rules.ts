@@ -9,7 +9,7 @@ import {
   invalidAt,
   requiredAt,
 } from '../../api/field-problem.ts'
-import { label, subdomain } from '../object-name.ts'
+import { label, subdomain } from '../../schema/metadata-rules.ts'
 import {
   all,
   atLeast,
@@ -34,7 +34,7 @@ import {
   required,
   requiredIf,
   unique,
-} from './field-checks.ts'
+} from '../../schema/field-checks.ts'
 import { podChecks } from './pod-checks.ts'
 import { workloadChecks } from './workload-checks.ts'
 
@@ -238,7 +238,7 @@ const host: Check = (value, path) => {
   if (isEmpty(value)) return []
   const text = String(value)
   if (isIP(text) > 0) return [invalidAt(path, value, 'must be a DNS name, not an IP address')]
-  const problem = subdomain.problem(text.replace(/^\*\./, ''))
+  const problem = subdomain(text.replace(/^\*\./, ''))
   return problem === undefined ? [] : [invalidAt(path, text, problem)]
 }
 

@@ -1,7 +1,7 @@
 import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
 import { equalJson } from '../../api/json.ts'
 import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/field-problem.ts'
-import { label, type NameRule, subdomain } from '../object-name.ts'
+import { label, type NameRule, subdomain } from '../../schema/metadata-rules.ts'
 import {
   all,
   atLeast,
@@ -23,7 +23,7 @@ import {
   required,
   unique,
   userId,
-} from './field-checks.ts'
+} from '../../schema/field-checks.ts'
 
 /** The handlers of probes and hooks, and their required fields. */
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const
@@ -61,12 +61,11 @@ const probedOnce = handled({
   successThreshold: [atLeast(0), invalidIf((value) => !isEmpty(value) && value !== 1, 'must be 1')],
 })
 
-const environmentName: NameRule = {
-  problem: (name) =>
-    /^[ -<>-~]+$/.test(name)
-      ? undefined
-      : "a valid environment variable name must consist only of printable ASCII characters other than '='",
-}
+const environmentName: NameRule = (name) =>
+  /^[ -<>-~]+$/.test(name)
+    ? undefined
+    : "a valid environment variable name must consist only of printable ASCII characters other than '='"
+
 const sources = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef']
 
 const environmentSource: Check = (value, path, parent) => {
@@ -95,7 +94,7 @@ const environmentOrigin: Check = (value, path) => {
 const keyReference: Checks = {
   key: required(),
   name: (value, path) => {
-    const problem = subdomain.problem(typeof value === 'string' ? value : '')
+    const problem = subdomain(typeof value === 'string' ? value : '')
     return problem === undefined ? [] : [invalidAt(path, value ?? '', problem)]
   },
 }

@@ -23,7 +23,7 @@ import {
   oneOf,
   problemsOf,
   required,
-} from './field-checks.ts'
+} from '../../schema/field-checks.ts'
 import { podTemplate } from './pod-checks.ts'
 
 /** The differences between the workloads of `apps`. */

@@ -1,11 +1,8 @@
 import { isJsonObject } from '../../../lib/json.ts'
-import type { Schema } from '../../api/captured-api.ts'
+import type { KindSchema } from '../../api/captured-api.ts'
 import { equalJson } from '../../api/json.ts'
-import { type KindSchema, resolvedSchema } from '../../api/kind-schema.ts'
+import { memberSchema, resolvedSchema, type Schema, type Schemas } from '../../api/schema.ts'
 import { badRequest } from '../../api/status-refusal.ts'
-
-/** Finds schemas by reference. */
-type Schemas = KindSchema['schemas']
 
 /**
  * Applies a strategic merge patch: a merge patch in which lists merge by item if their schema has an
@@ -19,12 +16,6 @@ export function strategicMergePatch(
   { root, schemas }: KindSchema,
 ): unknown {
   return merge(target, patch, root, schemas)
-}
-
-function fieldSchema(schema: Schema | undefined, name: string): Schema | undefined {
-  const properties = schema?.['properties'] as Schemas | undefined
-  const additional = schema?.['additionalProperties']
-  return properties?.[name] ?? (isJsonObject(additional) ? additional : undefined)
 }
 
 /** The list that a directive such as `$setElementOrder/containers` names; `undefined` for other members. */
@@ -61,7 +52,7 @@ function merge(
     if (name.startsWith('$')) continue
     if (value === null) entries.delete(name)
     else {
-      const part = fieldSchema(whole, name)
+      const part = memberSchema(whole, name)
       const old = entries.get(name)
       const merged = Array.isArray(value)
         ? mergeLists(old, value, part, schemas)
@@ -74,16 +65,13 @@ function merge(
     if (list === undefined || !Array.isArray(order)) continue
     entries.set(
       list,
-      inOrder(entries.get(list), order, fields[list], keyOf(fieldSchema(whole, list))),
+      inOrder(entries.get(list), order, fields[list], memberSchema(whole, list)?.[mergeKey]),
     )
   }
   return Object.fromEntries(entries)
 }
 
-function keyOf(schema: Schema | undefined): string | undefined {
-  const key = schema?.['x-kubernetes-patch-merge-key']
-  return typeof key === 'string' ? key : undefined
-}
+const mergeKey = 'x-kubernetes-patch-merge-key'
 
 function withoutValues(list: unknown, removed: unknown): unknown {
   return Array.isArray(list) && Array.isArray(removed)
@@ -132,11 +120,9 @@ function mergeLists(
   schema: Schema | undefined,
   schemas: Schemas,
 ): unknown[] {
-  const strategy = schema?.['x-kubernetes-patch-strategy']
-  const key = keyOf(schema)
-  const items = schema?.['items'] as Schema | undefined
+  const { items, [mergeKey]: key, 'x-kubernetes-patch-strategy': strategy } = schema ?? {}
   const replaces = patch.some((item) => isJsonObject(item) && item['$patch'] === 'replace')
-  const merges = typeof strategy === 'string' && strategy.split(',').includes('merge')
+  const merges = strategy?.split(',').includes('merge') === true
   if (!merges || replaces || (key === undefined && !Array.isArray(target))) {
     return patch.filter((item) => !isJsonObject(item) || item['$patch'] === undefined)
   }

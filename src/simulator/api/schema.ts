@@ -1,18 +1,21 @@
-/** A structural schema of a CustomResourceDefinition (apiextensions.k8s.io/v1 JSONSchemaProps). */
-export interface StructuralSchema {
+/** A schema: of an OpenAPI v3 document, or the structural schema of a CustomResourceDefinition. */
+export interface Schema {
+  readonly $ref?: string
   readonly type?: string
   readonly format?: string
+  readonly description?: string
   readonly nullable?: boolean
   readonly default?: unknown
   readonly enum?: readonly unknown[]
-  readonly properties?: Readonly<Record<string, StructuralSchema>>
-  readonly additionalProperties?: boolean | StructuralSchema
+  readonly properties?: Schemas
+  readonly additionalProperties?: boolean | Schema
   readonly required?: readonly string[]
   readonly minProperties?: number
   readonly maxProperties?: number
-  readonly items?: StructuralSchema
+  readonly items?: Schema
   readonly minItems?: number
   readonly maxItems?: number
+  readonly uniqueItems?: boolean
   readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
@@ -21,23 +24,41 @@ export interface StructuralSchema {
   readonly maximum?: number
   readonly exclusiveMaximum?: boolean
   readonly multipleOf?: number
-  readonly allOf?: readonly StructuralSchema[]
-  readonly anyOf?: readonly StructuralSchema[]
-  readonly oneOf?: readonly StructuralSchema[]
-  readonly not?: StructuralSchema
+  readonly allOf?: readonly Schema[]
+  readonly anyOf?: readonly Schema[]
+  readonly oneOf?: readonly Schema[]
+  readonly not?: Schema
   readonly 'x-kubernetes-int-or-string'?: boolean
   readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
   readonly 'x-kubernetes-embedded-resource'?: boolean
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
   readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic'
+  readonly 'x-kubernetes-patch-merge-key'?: string
+  readonly 'x-kubernetes-patch-strategy'?: string
+  readonly 'x-kubernetes-group-version-kind'?: readonly {
+    readonly group: string
+    readonly version: string
+    readonly kind: string
+  }[]
+  readonly 'x-kubernetes-selectable-fields'?: readonly object[]
 }
 
+/** Schemas by name: those of a document, or the members of an object. */
+export type Schemas = Readonly<Record<string, Schema>>
+
 /** The schema of a member of an object; `undefined` if the schema does not declare the member. */
-export function memberSchema(schema: StructuralSchema, name: string): StructuralSchema | undefined {
-  const { properties = {}, additionalProperties } = schema
+export function memberSchema(schema: Schema | undefined, name: string): Schema | undefined {
+  const { properties = {}, additionalProperties } = schema ?? {}
   if (Object.hasOwn(properties, name)) return properties[name]
   return typeof additionalProperties === 'object' ? additionalProperties : undefined
+}
+
+/** Follows `$ref`, and `allOf` with one element: the two forms in which Kubernetes refers to a schema. */
+export function resolvedSchema(schema: Schema, schemas: Schemas): Schema {
+  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref
+  if (reference === undefined) return schema
+  return schemas[reference.slice(reference.lastIndexOf('/') + 1)] ?? schema
 }
 
 /** The path of a value: member names and list positions. */

@@ -5,11 +5,11 @@ import {
   hashOf,
   type OpenApi,
   resourceList,
-} from '../../api/discovery.ts'
-import type { ResourceRegistry } from '../../api/resource-registry.ts'
-import { methodNotAllowed, noSuchResource } from '../../api/status-refusal.ts'
-import { wantsAggregated } from '../accept-header.ts'
-import { beginJson, type Exchange, sendJson, sendText } from '../exchange.ts'
+} from '../api/discovery.ts'
+import type { ResourceRegistry } from '../api/resource-registry.ts'
+import { methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
+import { wantsAggregated } from './accept-header.ts'
+import { beginJson, type Exchange, sendJson, sendText } from './exchange.ts'
 
 /** The inputs of the discovery and OpenAPI routes. */
 export interface ApiDescription {
@@ -65,7 +65,7 @@ function sendDiscovery(
   exchange: Exchange,
   registry: ResourceRegistry,
 ): void {
-  if (!wantsAggregated(exchange.request.headers.accept)) {
+  if (!wantsAggregated(exchange)) {
     sendJson(exchange, 200, path === '/api' ? registry.captured.api : groupList(registry), {
       vary: 'Accept',
     })

@@ -1,6 +1,6 @@
-import { fieldsOf, type Fields } from '../../../kubernetes/fields.ts'
-import { isRawJson } from '../../../lib/json.ts'
-import { equalJson } from '../../api/json.ts'
+import { fieldsOf, type Fields } from '../../kubernetes/fields.ts'
+import { isRawJson } from '../../lib/json.ts'
+import { equalJson } from '../api/json.ts'
 import {
   duplicateAt,
   type FieldProblem,
@@ -8,9 +8,8 @@ import {
   invalidAt,
   requiredAt,
   unsupportedAt,
-} from '../../api/field-problem.ts'
-import { keyProblems, valueProblems } from '../metadata-rules.ts'
-import type { NameRule } from '../object-name.ts'
+} from '../api/field-problem.ts'
+import { keyProblems, type NameRule, valueProblems } from './metadata-rules.ts'
 
 /** The value at the same path in the previous version; `undefined` for new objects and for the items of lists. */
 export type Previous = { readonly value: unknown } | undefined
@@ -30,7 +29,7 @@ export type Check = (
 export type Checks = { readonly [path: string]: AnyCheck }
 
 /** In a list, the first check that finds problems is the last. */
-type AnyCheck = Check | Checks | readonly AnyCheck[]
+export type AnyCheck = Check | Checks | readonly AnyCheck[]
 
 /** Runs the checks on an object whose path is `at`. */
 export function problemsOf(
@@ -168,21 +167,19 @@ export const oneOf =
 /** A name that satisfies a rule. Skips empty names. */
 export const named = (name: NameRule): Check =>
   rule(
-    (value) => value === '' || name.problem(String(value)) === undefined,
-    (value) => name.problem(String(value)) ?? '',
+    (value) => value === '' || name(String(value)) === undefined,
+    (value) => name(String(value)) ?? '',
   )
 
 /** The name of a port: an IANA service name. */
-export const portName: Check = named({
-  problem: (name) => {
-    if (name.length > 15) return 'must be no more than 15 characters'
-    if (!/^[-a-z0-9]+$/.test(name)) {
-      return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'
-    }
-    if (!/[a-z]/.test(name)) return 'must contain at least one letter (a-z)'
-    if (name.includes('--')) return 'must not contain consecutive hyphens'
-    return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : undefined
-  },
+export const portName: Check = named((name) => {
+  if (name.length > 15) return 'must be no more than 15 characters'
+  if (!/^[-a-z0-9]+$/.test(name)) {
+    return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)'
+  }
+  if (!/[a-z]/.test(name)) return 'must contain at least one letter (a-z)'
+  if (name.includes('--')) return 'must not contain consecutive hyphens'
+  return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : undefined
 })
 
 /** A port by its number or its name. */

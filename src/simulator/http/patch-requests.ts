@@ -1,31 +1,38 @@
 import { parse as parseYaml } from 'yaml'
-import type { Unstructured } from '../../../kubernetes/object.ts'
-import { isJsonObject } from '../../../lib/json.ts'
-import { exactInteger, parseJson } from '../../api/json.ts'
-import { kindSchema } from '../../api/kind-schema.ts'
-import { badRequest, invalid, Refusal } from '../../api/status-refusal.ts'
-import { updateObject } from '../../writes/object-update.ts'
-import { jsonPatch, JsonPatchError, mergePatch } from '../../writes/patch/json-patch.ts'
-import { strategicMergePatch } from '../../writes/patch/strategic-merge-patch.ts'
-import { applyObject } from '../../writes/server-side-apply.ts'
-import { currentObject } from '../../writes/write-target.ts'
-import { checkedObject, contentType, readBody } from '../request-body.ts'
-import { type ObjectRequest, requestedRepresentation, sendObject } from './object-requests.ts'
-import { writeOptions } from './write-parameters.ts'
-import { type FieldProblem, forbiddenAt, requiredAt } from '../../api/field-problem.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { exactInteger, parseJson } from '../api/json.ts'
+import { kindSchema } from '../api/captured-api.ts'
+import { badRequest, Refusal } from '../api/status-refusal.ts'
+import { updateObject } from '../writes/object-update.ts'
+import { jsonPatch, JsonPatchError, mergePatch } from '../writes/patch/json-patch.ts'
+import { strategicMergePatch } from '../writes/patch/strategic-merge-patch.ts'
+import { applyObject } from '../writes/server-side-apply.ts'
+import { currentObject } from '../writes/write-target.ts'
+import { representationOf } from './accept-header.ts'
+import { checkedObject, contentType, readBody } from './request-body.ts'
+import {
+  refuseOptions,
+  type ResourceRequest,
+  sendObject,
+  writeOptions,
+} from './resource-request.ts'
+import { forbiddenAt, requiredAt } from '../api/field-problem.ts'
 
 /** Patches an object or a subresource in one of the four ways. */
-export async function patchObject(request: ObjectRequest): Promise<void> {
+export async function patchObject(request: ResourceRequest): Promise<void> {
   const { exchange, storage, served, subresource } = request
   const body = await readBody(exchange.request)
-  const shown = requestedRepresentation(request)
+  const shown = representationOf(exchange, false)
   if (contentType(exchange.request) === applyType) {
     const { object, created } = apply(request, body)
     sendObject(request, created ? 201 : 200, object, shown)
     return
   }
   if (exchange.params.has('force')) {
-    throw invalidOptions(forbiddenAt('force', 'may not be specified for non-apply patch'))
+    refuseOptions('PatchOptions', [
+      forbiddenAt('force', 'may not be specified for non-apply patch'),
+    ])
   }
   const patch = patchOf(request, body)
   const patched = checkedObject(patch(currentObject(storage, request)), served)
@@ -40,11 +47,11 @@ export async function patchObject(request: ObjectRequest): Promise<void> {
 
 const applyType = 'application/apply-patch+yaml'
 
-function apply(request: ObjectRequest, body: Buffer): ReturnType<typeof applyObject> {
+function apply(request: ResourceRequest, body: Buffer): ReturnType<typeof applyObject> {
   const { exchange, storage, served, subresource } = request
   const { params } = exchange
   if ((params.get('fieldManager') ?? '') === '') {
-    throw invalidOptions(requiredAt('fieldManager', 'is required for apply patch'))
+    refuseOptions('PatchOptions', [requiredAt('fieldManager', 'is required for apply patch')])
   }
   const value = configuration(body)
   const given = isJsonObject(value) ? value : {}
@@ -82,9 +89,6 @@ function exactNumbers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, exactNumbers(part)]))
 }
 
-const invalidOptions = (problem: FieldProblem): Refusal =>
-  invalid({ group: 'meta.k8s.io', kind: 'PatchOptions', name: '' }, [problem])
-
 const notDecoded = (patched: object, problem: string): Refusal => {
   const cause = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${problem}`
   return new Refusal(422, ` "" is invalid: patch: ${cause}`, {
@@ -95,28 +99,24 @@ const notDecoded = (patched: object, problem: string): Refusal => {
 
 /** Reads a patch of the request's media type. Throws 415 for an unknown type and 400 for an invalid body. */
 export function patchOf(
-  { exchange, served, storage }: ObjectRequest,
+  { exchange, served, storage }: ResourceRequest,
   body: Buffer,
 ): (current: Unstructured) => unknown {
   const type = contentType(exchange.request)
-  const schema = kindSchema(storage.registry.captured, served)
-  switch (type) {
-    case 'application/merge-patch+json': {
-      const patch = parsedPatch(body)
-      return (current) => mergePatch(current, patch)
-    }
-    case 'application/json-patch+json': {
-      const patch = parsedPatch(body)
-      return (current) => jsonPatched(current, patch)
-    }
-    case 'application/strategic-merge-patch+json': {
-      if (served.stored.custom) throw unsupportedMediaType()
-      const patch = parsedPatch(body)
-      return (current) => strategicMergePatch(current, patch, schema)
-    }
-    default:
-      throw unsupportedMediaType()
+  if (type === 'application/merge-patch+json') {
+    const patch = parsedPatch(body)
+    return (current) => mergePatch(current, patch)
   }
+  if (type === 'application/json-patch+json') {
+    const patch = parsedPatch(body)
+    return (current) => jsonPatched(current, patch)
+  }
+  if (type === 'application/strategic-merge-patch+json' && !served.stored.custom) {
+    const patch = parsedPatch(body)
+    const schema = kindSchema(storage.registry.captured, served)
+    return (current) => strategicMergePatch(current, patch, schema)
+  }
+  throw unsupportedMediaType()
 }
 
 const unsupportedMediaType = (): Refusal =>

@@ -1,0 +1,177 @@
+import {
+  type FieldSelector,
+  FieldSelectorError,
+  parseFieldSelector,
+} from '../../kubernetes/field-selector.ts'
+import {
+  LabelSelectorError,
+  matchesLabels,
+  parseLabelSelector,
+} from '../../kubernetes/label-selector.ts'
+import { type FieldProblem, forbiddenAt, unsupportedAt } from '../api/field-problem.ts'
+import { badRequest, Refusal, refuseInvalid } from '../api/status-refusal.ts'
+import type { SelectableFields } from '../api/selectable-fields.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+import { flag } from './exchange.ts'
+
+/** The query parameters of LIST and WATCH, checked. */
+export interface ListQuery {
+  readonly watch: boolean
+  readonly labelSelector: string
+  readonly fieldSelector: string
+  /** `undefined` if it is absent or `''`. */
+  readonly revision: number | undefined
+  readonly match: '' | 'Exact' | 'NotOlderThan'
+  /** 0: no limit. */
+  readonly limit: number
+  /** `''` if it is absent. */
+  readonly continue: string
+  readonly allowWatchBookmarks: boolean
+  readonly sendInitialEvents: boolean | undefined
+  /** 0: the server's default. */
+  readonly timeoutSeconds: number
+}
+
+/** Reads and checks the parameters. Throws 400 and 422, as a kube-apiserver does. */
+export function listQuery(params: URLSearchParams): ListQuery {
+  const watch = flag(params, 'watch')
+  const initial = params.has('sendInitialEvents') ? flag(params, 'sendInitialEvents') : undefined
+  const match = params.get('resourceVersionMatch') ?? ''
+  const version = params.get('resourceVersion') ?? ''
+  const continued = watch ? '' : (params.get('continue') ?? '')
+  const problems = watch
+    ? watchProblems(initial, match)
+    : listProblems({ initial, match, version, continued })
+  refuseInvalid({ group: 'meta.k8s.io', kind: 'ListOptions', name: '' }, problems)
+  return {
+    watch,
+    labelSelector: params.get('labelSelector') ?? '',
+    fieldSelector: params.get('fieldSelector') ?? '',
+    revision: version === '' ? undefined : revisionOf(version, watch),
+    match: match as ListQuery['match'],
+    limit: Math.max(0, integer(params, 'limit')),
+    continue: continued,
+    allowWatchBookmarks: flag(params, 'allowWatchBookmarks'),
+    sendInitialEvents: initial,
+    timeoutSeconds: integer(params, 'timeoutSeconds'),
+  }
+}
+
+function integer(params: URLSearchParams, name: string): number {
+  const value = params.get(name) ?? ''
+  if (value === '') return 0
+  if (!/^[+-]?\d{1,15}$/.test(value)) {
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`)
+  }
+  return Number(value)
+}
+
+function revisionOf(version: string, watch: boolean): number {
+  if (/^\d{1,15}$/.test(version)) return Number(version)
+  const problem = `resourceVersion: Invalid value: ${JSON.stringify(version)}: strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`
+  throw watch ? new Refusal(500, problem) : badRequest(`invalid resource version: ${problem}`)
+}
+
+interface ListMatch {
+  readonly initial: boolean | undefined
+  readonly match: string
+  readonly version: string
+  readonly continued: string
+}
+
+const field = 'resourceVersionMatch'
+
+function listProblems({ initial, match, version, continued }: ListMatch): FieldProblem[] {
+  const problems: FieldProblem[] = []
+  if (match !== '') {
+    if (version === '') {
+      problems.push(forbiddenAt(field, `${field} is forbidden unless resourceVersion is provided`))
+    }
+    if (continued !== '') {
+      problems.push(forbiddenAt(field, `${field} is forbidden when continue is provided`))
+    }
+    if (match !== 'Exact' && match !== 'NotOlderThan') {
+      problems.push(unsupportedAt(field, match, ['Exact', 'NotOlderThan', '']))
+    }
+    if (match === 'Exact' && version === '0') {
+      problems.push(forbiddenAt(field, `${field} "exact" is forbidden for resourceVersion "0"`))
+    }
+  }
+  if (initial !== undefined) {
+    problems.push(forbiddenAt('sendInitialEvents', 'sendInitialEvents is forbidden for list'))
+  }
+  return problems
+}
+
+function watchProblems(initial: boolean | undefined, match: string): FieldProblem[] {
+  if (match === (initial === undefined ? '' : 'NotOlderThan')) return []
+  const message =
+    initial === undefined
+      ? `${field} is forbidden for watch unless sendInitialEvents is provided`
+      : `sendInitialEvents requires setting ${field} to NotOlderThan`
+  return [forbiddenAt(field, message)]
+}
+
+/** The objects of a resource that a request selects. */
+export interface Selection {
+  /** `''` for all namespaces. */
+  readonly namespace: string
+  /** `undefined` without selectors: every object of the namespace matches. */
+  readonly test: ((object: StoredObject) => boolean) | undefined
+}
+
+/** The selection of a request. Throws 400 for invalid selectors. */
+export function selectionOf(
+  { stored }: ServedResource,
+  namespace: string,
+  { labelSelector, fieldSelector }: ListQuery,
+): Selection {
+  try {
+    const labels = parseLabelSelector(labelSelector)
+    const fields = parseFieldSelector(fieldSelector)
+    const byField = fieldTest(fields, stored.fields)
+    if (labels.length === 0 && fields.length === 0) return { namespace, test: undefined }
+    return { namespace, test: (object) => matchesLabels(labels, object.labels) && byField(object) }
+  } catch (error) {
+    if (error instanceof LabelSelectorError) {
+      throw badRequest(`unable to parse requirement: ${error.message}`)
+    }
+    if (error instanceof FieldSelectorError) {
+      throw badRequest(`invalid selector: '${fieldSelector}'; can't understand '${fieldSelector}'`)
+    }
+    throw error
+  }
+}
+
+/** Whether an object exists and is selected. */
+export function isSelected(
+  { namespace, test }: Selection,
+  object: StoredObject | undefined,
+): object is StoredObject {
+  return (
+    object !== undefined &&
+    (namespace === '' || object.namespace === namespace) &&
+    (test === undefined || test(object))
+  )
+}
+
+/** A test for a field selector. Throws 400 for a field that is not selectable. */
+function fieldTest(
+  selector: FieldSelector,
+  fields: SelectableFields,
+): (object: StoredObject) => boolean {
+  const tests = selector.map(({ path, operator, value }) => {
+    const read = reader(path, fields)
+    return (object: StoredObject): boolean => (read(object) === value) === (operator === '=')
+  })
+  return (object) => tests.every((test) => test(object))
+}
+
+function reader(path: string, fields: SelectableFields): (object: StoredObject) => string {
+  if (path === 'metadata.name') return (object) => object.name
+  if (path === 'metadata.namespace') return (object) => object.namespace
+  const position = fields.paths.indexOf(path)
+  if (position < 0) throw badRequest(fields.unsupported(path))
+  return (object) => object.fields[position] ?? ''
+}

@@ -1,0 +1,207 @@
+import { fieldsOf } from '../../kubernetes/fields.ts'
+import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
+import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { audience } from '../access/authentication.ts'
+import { invalidAt } from '../api/field-problem.ts'
+import { valueAt } from '../api/json.ts'
+import type { ScalePaths } from '../api/served-resource.ts'
+import {
+  badRequest,
+  noSuchResource,
+  notFound,
+  Refusal,
+  refuseInvalid,
+} from '../api/status-refusal.ts'
+import type { Storage } from '../storage/storage.ts'
+import { deleteObject } from '../writes/object-deletion.ts'
+import { updateObject } from '../writes/object-update.ts'
+import { currentObject } from '../writes/write-target.ts'
+import { sendJson, sendSuccess } from './exchange.ts'
+import { patchOf } from './patch-requests.ts'
+import { readBody, readFields } from './request-body.ts'
+import { deleteRequestOf, type ResourceRequest, writeOptions } from './resource-request.ts'
+
+const budgets = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
+
+/** The parts of a PodDisruptionBudget that an eviction reads. */
+interface Budget extends Unstructured {
+  readonly spec?: { readonly selector?: Parameters<typeof labelSelectorOf>[0] }
+  readonly status?: {
+    readonly observedGeneration?: number
+    readonly disruptionsAllowed?: number
+    readonly desiredHealthy?: number
+    readonly currentHealthy?: number
+  }
+}
+
+/** Deletes a pod unless a PodDisruptionBudget forbids it, as the subresource `eviction` does. Throws refusals. */
+export async function serveEviction(request: ResourceRequest): Promise<void> {
+  const { exchange, storage, name } = request
+  const { deleteOptions, metadata } = await readFields(exchange.request, 'Eviction')
+  if (fieldsOf(metadata)['name'] !== name) {
+    throw badRequest('name in URL does not match name in Eviction object')
+  }
+  const { options, dryRun } = deleteRequestOf(fieldsOf(deleteOptions))
+  const isDry = dryRun || writeOptions(exchange).dryRun
+  const pod = currentObject(storage, request)
+  if (!isOutsideBudgets(pod)) takeDisruption(storage, pod, isDry)
+  deleteObject(storage, request, options, { dryRun: isDry })
+  sendSuccess(exchange, 201, { code: 201 })
+}
+
+/** Whether a pod is outside of all budgets: it has not started, has ended, or is terminating. */
+function isOutsideBudgets(pod: Unstructured): boolean {
+  const { phase } = fieldsOf(pod['status'])
+  const isEnding = pod.metadata.deletionTimestamp !== undefined
+  return isEnding || ['Pending', 'Succeeded', 'Failed'].includes(String(phase))
+}
+
+/**
+ * Takes one disruption from the budget of a pod. Throws 429 if the budget allows none, and 500 if the pod has two
+ * budgets.
+ */
+function takeDisruption(storage: Storage, { metadata }: Unstructured, dryRun: boolean): void {
+  const { namespace = '', labels } = metadata
+  const [budget, other] = Array.from(storage.list(budgets, namespace) as Iterable<Budget>).filter(
+    ({ spec }) => matchesLabels(labelSelectorOf(spec?.selector ?? {}), labels),
+  )
+  if (budget === undefined) return
+  if (other !== undefined) {
+    throw new Refusal(
+      500,
+      'This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.',
+    )
+  }
+  const { name, generation = 0 } = budget.metadata
+  const { disruptionsAllowed = 0, observedGeneration = 0 } = budget.status ?? {}
+  if (observedGeneration < generation) {
+    throw tooMany(`The disruption budget ${name} is still being processed by the server.`, 10)
+  }
+  if (disruptionsAllowed === 0) {
+    const { currentHealthy = 0, desiredHealthy = 0 } = budget.status ?? {}
+    const problem =
+      currentHealthy <= desiredHealthy
+        ? `needs ${desiredHealthy} healthy pods and has ${currentHealthy} currently`
+        : 'does not allow evicting pods currently'
+    throw tooMany(`The disruption budget ${name} ${problem}`)
+  }
+  const status = { ...budget.status, disruptionsAllowed: disruptionsAllowed - 1 }
+  if (!dryRun) storage.update(budgets, { ...budget, status })
+}
+
+function tooMany(message: string, retryAfterSeconds?: number): Refusal {
+  const isTimed = retryAfterSeconds !== undefined
+  return new Refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
+    reason: 'TooManyRequests',
+    details: {
+      causes: [{ reason: 'DisruptionBudget', message }],
+      ...(isTimed ? { retryAfterSeconds } : {}),
+    },
+    ...(isTimed ? { headers: { 'retry-after': String(retryAfterSeconds) } } : {}),
+  })
+}
+
+/** Reads or sets the replicas of an object, as an `autoscaling/v1` Scale. Throws refusals. */
+export async function serveScale(verb: string, request: ResourceRequest): Promise<void> {
+  const { exchange, storage, served, name } = request
+  const paths = served.scale
+  if (paths === undefined) throw noSuchResource()
+  const current = currentObject(storage, request)
+  if (verb === 'get') {
+    sendJson(exchange, 200, scaleOf(current, request, paths))
+    return
+  }
+  const given =
+    verb === 'update'
+      ? await readFields(exchange.request, 'Scale')
+      : patchOf(request, await readBody(exchange.request))(scaleOf(current, request, paths))
+  const { metadata, spec } = fieldsOf(given)
+  const { replicas = 0 } = fieldsOf(spec)
+  if (typeof replicas !== 'number') throw badRequest('spec.replicas of a Scale is a number')
+  // The rules of a custom kind check this themselves.
+  if (replicas < 0 && !served.stored.custom) {
+    refuseInvalid({ group: 'autoscaling', kind: 'Scale', name }, [
+      invalidAt('spec.replicas', replicas, 'must be greater than or equal to 0'),
+    ])
+  }
+  const { resourceVersion, uid } = { ...current.metadata, ...fieldsOf(metadata) }
+  const version = { ...current.metadata, resourceVersion, uid } as ObjectMeta
+  const scaled = withValue(current, paths.specReplicas.split('.'), replicas) as Unstructured
+  const options = { ...writeOptions(exchange), subresource: 'scale' }
+  const next = updateObject(storage, request, { ...scaled, metadata: version }, options)
+  sendJson(exchange, 200, scaleOf(next, request, paths))
+}
+
+function scaleOf(
+  object: Unstructured,
+  { served: { stored } }: ResourceRequest,
+  { specReplicas, statusReplicas, selector: selectorPath }: ScalePaths,
+): Unstructured {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata
+  const replicas = valueAt(object, specReplicas)
+  if (replicas === undefined && stored.custom) {
+    const message = `the spec replicas field ".${specReplicas}" does not exist`
+    throw new Refusal(500, `Internal error occurred: ${message}`, {
+      reason: 'InternalError',
+      details: { causes: [{ message }] },
+    })
+  }
+  const selector = selectorText(selectorPath === undefined ? '' : valueAt(object, selectorPath))
+  return {
+    kind: 'Scale',
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp } as ObjectMeta,
+    spec: replicas === 0 ? {} : { replicas: replicas ?? 1 },
+    status: {
+      replicas: valueAt(object, statusReplicas) ?? 0,
+      ...(selector === '' ? {} : { selector }),
+    },
+  }
+}
+
+/** Custom resources have a selector as text, built-in kinds as an object. */
+function selectorText(selector: unknown): string {
+  if (typeof selector === 'string') return selector
+  const labels = fieldsOf(fieldsOf(selector)['matchLabels'])
+  return Object.keys(labels)
+    .toSorted()
+    .map((name) => `${name}=${String(labels[name])}`)
+    .join(',')
+}
+
+function withValue(object: unknown, path: readonly string[], value: unknown): unknown {
+  const [name, ...rest] = path
+  if (name === undefined) return value
+  const fields = isJsonObject(object) ? object : {}
+  return { ...fields, [name]: withValue(fields[name], rest, value) }
+}
+
+const leastSeconds = 600
+const mostSeconds = 2 ** 32
+
+/** Issues a token for a ServiceAccount, as the subresource `token` does. Throws refusals. */
+export async function serveTokenRequest(request: ResourceRequest): Promise<void> {
+  const { accounts, exchange, namespace, name } = request
+  const given = await readFields(exchange.request, 'TokenRequest')
+  const { audiences: wanted, expirationSeconds = 3_600 } = fieldsOf(given['spec'])
+  const isNamed = Array.isArray(wanted) && wanted.length > 0
+  const audiences = isNamed ? wanted.map(String) : [audience]
+  const seconds = typeof expirationSeconds === 'number' ? expirationSeconds : 0
+  if (seconds < leastSeconds || seconds > mostSeconds) {
+    const bound = seconds < leastSeconds ? 'less than 10 minutes' : 'larger than 2^32 seconds'
+    refuseInvalid({ group: 'authentication.k8s.io', kind: 'TokenRequest', name: '' }, [
+      invalidAt('spec.expirationSeconds', seconds, `may not specify a duration ${bound}`),
+    ])
+  }
+  const status = accounts.issue({ namespace, name, audiences, expirationSeconds: seconds })
+  if (status === undefined) throw notFound({ group: '', resource: 'serviceaccounts', name })
+  sendJson(exchange, 201, {
+    kind: 'TokenRequest',
+    apiVersion: 'authentication.k8s.io/v1',
+    metadata: { name, namespace, creationTimestamp: timestamp(Date.now()) },
+    spec: { audiences, expirationSeconds: seconds, boundObjectRef: null },
+    status,
+  })
+}

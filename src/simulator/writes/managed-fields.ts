@@ -1,0 +1,281 @@
+import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { equalJson } from '../api/json.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+import { type FieldShape, partsOf } from './field-shape.ts'
+import { serverMetadata } from '../schema/metadata-rules.ts'
+
+/** A set of fields: their paths, each the names of its steps in `fieldsV1`, joined by {@link separator}. */
+export type FieldSet = ReadonlySet<string>
+
+const separator = '\0'
+
+export const stepOf = (path: string, name: string): string =>
+  path === '' ? name : `${path}${separator}${name}`
+
+export const isWithin = (path: string, field: string): boolean =>
+  path === field || path.startsWith(`${field}${separator}`)
+
+export const union = (a: FieldSet, b: FieldSet): FieldSet => new Set([...a, ...b])
+
+export const difference = (a: FieldSet, b: FieldSet): FieldSet =>
+  new Set([...a].filter((path) => !b.has(path)))
+
+export const intersection = (a: FieldSet, b: FieldSet): FieldSet =>
+  new Set([...a].filter((path) => b.has(path)))
+
+/** Stands for the value of a map or list whose parts are owned one by one. */
+const inParts = Symbol('in parts')
+
+interface Field {
+  readonly path: string
+  readonly value: unknown
+  readonly hasParts: boolean
+}
+
+/** The fields below a value, including maps, lists and their items. */
+function fieldsBelow(value: unknown, shape: FieldShape, path = ''): Field[] {
+  return [...(partsOf(value, shape) ?? [])].flatMap(([name, part]) => {
+    const at = stepOf(path, name)
+    const parts = partsOf(part.value, part.shape)
+    const own = parts === undefined ? part.value : inParts
+    const field = { path: at, value: own, hasParts: parts !== undefined && parts.size > 0 }
+    return [field, ...fieldsBelow(part.value, part.shape, at)]
+  })
+}
+
+const isItem = (path: string): boolean => path.startsWith('k:', path.lastIndexOf(separator) + 1)
+
+/** The fields that an applied configuration sets. */
+export function appliedFields(value: unknown, shape: FieldShape): FieldSet {
+  const fields = fieldsBelow(value, shape).filter(({ hasParts, path }) => !hasParts || isItem(path))
+  return new Set(fields.map(({ path }) => path))
+}
+
+/** How one version of an object differs from another. */
+export interface FieldChanges {
+  /** Set for the first time, or to another value. */
+  readonly set: FieldSet
+  readonly removed: FieldSet
+}
+
+/** Compares two versions of an object. */
+export function fieldChanges(before: unknown, after: unknown, shape: FieldShape): FieldChanges {
+  const old = new Map(fieldsBelow(before, shape).map(({ path, value }) => [path, value]))
+  const fresh = new Map(fieldsBelow(after, shape).map(({ path, value }) => [path, value]))
+  const set = [...fresh].filter(
+    ([path, value]) => !old.has(path) || !equalJson(old.get(path), value),
+  )
+  const removed = [...old.keys()].filter((path) => !fresh.has(path))
+  return { set: new Set(set.map(([path]) => path)), removed: new Set(removed) }
+}
+
+/** Adds each list item that contains a field of the set. */
+export function withItems(set: FieldSet): FieldSet {
+  const items = [...set].flatMap((path) => {
+    const steps = path.split(separator)
+    return steps.map((_, at) => steps.slice(0, at + 1).join(separator)).filter(isItem)
+  })
+  return union(set, new Set(items))
+}
+
+/** The paths of a set in the notation of messages: `.spec.containers[name="a"].image`. */
+export function fieldPaths(set: FieldSet): string[] {
+  return [...set]
+    .map((path) => path.split(separator))
+    .toSorted(byLevel)
+    .map((steps) => steps.map(stepText).join(''))
+}
+
+/** Fields of one level come before deeper fields, as in a kube-apiserver. */
+function byLevel(a: readonly string[], b: readonly string[]): number {
+  const at = a.findIndex((step, index) => step !== b[index])
+  if (at < 0) return -1
+  const [one = '', other] = [a[at], b[at]]
+  if (other === undefined) return 1
+  const isDeeper = a.length > at + 1
+  if (isDeeper !== b.length > at + 1) return isDeeper ? 1 : -1
+  return one < other ? -1 : 1
+}
+
+function stepText(name: string): string {
+  const value = name.slice(2)
+  if (name.startsWith('f:')) return `.${value}`
+  if (name.startsWith('v:')) return `[=${value}]`
+  const keys = Object.entries(JSON.parse(value) as object)
+  return `[${keys.map(([key, one]) => `${key}=${JSON.stringify(one)}`).join(',')}]`
+}
+
+/** Reads `fieldsV1`. */
+function readFields(fields: unknown, path = ''): string[] {
+  if (!isJsonObject(fields)) return path === '' ? [] : [path]
+  const names = Object.keys(fields)
+  const isOwned = path !== '' && (names.length === 0 || names.includes('.'))
+  const parts = names.filter((name) => name !== '.')
+  return [
+    ...(isOwned ? [path] : []),
+    ...parts.flatMap((name) => readFields(fields[name], stepOf(path, name))),
+  ]
+}
+
+interface FieldsV1 {
+  [name: string]: FieldsV1
+}
+
+/** Writes `fieldsV1`, with sorted names. */
+function writeFields(set: FieldSet): FieldsV1 {
+  const root: FieldsV1 = {}
+  const paths = [...set].toSorted()
+  for (const [at, path] of paths.entries()) {
+    let node = root
+    for (const name of path.split(separator)) node = node[name] ??= {}
+    // The fields below a field follow it.
+    if (paths[at + 1]?.startsWith(`${path}${separator}`) === true) node['.'] = {}
+  }
+  return root
+}
+
+/** The manager of a write, and the kind and subresource that it writes. */
+export interface Writer {
+  readonly served: ServedResource
+  readonly shape: FieldShape
+  readonly manager: string
+  /** `''`, or `status`. */
+  readonly subresource: string
+}
+
+/** A writer, its kind of write, and the fields that it owns. */
+export interface Manager {
+  readonly name: string
+  readonly operation: 'Apply' | 'Update'
+  readonly apiVersion: string
+  readonly subresource: string
+  readonly fields: FieldSet
+  /** The time of the last change of its fields; `undefined` for now. */
+  readonly time: string | undefined
+}
+
+/** A writer as a manager. */
+export function managerOf(
+  { manager: name, served: { apiVersion }, subresource }: Writer,
+  operation: Manager['operation'],
+  fields: FieldSet,
+): Manager {
+  return { name, operation, apiVersion, subresource, fields, time: undefined }
+}
+
+export const isSameManager = (a: Manager, b: Manager): boolean =>
+  a.name === b.name &&
+  a.operation === b.operation &&
+  a.subresource === b.subresource &&
+  (a.operation === 'Apply' || a.apiVersion === b.apiVersion)
+
+const unowned = [
+  'f:apiVersion',
+  'f:kind',
+  ...['name', 'namespace', ...serverMetadata].map((name) => `f:metadata\0f:${name}`),
+]
+
+/** Drops the fields that nobody owns, and `more`. */
+const withoutUnowned = (set: FieldSet, ...more: readonly string[]): FieldSet =>
+  new Set(
+    [...set].filter(
+      (path) =>
+        path !== 'f:metadata' && ![...unowned, ...more].some((field) => isWithin(path, field)),
+    ),
+  )
+
+/** The fields of a set that a write to this subresource can own. */
+export function ownable(set: FieldSet, { served: { stored }, subresource }: Writer): FieldSet {
+  if (subresource === 'status')
+    return new Set([...set].filter((path) => isWithin(path, 'f:status')))
+  // Custom kinds may have their replicas anywhere, so their scaling owns no field.
+  if (subresource === 'scale' && stored.custom) return new Set()
+  const own = withoutUnowned(set, ...(stored.hasStatusSubresource ? ['f:status'] : []))
+  // Built-in kinds always have a `spec`, so no manager owns the member itself.
+  const hasSpec = [...own].some((path) => path !== 'f:spec' && isWithin(path, 'f:spec'))
+  return stored.custom || !hasSpec ? own : difference(own, new Set(['f:spec']))
+}
+
+/** Updates the managers after a create or an update: the writer owns the fields that it sets, and others lose them. */
+export function withOwners(
+  previous: Unstructured | undefined,
+  next: Unstructured,
+  writer: Writer,
+): Unstructured {
+  const managers = previous === undefined ? [] : readManagers(previous)
+  const changes = fieldChanges(previous ?? {}, next, writer.shape)
+  const self = managerOf(writer, 'Update', ownable(changes.set, writer))
+  const old = managers.find((one) => isSameManager(one, self))
+  const kept = difference(old?.fields ?? new Set(), changes.removed)
+  return withManagers(next, [
+    ...managersWithout(managers, old, union(self.fields, changes.removed)),
+    { ...self, fields: union(kept, self.fields) },
+  ])
+}
+
+/** All managers but one, without some fields. */
+export const managersWithout = (
+  managers: readonly Manager[],
+  other: Manager | undefined,
+  fields: FieldSet,
+): Manager[] =>
+  managers
+    .filter((one) => one !== other)
+    .map((one) => ({ ...one, fields: difference(one.fields, fields) }))
+
+/** The managers before an apply. The manager `before-first-apply` owns all fields of an object without managers. */
+export function ownersBeforeApply(current: Unstructured, writer: Writer): Manager[] {
+  const managers = readManagers(current)
+  if (managers.length > 0) return managers
+  const before = { ...writer, manager: 'before-first-apply', subresource: '' }
+  const { set } = fieldChanges({}, current, writer.shape)
+  return [managerOf(before, 'Update', withoutUnowned(set))]
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** The managers of an object, from its `metadata.managedFields`. */
+function readManagers({ metadata }: Unstructured): Manager[] {
+  const { managedFields } = metadata as ObjectMeta & { readonly managedFields?: unknown }
+  if (!Array.isArray(managedFields)) return []
+  return managedFields.filter(isJsonObject).map((entry) => ({
+    name: textOf(entry['manager']),
+    operation: entry['operation'] === 'Apply' ? 'Apply' : 'Update',
+    apiVersion: textOf(entry['apiVersion']),
+    subresource: textOf(entry['subresource']),
+    fields: new Set(readFields(entry['fieldsV1'])),
+    time: typeof entry['time'] === 'string' ? entry['time'] : undefined,
+  }))
+}
+
+/** Writes the managers into an object: appliers first, then the others by time. Drops managers without fields. */
+export function withManagers(object: Unstructured, managers: readonly Manager[]): Unstructured {
+  const now = timestamp(Date.now())
+  const entries = managers
+    .filter(({ fields }) => fields.size > 0)
+    .map((manager) => ({ ...manager, time: manager.time ?? now }))
+    .toSorted(byOperationAndTime)
+    .map(({ name, operation, apiVersion, subresource, fields, time }) => ({
+      manager: name,
+      operation,
+      apiVersion,
+      time,
+      fieldsType: 'FieldsV1',
+      fieldsV1: writeFields(fields),
+      ...(subresource === '' ? {} : { subresource }),
+    }))
+  const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & {
+    readonly managedFields?: unknown
+  }
+  const own = entries.length === 0 ? {} : { managedFields: entries }
+  return { ...object, metadata: { ...metadata, ...own } }
+}
+
+function byOperationAndTime(a: Manager, b: Manager): number {
+  if (a.operation !== b.operation) return a.operation === 'Apply' ? -1 : 1
+  const [one = '', other = ''] = [a.time, b.time]
+  if (one !== other) return one < other ? -1 : 1
+  return a.name < b.name ? -1 : 1
+}
