@@ -9,7 +9,6 @@ import {
   oneOf,
   type OptionChecks,
 } from '../lib/options.ts'
-import { aggregateRoles } from './access/aggregated-roles.ts'
 import {
   audience,
   Authentication,
@@ -17,7 +16,7 @@ import {
   type SimulatorUser,
 } from './access/authentication.ts'
 import { denyingAuthorizer } from './access/authorization.ts'
-import { addDefaultRoles } from './access/default-roles.ts'
+import { addDefaultRoles, aggregateRoles } from './access/roles.ts'
 import { Rbac } from './access/rbac.ts'
 import { capturedApi } from './api/captured-api.ts'
 import { ResourceRegistry } from './api/resource-registry.ts'
@@ -86,9 +85,8 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
     port: options.port ?? 0,
     host: options.host ?? '127.0.0.1',
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
-    authentication: new Authentication(users, {
-      anonymous: authorization === 'rbac',
-      accounts: new ServiceAccountTokens(storage, audience),
+    authentication: new Authentication(users, new ServiceAccountTokens(storage, audience), {
+      allowAnonymous: authorization === 'rbac',
     }),
     authorizer: authorization === 'rbac' ? new Rbac(storage) : denyingAuthorizer(users),
   })

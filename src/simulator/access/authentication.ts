@@ -36,22 +36,21 @@ const anonymous: Identity = {
   groups: ['system:unauthenticated'],
 }
 
-interface AuthenticationOptions {
-  /** Whether a request without a token runs as `system:anonymous`. Otherwise it is refused. */
-  readonly anonymous: boolean
-  readonly accounts: ServiceAccountTokens
-}
-
 /** Finds users by their bearer tokens. */
 export class Authentication {
   readonly accounts: ServiceAccountTokens
   readonly #users: ReadonlyMap<string, Identity>
   readonly #anonymous: boolean
 
-  constructor(users: readonly SimulatorUser[], options: AuthenticationOptions) {
+  /** Requests without a token run as `system:anonymous` if that is allowed, and are refused otherwise. */
+  constructor(
+    users: readonly SimulatorUser[],
+    accounts: ServiceAccountTokens,
+    options: { readonly allowAnonymous: boolean },
+  ) {
     this.#users = new Map(users.map((user) => [user.token, identityOf(user)]))
-    this.#anonymous = options.anonymous
-    this.accounts = options.accounts
+    this.#anonymous = options.allowAnonymous
+    this.accounts = accounts
   }
 
   /** The user and the audiences of a token. */
@@ -86,13 +85,10 @@ interface Claims {
   readonly exp: number
   readonly sub: string
   readonly jti: string
-  readonly account: AccountClaim
-}
-
-interface AccountClaim {
-  readonly namespace: string
-  readonly name: string
-  readonly uid: string
+  readonly 'kubernetes.io': {
+    readonly namespace: string
+    readonly serviceaccount: { readonly name: string; readonly uid: string }
+  }
 }
 
 /** The user of a token, and the audiences for which the token is valid. */
@@ -142,7 +138,7 @@ export class ServiceAccountTokens {
       jti: randomUUID(),
       'kubernetes.io': { namespace, serviceaccount: { name, uid } },
       nbf: iat,
-      sub: subjectOf(namespace, name),
+      sub: `system:serviceaccount:${namespace}:${name}`,
     })
     const token = `${head}.${body}.${this.#sign(`${head}.${body}`)}`
     const expirationTimestamp = new Date(exp * 1_000).toISOString().replace('.000', '')
@@ -158,8 +154,10 @@ export class ServiceAccountTokens {
     const expected = this.#sign(`${head}.${body}`)
     if (more.length > 0 || signature.length !== expected.length) return undefined
     if (!timingSafeEqual(Buffer.from(signature), Buffer.from(expected))) return undefined
-    const { aud, exp, sub, jti, account } = claimsOf(body)
-    const { namespace, name, uid } = account
+    const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims
+    const { aud, exp, sub, jti } = claims
+    const { namespace, serviceaccount } = claims['kubernetes.io']
+    const { name, uid } = serviceaccount
     if (exp * 1_000 <= Date.now() || this.#uidOf(namespace, name) !== uid) return undefined
     const groups = [
       'system:serviceaccounts',
@@ -171,8 +169,7 @@ export class ServiceAccountTokens {
   }
 
   #uidOf(namespace: string, name: string): string | undefined {
-    const found = this.#storage.get(resource, namespace, name)
-    return found?.metadata.uid
+    return this.#storage.get(resource, namespace, name)?.metadata.uid
   }
 
   #sign(text: string): string {
@@ -180,22 +177,4 @@ export class ServiceAccountTokens {
   }
 }
 
-const subjectOf = (namespace: string, name: string): string =>
-  `system:serviceaccount:${namespace}:${name}`
-
 const encoded = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-
-/** Reads the claims of a body whose signature is checked. */
-function claimsOf(body: string): Claims {
-  const claims = JSON.parse(Buffer.from(body, 'base64url').toString()) as Omit<
-    Claims,
-    'account'
-  > & {
-    readonly 'kubernetes.io': {
-      readonly namespace: string
-      readonly serviceaccount: { readonly name: string; readonly uid: string }
-    }
-  }
-  const { namespace, serviceaccount } = claims['kubernetes.io']
-  return { ...claims, account: { namespace, ...serviceaccount } }
-}

@@ -1,5 +1,5 @@
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { Refusal } from '../api/status-refusal.ts'
+import { detailsOf, Refusal } from '../api/status-refusal.ts'
 import type { Identity, SimulatorUser } from './authentication.ts'
 
 /** A request for resources. */
@@ -44,7 +44,8 @@ export interface Authorizer {
   rules(identity: Identity, namespace: string): readonly AccessRule[]
 }
 
-const everything: readonly AccessRule[] = [
+/** The rules that allow everything. */
+export const everything: readonly AccessRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },
 ]
@@ -83,10 +84,6 @@ export function forbidden(
   const message = `${subject} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`
   return new Refusal(403, message, {
     reason: 'Forbidden',
-    details: {
-      ...(name === '' ? {} : { name }),
-      ...(group === '' ? {} : { group }),
-      kind: resource,
-    },
+    details: detailsOf(attributes),
   })
 }

@@ -1,16 +1,69 @@
-import type { Storage } from '../storage/storage.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import type { ResourceName, Storage } from '../storage/storage.ts'
 import type { Identity } from './authentication.ts'
-import type { AccessAttributes, AccessRule, Authorizer, Decision } from './authorization.ts'
 import {
-  type Binding,
-  bindingsOf,
-  onRbacChange,
-  rbacGroup,
-  rbacResources,
-  type RoleReference,
-  rulesOf,
-  type Subject,
-} from './rbac-objects.ts'
+  type AccessAttributes,
+  type AccessRule,
+  type Authorizer,
+  type Decision,
+  everything,
+} from './authorization.ts'
+
+export const rbacGroup = 'rbac.authorization.k8s.io'
+
+const resourceNamed = (resource: string): ResourceName => ({
+  group: rbacGroup,
+  version: 'v1',
+  resource,
+})
+
+/** The four kinds of RBAC. */
+export const rbacResources: Readonly<
+  Record<'roles' | 'clusterRoles' | 'roleBindings' | 'clusterRoleBindings', ResourceName>
+> = {
+  roles: resourceNamed('roles'),
+  clusterRoles: resourceNamed('clusterroles'),
+  roleBindings: resourceNamed('rolebindings'),
+  clusterRoleBindings: resourceNamed('clusterrolebindings'),
+}
+
+/** Calls `listener` after each change of an object of these kinds. */
+export function onRbacChange(
+  storage: Storage,
+  resources: readonly ResourceName[],
+  listener: () => void,
+): void {
+  for (const { group, version, resource } of resources) {
+    const served = storage.registry.find(group, version, resource)
+    if (served !== undefined) storage.store(served.stored).subscribe(listener)
+  }
+}
+
+/** A binding of one subject to one role. */
+interface Binding {
+  readonly name: string
+  /** `''` for a ClusterRoleBinding. */
+  readonly namespace: string
+  readonly subject: { readonly kind: string; readonly name: string; readonly namespace?: string }
+  readonly role: { readonly kind: string; readonly name: string }
+}
+
+/** The bindings of a binding object: one for each subject. */
+function bindingsOf(object: Unstructured): readonly Binding[] {
+  const { subjects, roleRef } = object as Unstructured & {
+    readonly subjects?: readonly Binding['subject'][] | null
+    readonly roleRef?: Binding['role']
+  }
+  const { name, namespace = '' } = object.metadata
+  if (roleRef === undefined) return []
+  return (subjects ?? []).map((subject) => ({ name, namespace, subject, role: roleRef }))
+}
+
+/** The rules of a role object. */
+export function rulesOf(object: Unstructured): readonly AccessRule[] {
+  const { rules } = object as Unstructured & { readonly rules?: readonly AccessRule[] | null }
+  return rules ?? []
+}
 
 /**
  * Decides by the roles and bindings that the storage holds at the moment of the request. Source: the RBAC
@@ -23,7 +76,7 @@ export class Rbac implements Authorizer {
 
   constructor(storage: Storage) {
     this.#storage = storage
-    onRbacChange(storage, () => {
+    onRbacChange(storage, Object.values(rbacResources), () => {
       this.#bindings = undefined
       this.#rules.clear()
     })
@@ -55,10 +108,7 @@ export class Rbac implements Authorizer {
         ? rules
         : rules.filter(({ nonResourceURLs }) => nonResourceURLs === undefined)
     })
-    const all = { verbs: ['*'] }
-    return identity.groups.includes('system:masters')
-      ? [{ ...all, apiGroups: ['*'], resources: ['*'] }, { ...all, nonResourceURLs: ['*'] }, ...own]
-      : own
+    return identity.groups.includes('system:masters') ? [...everything, ...own] : own
   }
 
   /** The bindings of a user: cluster-wide bindings first, then those of the namespace. */
@@ -105,7 +155,10 @@ function subjectKeys({ name, groups }: Identity): readonly string[] {
   ]
 }
 
-function subjectKey({ kind, name, namespace }: Subject, bindingNamespace: string): string {
+function subjectKey(
+  { kind, name, namespace }: Binding['subject'],
+  bindingNamespace: string,
+): string {
   return kind === 'ServiceAccount'
     ? `ServiceAccount ${namespace ?? bindingNamespace}:${name}`
     : `${kind} ${name}`
@@ -121,7 +174,7 @@ function reasonOf({ name, namespace, subject, role }: Binding): string {
   return `${binding} "${place}" of ${role.kind} "${role.name}" to ${subject.kind} "${account}"`
 }
 
-const notFound = ({ kind, name }: RoleReference): string =>
+const notFound = ({ kind, name }: Binding['role']): string =>
   `${kind.toLowerCase()}.${rbacGroup} ${JSON.stringify(name)} not found`
 
 const has = (list: readonly string[] | undefined, value: string): boolean =>

@@ -1,3 +1,4 @@
+import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { badRequest, refuseInvalid } from '../api/status-refusal.ts'
 import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
@@ -14,51 +15,36 @@ export interface ReviewContext {
   readonly namespace: string
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** A kind that clients only create: a question, answered in its status. */
 export interface Review {
   readonly kind: string
-  readonly group: string
   readonly answer: (
     spec: Fields,
     context: ReviewContext,
   ) => { readonly status: object; readonly spec?: object }
 }
 
-const authentication = 'authentication.k8s.io'
-const authorization = 'authorization.k8s.io'
-
-/** The reviews, by `group/resource`. */
+/** The reviews, by `resource.group`. */
 export const reviews: Readonly<Record<string, Review>> = {
-  [`${authentication}/tokenreviews`]: {
-    kind: 'TokenReview',
-    group: authentication,
-    answer: reviewToken,
-  },
-  [`${authentication}/selfsubjectreviews`]: {
+  'tokenreviews.authentication.k8s.io': { kind: 'TokenReview', answer: reviewToken },
+  'selfsubjectreviews.authentication.k8s.io': {
     kind: 'SelfSubjectReview',
-    group: authentication,
     answer: (_, { identity }) => ({ status: { userInfo: userInfo(identity) } }),
   },
-  [`${authorization}/subjectaccessreviews`]: {
+  'subjectaccessreviews.authorization.k8s.io': {
     kind: 'SubjectAccessReview',
-    group: authorization,
-    answer: (spec, context) => reviewAccess(spec, subjectOf(spec), context),
+    answer: reviewSubject,
   },
-  [`${authorization}/localsubjectaccessreviews`]: {
+  'localsubjectaccessreviews.authorization.k8s.io': {
     kind: 'LocalSubjectAccessReview',
-    group: authorization,
-    answer: (spec, context) => reviewAccess(spec, subjectOf(spec), context),
+    answer: reviewSubject,
   },
-  [`${authorization}/selfsubjectaccessreviews`]: {
+  'selfsubjectaccessreviews.authorization.k8s.io': {
     kind: 'SelfSubjectAccessReview',
-    group: authorization,
     answer: (spec, context) => reviewAccess(spec, context.identity, context),
   },
-  [`${authorization}/selfsubjectrulesreviews`]: {
+  'selfsubjectrulesreviews.authorization.k8s.io': {
     kind: 'SelfSubjectRulesReview',
-    group: authorization,
     answer: reviewRules,
   },
 }
@@ -88,16 +74,15 @@ function reviewToken(
   return { status: { authenticated: true, user: userInfo(found.identity), audiences } }
 }
 
-/** The subject of an access review; `undefined` if the review names none. */
-function subjectOf(spec: Fields): Identity | undefined {
+/** Reviews the access of the subject that the review names. */
+function reviewSubject(spec: Fields, context: ReviewContext): { readonly status: object } {
   const [name, groups] = [textOf(spec['user']), listOf(spec['groups'])]
-  if (name === '' && groups.length === 0) return undefined
-  return { name, uid: textOf(spec['uid']), groups }
+  return reviewAccess(spec, { name, uid: textOf(spec['uid']), groups }, context)
 }
 
 function reviewAccess(
   spec: Fields,
-  subject: Identity | undefined,
+  subject: Identity,
   { authorizer, namespace }: ReviewContext,
 ): { readonly status: object } {
   const { resourceAttributes: resource, nonResourceAttributes: path } = spec
@@ -112,25 +97,22 @@ function reviewAccess(
     const message = 'exactly one of nonResourceAttributes or resourceAttributes must be specified'
     add('spec.resourceAttributes', null, message)
   }
-  if (subject === undefined) {
+  if (subject.name === '' && subject.groups.length === 0) {
     add('spec.user', '', 'at least one of user or group must be specified')
   }
   const asked = isJsonObject(resource) ? textOf(resource['namespace']) : ''
   if (namespace !== '' && asked !== namespace) {
     add('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace')
   }
-  refuseInvalid({ group: authorization, kind: '', name: '' }, problems)
-  const nobody = { name: '', uid: '', groups: [] }
-  const { allowed, reason } = authorizer.decide(subject ?? nobody, attributesOf(resource, path))
+  refuseInvalid({ group: 'authorization.k8s.io', kind: '', name: '' }, problems)
+  const { allowed, reason } = authorizer.decide(subject, attributesOf(resource, path))
   return { status: { allowed, ...(reason === '' ? {} : { reason }) } }
 }
 
 function attributesOf(resource: unknown, path: unknown): AccessAttributes {
-  if (!isJsonObject(resource)) {
-    const asked = isJsonObject(path) ? path : {}
-    return { kind: 'path', verb: textOf(asked['verb']), path: textOf(asked['path']) }
-  }
-  const text = (name: string): string => textOf(resource[name])
+  const fields = fieldsOf(resource ?? path)
+  const text = (name: string): string => textOf(fields[name])
+  if (!isJsonObject(resource)) return { kind: 'path', verb: text('verb'), path: text('path') }
   return {
     kind: 'resource',
     verb: text('verb'),

@@ -4,7 +4,7 @@ import { equalJson } from '../api/json.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
 import type { StoredResource } from '../api/served-resource.ts'
 import { readObject, type StoredObject } from '../storage/stored-object.ts'
-import type { Storage } from '../storage/storage.ts'
+import { inPasses, type Storage } from '../storage/storage.ts'
 import { type CustomKind, customKinds } from './custom-kind.ts'
 import { customOpenApi } from './custom-open-api.ts'
 import {
@@ -31,22 +31,7 @@ export function serveCustomResources(storage: Storage): void {
   const served = storage.registry.find(definitions.group, definitions.version, definitions.resource)
   if (served === undefined) return
   const controller = new CustomResources(storage, served.stored)
-  let running = false
-  let again = false
-  // Writes of a pass call `sync` again. Passes run one after the other.
-  const sync = (): void => {
-    again = true
-    if (running) return
-    running = true
-    try {
-      while (again) {
-        again = false
-        controller.sync()
-      }
-    } finally {
-      running = false
-    }
-  }
+  const sync = inPasses(() => controller.sync())
   storage.store(served.stored).subscribe(sync)
   sync()
 }

@@ -1,3 +1,4 @@
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { type ReviewContext, reviews } from '../access/reviews.ts'
 import { badRequest, methodNotAllowed } from '../api/status-refusal.ts'
@@ -10,7 +11,8 @@ export async function serveReview(
   { group, version, resource, name, namespace }: RequestTarget,
   context: Omit<ReviewContext, 'namespace'>,
 ): Promise<boolean> {
-  const review = new Map(Object.entries(reviews)).get(`${group}/${resource}`)
+  const key = groupResourceOf({ group, resource })
+  const review = Object.hasOwn(reviews, key) ? reviews[key] : undefined
   if (review === undefined || version !== 'v1' || name !== '') return false
   if (exchange.method !== 'POST') throw methodNotAllowed()
   const types = { kind: review.kind, apiVersion: `${group}/v1` }

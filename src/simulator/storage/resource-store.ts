@@ -72,40 +72,29 @@ export class ResourceStore {
   }
 
   /** The objects at a revision; `undefined` for revisions before the history. */
-  snapshot(revision: number, range: SnapshotRange): Snapshot | undefined {
+  snapshot(revision: number, { namespace, from }: SnapshotRange): Snapshot | undefined {
     const since = this.history.after(revision)
     if (since === undefined) return undefined
+    // The objects that have changed since, in their earlier state: another version, or absent.
     const before = new Map<string, StoredObject | undefined>()
     for (let number = this.history.end - 1; number >= since; number--) {
       const event = this.history.at(number)
       if (event !== undefined) before.set(event.object.key, event.previous)
     }
-    return this.#snapshotWith(before, range)
-  }
-
-  /** The present objects, with those in `before` in an earlier state: another version, or absent. */
-  #snapshotWith(
-    before: ReadonlyMap<string, StoredObject | undefined>,
-    { namespace, from }: SnapshotRange,
-  ): Snapshot {
-    const keys = this.#keys.sorted()
+    const gone = [...before].flatMap(([key, object]) =>
+      object === undefined || this.#objects.has(key) ? [] : [key],
+    )
+    const present = this.#keys.sorted()
+    const keys = gone.length === 0 ? present : mergeSorted(present, gone.toSorted(), new Set())
     // '0' is the character after '/': it ends the keys of a namespace.
-    const first = namespace === '' ? from : maxOf(from, `${namespace}/`)
-    const start = lowerBound(keys, first)
+    const start = lowerBound(keys, namespace === '' ? from : maxOf(from, `${namespace}/`))
     const end = namespace === '' ? keys.length : lowerBound(keys, `${namespace}0`)
-    const gone: StoredObject[] = []
-    let size = Math.max(0, end - start)
-    for (const [key, object] of before) {
-      if (key < first || (namespace !== '' && !key.startsWith(`${namespace}/`))) continue
-      if (object === undefined) {
-        if (this.#objects.has(key)) size -= 1
-      } else if (!this.#objects.has(key)) {
-        gone.push(object)
-        size += 1
-      }
-    }
-    gone.sort((a, b) => (a.key < b.key ? -1 : 1))
-    return { size, objects: this.#walk(keys, start, end, before, gone) }
+    const first = keys[start] ?? ''
+    const last = keys[end - 1] ?? ''
+    const isLater = ([key, object]: readonly [string, StoredObject | undefined]): boolean =>
+      object === undefined && this.#objects.has(key) && key >= first && key <= last
+    const size = Math.max(0, end - start) - [...before].filter(isLater).length
+    return { size, objects: this.#walk(keys, start, end, before) }
   }
 
   *#walk(
@@ -113,18 +102,11 @@ export class ResourceStore {
     start: number,
     end: number,
     before: ReadonlyMap<string, StoredObject | undefined>,
-    gone: readonly StoredObject[],
   ): Generator<StoredObject, undefined, undefined> {
-    let next = 0
     for (let at = start; at < end; at++) {
       const key = keys[at] ?? ''
-      for (let old = gone[next]; old !== undefined && old.key < key; old = gone[++next]) yield old
-      const object = before.size > 0 && before.has(key) ? before.get(key) : this.#objects.get(key)
+      const object = before.has(key) ? before.get(key) : this.#objects.get(key)
       if (object !== undefined) yield object
-    }
-    for (; next < gone.length; next++) {
-      const old = gone[next]
-      if (old !== undefined) yield old
     }
     return undefined
   }

@@ -219,3 +219,22 @@ export class Storage {
     return { ...kept, metadata: { ...kept.metadata, resourceVersion: String(revision) } }
   }
 }
+
+/** Runs `pass`, and runs it again if it was called meanwhile, as by the listeners of what it writes. */
+export function inPasses(pass: () => void): () => void {
+  let isRunning = false
+  let again = false
+  return () => {
+    again = true
+    if (isRunning) return
+    isRunning = true
+    try {
+      while (again) {
+        again = false
+        pass()
+      }
+    } finally {
+      isRunning = false
+    }
+  }
+}

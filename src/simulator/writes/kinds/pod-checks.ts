@@ -103,7 +103,7 @@ const keyReference: Checks = {
 const standardResource = /^(cpu|memory|ephemeral-storage|hugepages-.+)$/
 
 const resources: Check = (value, path) => {
-  const limits = fieldsOf(fieldsOf(value)['limits'])
+  const limits = fieldsOf(fieldsOf(value)['limits']) as Readonly<Record<string, string>>
   const requests = fieldsOf(fieldsOf(value)['requests'])
   const own = Object.entries({ limits, requests }).flatMap(([part, given]) =>
     Object.entries(given).flatMap(([name, quantity]): FieldProblem[] => {
@@ -126,7 +126,7 @@ const resources: Check = (value, path) => {
       return name.includes('/') ? [requiredAt(`${path}.limits`, message)] : []
     }
     if (quantityOf(quantity) <= quantityOf(limit)) return []
-    const message = `must be less than or equal to ${name} limit of ${String(limit)}`
+    const message = `must be less than or equal to ${name} limit of ${limit}`
     return [invalidAt(`${path}.requests`, quantity, message)]
   })
   return [...own, ...compared]
@@ -281,11 +281,12 @@ const podChange: Check = (spec, path, _, previous) => {
   return isKept ? [] : [forbiddenAt(path, unchangeable)]
 }
 
+const withoutImages = (containers: unknown): object[] =>
+  itemsOf(containers).map((one) => ({ ...one, image: '' }))
+
 /** The parts of a pod's spec that no update may change. */
 function unchangeableFields(spec: Fields): object {
   const { activeDeadlineSeconds: _, tolerations: __, ...kept } = spec
-  const withoutImages = (containers: unknown): object[] =>
-    itemsOf(containers).map((one) => ({ ...one, image: '' }))
   return {
     ...kept,
     containers: withoutImages(spec['containers']),

@@ -84,13 +84,11 @@ const selectorProblems = (spec: Fields, at: string, rules: WorkloadRules): Field
 }
 
 function workload(rules: WorkloadRules): Check {
-  const template: Check = (spec, at, parent) =>
-    podTemplate(withClaims(fieldsOf(spec)), `${at}.template`, parent)
   const message = `activeDeadlineSeconds in ${rules.called} is not Supported`
   return all(
     rules.checks,
     (spec, at) => selectorProblems(fieldsOf(spec), at, rules),
-    template,
+    (spec, at, parent) => podTemplate(withClaims(fieldsOf(spec)), `${at}.template`, parent),
     {
       'template.spec.restartPolicy': oneOf('Always'),
       'template.spec.activeDeadlineSeconds': forbiddenUnless(() => false, message),
@@ -306,14 +304,15 @@ function scheduleProblem(schedule: string): string | undefined {
   return undefined
 }
 
-function timeZoneProblem(zone: unknown): string | undefined {
-  if (zone === undefined || zone === null) return undefined
+function timeZoneProblem(timeZone: unknown): string | undefined {
+  if (timeZone === undefined || timeZone === null) return undefined
+  const zone = String(timeZone as string)
   if (zone === '') return 'timeZone must be nil or non-empty string'
   try {
-    Intl.DateTimeFormat('en', { timeZone: String(zone) })
+    Intl.DateTimeFormat('en', { timeZone: zone })
     return undefined
   } catch {
-    return `unknown time zone ${String(zone)}`
+    return `unknown time zone ${zone}`
   }
 }
 

@@ -1,8 +1,12 @@
+import { labelSelectorOf, matchesLabels } from '../../kubernetes/label-selector.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import type { ServedResource } from '../api/served-resource.ts'
-import type { Storage } from '../storage/storage.ts'
-import type { AccessRule } from './authorization.ts'
-import { rbacGroup, rbacResources } from './rbac-objects.ts'
+import { equalJson } from '../api/json.ts'
+import { inPasses, type Storage } from '../storage/storage.ts'
+import { type AccessRule, everything } from './authorization.ts'
+import { onRbacChange, rbacGroup, rbacResources, rulesOf } from './rbac.ts'
 
 const reading = ['get', 'list', 'watch']
 const writing = ['create', 'delete', 'deletecollection', 'patch', 'update']
@@ -15,10 +19,6 @@ const discovery = ['/api', '/api/*', '/apis', '/apis/*', '/openapi', '/openapi/*
  */
 export function addDefaultRoles(storage: Storage): void {
   const { view, edit, admin } = userRules(storage.registry)
-  const everything = [
-    { apiGroups: ['*'], resources: ['*'], verbs: ['*'] },
-    { nonResourceURLs: ['*'], verbs: ['*'] },
-  ]
   addRole(storage, 'cluster-admin', everything)
   addRole(storage, 'system:discovery', [{ nonResourceURLs: discovery, verbs: ['get'] }])
   addRole(storage, 'system:public-info-viewer', [{ nonResourceURLs: information, verbs: ['get'] }])
@@ -106,4 +106,45 @@ function addBinding(storage: Storage, name: string, groups: readonly string[]): 
     roleRef: { apiGroup: rbacGroup, kind: 'ClusterRole', name },
     subjects: groups.map((group) => ({ apiGroup: rbacGroup, kind: 'Group', name: group })),
   })
+}
+
+type Selector = Parameters<typeof labelSelectorOf>[0]
+
+/**
+ * Gives each aggregated ClusterRole the rules of the roles that its selectors select, now and after each change, as the
+ * controller manager of a real cluster does.
+ */
+export function aggregateRoles(storage: Storage): void {
+  const sync = inPasses(() => aggregateOnce(storage))
+  onRbacChange(storage, [rbacResources.clusterRoles], sync)
+  sync()
+}
+
+/** Writes the first role whose rules are out of date. */
+function aggregateOnce(storage: Storage): void {
+  const roles = Array.from(storage.list(rbacResources.clusterRoles)).toSorted((a, b) =>
+    a.metadata.name < b.metadata.name ? -1 : 1,
+  )
+  for (const role of roles) {
+    const selectors = selectorsOf(role)?.map(labelSelectorOf)
+    if (selectors === undefined) continue
+    const rules = roles
+      .filter(
+        (other) =>
+          other !== role && selectors.some((one) => matchesLabels(one, other.metadata.labels)),
+      )
+      .flatMap(rulesOf)
+    const unique = rules.filter(
+      (rule, at) => rules.findIndex((other) => equalJson(rule, other)) === at,
+    )
+    if (equalJson(unique, rulesOf(role))) continue
+    storage.update(rbacResources.clusterRoles, { ...role, rules: unique })
+    return
+  }
+}
+
+function selectorsOf(role: Unstructured): readonly Selector[] | undefined {
+  const { aggregationRule: aggregation } = role
+  if (!isJsonObject(aggregation)) return undefined
+  return (aggregation['clusterRoleSelectors'] ?? []) as readonly Selector[]
 }
