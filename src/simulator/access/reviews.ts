@@ -1,7 +1,6 @@
 import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { badRequest, refuseInvalid } from '../api/status-refusal.ts'
-import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
+import { badRequest, type FieldProblem, invalidAt, refuseInvalid } from '../api/status-refusal.ts'
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
 

@@ -1,7 +1,6 @@
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { DiscoveredResource } from '../api/captured-api.ts'
-import { type FieldProblem, invalidAt } from '../api/field-problem.ts'
 import { equalJson, valueAt } from '../api/json.ts'
 import type { Path, Schema } from '../api/schema.ts'
 import { customSelectableFields } from '../api/selectable-fields.ts'
@@ -11,6 +10,7 @@ import {
   type ServedResource,
   servedResources,
 } from '../api/served-resource.ts'
+import { type FieldProblem, invalidAt } from '../api/status-refusal.ts'
 import { schemaProblems } from '../schema/object-validation.ts'
 import { defaulted, prunedObject } from '../schema/pruning-and-defaulting.ts'
 import {

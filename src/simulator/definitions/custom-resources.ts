@@ -3,18 +3,19 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import { equalJson } from '../api/json.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
 import type { StoredResource } from '../api/served-resource.ts'
-import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import { inPasses, type Storage } from '../storage/storage.ts'
+import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import { type CustomKind, customKinds } from './custom-kind.ts'
 import { customOpenApi } from './custom-open-api.ts'
 import {
   compareVersions,
   definitionResource as definitions,
   type DefinitionSpec,
+  isEstablished,
+  nextStatus,
   specOf,
   statusOf,
 } from './definition.ts'
-import { isEstablished, nextStatus } from './definition-status.ts'
 
 /** A served definition. It is rebuilt when its spec changes. */
 interface ServedDefinition {

@@ -1,10 +1,9 @@
 import { fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { type FieldProblem, invalidAt, requiredAt } from '../api/field-problem.ts'
 import { equalJson } from '../api/json.ts'
 import { memberSchema, type Schema } from '../api/schema.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
-import { structuralProblems } from '../schema/structural-check.ts'
+import { type FieldProblem, invalidAt, requiredAt } from '../api/status-refusal.ts'
 import {
   all,
   type AnyCheck,
@@ -16,11 +15,14 @@ import {
   problemsOf,
   required,
 } from '../schema/field-checks.ts'
-import { approvalAnnotation, approvalOf, isEstablished } from './definition-status.ts'
+import { structuralProblems } from '../schema/structural-check.ts'
 import {
+  approvalAnnotation,
+  approvalOf,
   completeNames,
   type DefinitionSpec,
   type DefinitionVersion,
+  isEstablished,
   specOf,
   statusOf,
 } from './definition.ts'

@@ -8,8 +8,8 @@ import {
 } from '../api/discovery.ts'
 import type { ResourceRegistry } from '../api/resource-registry.ts'
 import { methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
-import { wantsAggregated } from './accept-header.ts'
 import { beginJson, type Exchange, sendJson, sendText } from './exchange.ts'
+import { wantsAggregated } from './representation.ts'
 
 /** The inputs of the discovery and OpenAPI routes. */
 export interface ApiDescription {

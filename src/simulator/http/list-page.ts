@@ -8,9 +8,9 @@ import {
 import type { ResponseSink } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
-import type { ObjectText } from './object-text.ts'
-import { ChunkedWriter } from './response-sink.ts'
 import type { ListQuery, Selection } from './list-query.ts'
+import type { ObjectText } from './representation.ts'
+import { ChunkedWriter } from './response-sink.ts'
 
 /** One page of a list: the whole list if the request has no limit. */
 export interface Page {

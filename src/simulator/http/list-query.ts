@@ -8,10 +8,16 @@ import {
   matchesLabels,
   parseLabelSelector,
 } from '../../kubernetes/label-selector.ts'
-import { type FieldProblem, forbiddenAt, unsupportedAt } from '../api/field-problem.ts'
-import { badRequest, Refusal, refuseInvalid } from '../api/status-refusal.ts'
 import type { SelectableFields } from '../api/selectable-fields.ts'
 import type { ServedResource } from '../api/served-resource.ts'
+import {
+  badRequest,
+  type FieldProblem,
+  forbiddenAt,
+  Refusal,
+  refuseInvalid,
+  unsupportedAt,
+} from '../api/status-refusal.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
 import { flag } from './exchange.ts'
 

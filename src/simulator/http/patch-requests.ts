@@ -1,15 +1,13 @@
 import { parse as parseYaml } from 'yaml'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
-import { exactInteger, parseJson } from '../api/json.ts'
 import { kindSchema } from '../api/captured-api.ts'
-import { badRequest, Refusal } from '../api/status-refusal.ts'
-import { updateObject } from '../writes/object-update.ts'
-import { jsonPatch, JsonPatchError, mergePatch } from '../writes/patch/json-patch.ts'
-import { strategicMergePatch } from '../writes/patch/strategic-merge-patch.ts'
+import { exactInteger, parseJson } from '../api/json.ts'
+import { badRequest, forbiddenAt, Refusal, requiredAt } from '../api/status-refusal.ts'
+import { currentObject, updateObject } from '../writes/object-writes.ts'
+import { jsonPatch, JsonPatchError, mergePatch, strategicMergePatch } from '../writes/patches.ts'
 import { applyObject } from '../writes/server-side-apply.ts'
-import { currentObject } from '../writes/write-target.ts'
-import { representationOf } from './accept-header.ts'
+import { representationOf } from './representation.ts'
 import { checkedObject, contentType, readBody } from './request-body.ts'
 import {
   refuseOptions,
@@ -17,7 +15,6 @@ import {
   sendObject,
   writeOptions,
 } from './resource-request.ts'
-import { forbiddenAt, requiredAt } from '../api/field-problem.ts'
 
 /** Patches an object or a subresource in one of the four ways. */
 export async function patchObject(request: ResourceRequest): Promise<void> {

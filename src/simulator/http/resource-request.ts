@@ -2,16 +2,21 @@ import type { Fields } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { ServiceAccountTokens } from '../access/authentication.ts'
-import { type FieldProblem, invalidAt, tooLongAt, unsupportedAt } from '../api/field-problem.ts'
-import { badRequest, type Refusal, refuseInvalid } from '../api/status-refusal.ts'
+import {
+  badRequest,
+  type FieldProblem,
+  invalidAt,
+  type Refusal,
+  refuseInvalid,
+  tooLongAt,
+  unsupportedAt,
+} from '../api/status-refusal.ts'
 import type { FaultEffect } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import { storedObject } from '../storage/stored-object.ts'
-import type { DeleteOptions } from '../writes/object-deletion.ts'
-import type { WriteOptions, WriteTarget } from '../writes/write-target.ts'
-import type { Representation } from './accept-header.ts'
+import type { DeleteOptions, WriteOptions, WriteTarget } from '../writes/object-writes.ts'
 import { beginJson, type Exchange, flag, sendJson } from './exchange.ts'
-import { objectText } from './object-text.ts'
+import { objectText, type Representation } from './representation.ts'
 import { contentType, parseBody, readBody } from './request-body.ts'
 
 /** A request for an object of a resource or, without a name, for its objects in one namespace or in all (`''`). */

@@ -1,14 +1,11 @@
 import { objectKey } from '../../kubernetes/object.ts'
 import type { AccessAttributes } from '../access/authorization.ts'
 import { detailsOf, methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
-import { createObject } from '../writes/object-creation.ts'
-import { deleteObject } from '../writes/object-deletion.ts'
-import { updateObject } from '../writes/object-update.ts'
-import { representationOf } from './accept-header.ts'
+import { createObject, deleteObject, updateObject } from '../writes/object-writes.ts'
 import { deleteCollection, listObjects, watchObjects } from './collection-requests.ts'
 import { type Exchange, flag, type RequestTarget, sendBytes, sendSuccess } from './exchange.ts'
-import { objectText } from './object-text.ts'
 import { patchObject } from './patch-requests.ts'
+import { objectText, representationOf } from './representation.ts'
 import { contentType, parseObject, readBody } from './request-body.ts'
 import {
   readDeleteRequest,

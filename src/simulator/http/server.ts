@@ -11,11 +11,7 @@ import type { FaultOrder, ServerFault } from '../faults/fault.ts'
 import { FaultError, Faults } from '../faults/faults.ts'
 import { NodeFailures } from '../faults/node-failures.ts'
 import type { Storage } from '../storage/storage.ts'
-import { readBody } from './request-body.ts'
 import { serveApiDocument } from './api-documents.ts'
-import type { OpenWatch } from './resource-request.ts'
-import { serveReview } from './review-requests.ts'
-import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
 import {
   type Exchange,
   exchangeOf,
@@ -24,6 +20,10 @@ import {
   sendRefusal,
   sendText,
 } from './exchange.ts'
+import { readBody } from './request-body.ts'
+import type { OpenWatch } from './resource-request.ts'
+import { serveReview } from './review-requests.ts'
+import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
 
 export interface SimulatedServerOptions {
   readonly port: number

@@ -4,20 +4,18 @@ import type { ObjectMeta, Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { audience } from '../access/authentication.ts'
-import { invalidAt } from '../api/field-problem.ts'
 import { valueAt } from '../api/json.ts'
 import type { ScalePaths } from '../api/served-resource.ts'
 import {
   badRequest,
+  invalidAt,
   noSuchResource,
   notFound,
   Refusal,
   refuseInvalid,
 } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { deleteObject } from '../writes/object-deletion.ts'
-import { updateObject } from '../writes/object-update.ts'
-import { currentObject } from '../writes/write-target.ts'
+import { currentObject, deleteObject, updateObject } from '../writes/object-writes.ts'
 import { sendJson, sendSuccess } from './exchange.ts'
 import { patchOf } from './patch-requests.ts'
 import { readBody, readFields } from './request-body.ts'

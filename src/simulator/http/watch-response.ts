@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto'
 import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernetes/watch-event.ts'
-import type { StorageEvent } from '../storage/event-history.ts'
-import type { ObjectText } from './object-text.ts'
 import { Refusal, tooLargeResourceVersion, watchExpired } from '../api/status-refusal.ts'
-import type { ResourceStore } from '../storage/resource-store.ts'
 import type { FrameRewriter, ResponseSink, WatchFrame } from '../faults/fault-effects.ts'
-import { ChunkedWriter } from './response-sink.ts'
-import { isSelected, type ListQuery, type Selection } from './list-query.ts'
+import type { ResourceStore, StorageEvent } from '../storage/resource-store.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type StoredObject, withRevision } from '../storage/stored-object.ts'
+import { isSelected, type ListQuery, type Selection } from './list-query.ts'
+import type { ObjectText } from './representation.ts'
+import { ChunkedWriter } from './response-sink.ts'
 
 /** A watch request, and the parts of the server that it uses. */
 export interface Watch {

@@ -1,4 +1,4 @@
-import { fieldsOf, type Fields } from '../../kubernetes/fields.ts'
+import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import {
@@ -8,7 +8,7 @@ import {
   invalidAt,
   requiredAt,
   unsupportedAt,
-} from '../api/field-problem.ts'
+} from '../api/status-refusal.ts'
 import { keyProblems, type NameRule, valueProblems } from './metadata-rules.ts'
 
 /** The value at the same path in the previous version; `undefined` for new objects and for the items of lists. */

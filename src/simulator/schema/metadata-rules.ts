@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
 import { fieldsOf } from '../../kubernetes/fields.ts'
 import type { ObjectMeta } from '../../kubernetes/object.ts'
-import { type FieldProblem, invalidAt, requiredAt, tooLongAt } from '../api/field-problem.ts'
 import type { StoredResource } from '../api/served-resource.ts'
+import { type FieldProblem, invalidAt, requiredAt, tooLongAt } from '../api/status-refusal.ts'
 
 /** Metadata that only the server writes. */
 export const serverMetadata: readonly string[] = [

@@ -1,7 +1,7 @@
+import { isIP, isIPv4, isIPv6 } from 'node:net'
 import { isJsonObject, isRawJson } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import { memberSchema, type Path, pathText, type Schema } from '../api/schema.ts'
-import { isIP, isIPv4, isIPv6 } from 'node:net'
 import {
   duplicateAt,
   type FieldProblem,
@@ -9,7 +9,7 @@ import {
   requiredAt,
   tooLongAt,
   unsupportedAt,
-} from '../api/field-problem.ts'
+} from '../api/status-refusal.ts'
 
 /** A value that breaks its schema. */
 export interface SchemaProblem extends FieldProblem {

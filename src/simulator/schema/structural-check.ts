@@ -1,12 +1,12 @@
+import type { Schema } from '../api/schema.ts'
 import {
   type FieldProblem,
   forbiddenAt,
   invalidAt,
   requiredAt,
   unsupportedAt,
-} from '../api/field-problem.ts'
+} from '../api/status-refusal.ts'
 import { schemaProblems } from './object-validation.ts'
-import type { Schema } from '../api/schema.ts'
 
 const types = ['array', 'boolean', 'integer', 'number', 'object', 'string']
 

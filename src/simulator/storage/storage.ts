@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { Unstructured } from '../../kubernetes/object.ts'
-import { objectKey } from '../../kubernetes/object.ts'
-import type { StorageEvent } from './event-history.ts'
-import { alreadyExists, noSuchResource, notFound } from '../api/status-refusal.ts'
-import type { ResourceRegistry } from '../api/resource-registry.ts'
-import { ResourceStore } from './resource-store.ts'
-import type { ServedResource, StoredResource } from '../api/served-resource.ts'
-import { type StoredObject, readObject, storedObject, withRevision } from './stored-object.ts'
+import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import type { ResourceRegistry } from '../api/resource-registry.ts'
+import type { ServedResource, StoredResource } from '../api/served-resource.ts'
+import { alreadyExists, noSuchResource, notFound } from '../api/status-refusal.ts'
+import { ResourceStore, type StorageEvent } from './resource-store.ts'
+import { readObject, type StoredObject, storedObject, withRevision } from './stored-object.ts'
 
 /** Names a resource in the API. */
 export interface ResourceName {

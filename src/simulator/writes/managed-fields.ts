@@ -3,8 +3,8 @@ import { timestamp } from '../../kubernetes/timestamp.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import { equalJson } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
-import { type FieldShape, partsOf } from './field-shape.ts'
 import { serverMetadata } from '../schema/metadata-rules.ts'
+import { type FieldShape, partsOf } from './field-shape.ts'
 
 /** A set of fields: their paths, each the names of its steps in `fieldsV1`, joined by {@link separator}. */
 export type FieldSet = ReadonlySet<string>

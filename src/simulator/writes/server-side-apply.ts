@@ -4,8 +4,6 @@ import { equalJson } from '../api/json.ts'
 import type { ServedResource } from '../api/served-resource.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { Storage } from '../storage/storage.ts'
-import { newObject, storeNew } from './object-creation.ts'
-import { checkIdentity, checkPreconditions, nextObject, storeUpdate } from './object-update.ts'
 import { atomic, type FieldShape, kindShape, partsOf } from './field-shape.ts'
 import {
   appliedFields,
@@ -28,11 +26,17 @@ import {
   type Writer,
 } from './managed-fields.ts'
 import {
+  checkIdentity,
+  checkPreconditions,
   currentObject,
+  newObject,
+  nextObject,
   settledObject,
+  storeNew,
+  storeUpdate,
   type UpdateOptions,
   type WriteTarget,
-} from './write-target.ts'
+} from './object-writes.ts'
 
 /** Options of an apply. */
 export interface ApplyOptions extends UpdateOptions {

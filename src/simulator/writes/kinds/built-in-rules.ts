@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf } from '../../../kubernetes/fields.ts'
 import { equalJson } from '../../api/json.ts'
 import type { ObjectRules } from '../../api/served-resource.ts'
 import {
@@ -8,8 +8,7 @@ import {
   forbiddenAt,
   invalidAt,
   requiredAt,
-} from '../../api/field-problem.ts'
-import { label, subdomain } from '../../schema/metadata-rules.ts'
+} from '../../api/status-refusal.ts'
 import {
   all,
   atLeast,
@@ -35,6 +34,7 @@ import {
   requiredIf,
   unique,
 } from '../../schema/field-checks.ts'
+import { label, subdomain } from '../../schema/metadata-rules.ts'
 import { podChecks } from './pod-checks.ts'
 import { workloadChecks } from './workload-checks.ts'
 

@@ -1,7 +1,6 @@
-import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf } from '../../../kubernetes/fields.ts'
 import { equalJson } from '../../api/json.ts'
-import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/field-problem.ts'
-import { label, type NameRule, subdomain } from '../../schema/metadata-rules.ts'
+import { type FieldProblem, forbiddenAt, invalidAt, requiredAt } from '../../api/status-refusal.ts'
 import {
   all,
   atLeast,
@@ -24,6 +23,7 @@ import {
   unique,
   userId,
 } from '../../schema/field-checks.ts'
+import { label, type NameRule, subdomain } from '../../schema/metadata-rules.ts'
 
 /** The handlers of probes and hooks, and their required fields. */
 const handlers = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const

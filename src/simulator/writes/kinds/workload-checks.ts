@@ -1,4 +1,4 @@
-import { fieldsOf, itemsOf, type Fields } from '../../../kubernetes/fields.ts'
+import { type Fields, fieldsOf, itemsOf } from '../../../kubernetes/fields.ts'
 import { labelSelectorOf, matchesLabels } from '../../../kubernetes/label-selector.ts'
 import { equalJson, valueAt } from '../../api/json.ts'
 import {
@@ -7,7 +7,7 @@ import {
   invalidAt,
   requiredAt,
   unsupportedAt,
-} from '../../api/field-problem.ts'
+} from '../../api/status-refusal.ts'
 import {
   all,
   amountOf,
