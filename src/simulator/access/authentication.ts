@@ -73,7 +73,7 @@ export class Authentication {
   }
 }
 
-const unauthorized = (): Refusal => new Refusal(401, 'Unauthorized', { reason: 'Unauthorized' })
+const unauthorized = (): Refusal => new Refusal(401, 'Unauthorized')
 
 function identityOf({ user, uid = '', groups = [] }: SimulatorUser): Identity {
   return { name: user, uid, groups: [...new Set([...groups, 'system:authenticated'])] }

@@ -74,7 +74,7 @@ export function forbidden(
   const { verb } = attributes
   if (attributes.kind === 'path') {
     const message = `forbidden: User ${JSON.stringify(user)} cannot ${verb} path ${JSON.stringify(attributes.path)}${because}`
-    return new Refusal(403, message, { reason: 'Forbidden', details: {} })
+    return new Refusal(403, message, { details: {} })
   }
   const { group, resource, subresource, namespace, name } = attributes
   const groupResource = groupResourceOf(attributes)
@@ -83,7 +83,6 @@ export function forbidden(
   const where = namespace === '' ? 'at the cluster scope' : `in the namespace "${namespace}"`
   const message = `${subject} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}${because}`
   return new Refusal(403, message, {
-    reason: 'Forbidden',
     details: detailsOf(attributes),
   })
 }

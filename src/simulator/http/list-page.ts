@@ -1,10 +1,5 @@
 import type { ServedResource } from '../api/served-resource.ts'
-import {
-  badRequest,
-  continueExpired,
-  listExpired,
-  tooLargeResourceVersion,
-} from '../api/status-refusal.ts'
+import { badRequest, Refusal, tooLargeResourceVersion } from '../api/status-refusal.ts'
 import type { ResponseSink } from '../faults/fault-effects.ts'
 import type { Storage } from '../storage/storage.ts'
 import type { StoredObject } from '../storage/stored-object.ts'
@@ -86,9 +81,18 @@ function pageStart(storage: Storage, namespace: string, query: ListQuery): PageS
 }
 
 function expired({ from, token }: PageStart, namespace: string): Error {
-  return token === ''
-    ? listExpired()
-    : continueExpired(encodeContinue({ revision: -1, from }, namespace))
+  if (token === '') {
+    return new Refusal(410, 'The resourceVersion for the provided list is too old.')
+  }
+  // The new token continues from the present state.
+  return new Refusal(
+    410,
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list ' +
+      'without the continue parameter, or use the continue token in this response to retrieve the remainder of the ' +
+      'results. Continuing with the provided token results in an inconsistent list - objects that were created, ' +
+      'modified, or deleted between the time the first chunk was returned and now may show up in the list.',
+    { metadata: { continue: encodeContinue({ revision: -1, from }, namespace) } },
+  )
 }
 
 /** The position at which a list continues. */

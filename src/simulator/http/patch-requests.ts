@@ -89,7 +89,6 @@ function exactNumbers(value: unknown): unknown {
 const notDecoded = (patched: object, problem: string): Refusal => {
   const cause = `Invalid value: ${JSON.stringify(JSON.stringify(patched))}: ${problem}`
   return new Refusal(422, ` "" is invalid: patch: ${cause}`, {
-    reason: 'Invalid',
     details: { causes: [{ reason: 'FieldValueInvalid', message: cause, field: 'patch' }] },
   })
 }
@@ -117,7 +116,7 @@ export function patchOf(
 }
 
 const unsupportedMediaType = (): Refusal =>
-  new Refusal(415, '415: Unsupported Media Type', { reason: 'UnsupportedMediaType', details: {} })
+  new Refusal(415, '415: Unsupported Media Type', { details: {} })
 
 function jsonPatched(current: Unstructured, patch: unknown): unknown {
   if (!Array.isArray(patch)) {
@@ -128,7 +127,7 @@ function jsonPatched(current: Unstructured, patch: unknown): unknown {
   } catch (error) {
     if (!(error instanceof JsonPatchError)) throw error
     const message = 'the server rejected our request due to an error in our request'
-    throw new Refusal(422, message, { reason: 'Invalid', details: {} })
+    throw new Refusal(422, message, { details: {} })
   }
 }
 

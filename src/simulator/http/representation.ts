@@ -5,7 +5,7 @@ import { customColumns } from '../../kubernetes/printing/custom-columns.ts'
 import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import { type CapturedApi, metadataSchema } from '../api/captured-api.ts'
 import type { ServedResource } from '../api/served-resource.ts'
-import { badRequest, notAcceptable } from '../api/status-refusal.ts'
+import { badRequest, Refusal } from '../api/status-refusal.ts'
 import { kindPrefix, readObject, type StoredObject } from '../storage/stored-object.ts'
 import type { Exchange } from './exchange.ts'
 
@@ -69,7 +69,7 @@ export function representationOf({ params, request }: Exchange, isList: boolean)
       mismatch = `you requested ${as}, but the requested object is not a list`
     }
   }
-  throw notAcceptable(mismatch ?? unacceptable(ranges))
+  throw new Refusal(406, mismatch ?? unacceptable(ranges))
 }
 
 function includedObject(params: URLSearchParams): 'Metadata' | 'Object' | 'None' {
@@ -96,7 +96,7 @@ export function wantsAggregated({ request }: Exchange): boolean {
   )
   if (aggregated) return true
   if (ranges.some(({ parameters }) => parameters['as'] === undefined)) return false
-  throw notAcceptable(accepted)
+  throw new Refusal(406, accepted)
 }
 
 /** How the objects of one request are written: their version and their parts. */

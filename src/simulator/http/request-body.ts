@@ -18,8 +18,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
     if (bytes > maxBodyBytes) {
-      const message = `Request entity too large: limit is ${maxBodyBytes}`
-      throw new Refusal(413, message, { reason: 'RequestEntityTooLarge' })
+      throw new Refusal(413, `Request entity too large: limit is ${maxBodyBytes}`)
     }
     chunks.push(chunk)
   }
@@ -42,7 +41,6 @@ export function parseBody(body: Buffer, mediaType: string, mustBe: string): unkn
   throw new Refusal(
     415,
     'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-    { reason: 'UnsupportedMediaType' },
   )
 }
 

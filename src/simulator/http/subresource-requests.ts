@@ -90,14 +90,9 @@ function takeDisruption(storage: Storage, { metadata }: Unstructured, dryRun: bo
 }
 
 function tooMany(message: string, retryAfterSeconds?: number): Refusal {
-  const isTimed = retryAfterSeconds !== undefined
   return new Refusal(429, "Cannot evict pod as it would violate the pod's disruption budget.", {
-    reason: 'TooManyRequests',
-    details: {
-      causes: [{ reason: 'DisruptionBudget', message }],
-      ...(isTimed ? { retryAfterSeconds } : {}),
-    },
-    ...(isTimed ? { headers: { 'retry-after': String(retryAfterSeconds) } } : {}),
+    details: { causes: [{ reason: 'DisruptionBudget', message }] },
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
   })
 }
 

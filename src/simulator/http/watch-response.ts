@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernetes/watch-event.ts'
-import { Refusal, tooLargeResourceVersion, watchExpired } from '../api/status-refusal.ts'
+import { Refusal, tooLargeResourceVersion } from '../api/status-refusal.ts'
 import type { FrameRewriter, ResponseSink, WatchFrame } from '../faults/fault-effects.ts'
 import type { ResourceStore, StorageEvent } from '../storage/resource-store.ts'
 import type { Storage } from '../storage/storage.ts'
@@ -97,7 +97,10 @@ class WatchStream {
     }
     this.#since = revision === 0 || initial ? storage.revision : revision
     const next = store.history.after(this.#since)
-    if (next === undefined) return this.#fail(watchExpired(revision, store.history.floor))
+    if (next === undefined) {
+      const message = `too old resource version: ${revision} (${store.history.floor})`
+      return this.#fail(new Refusal(410, message))
+    }
     this.#next = next
     return !initial || this.#sendInitial()
   }

@@ -196,7 +196,6 @@ function checkNamespace(
   if (found.metadata.deletionTimestamp === undefined) return
   const problem = `unable to create new content in namespace ${namespace} because it is being terminated`
   throw new Refusal(403, `${groupResourceOf(served)} "${name}" is forbidden: ${problem}`, {
-    reason: 'Forbidden',
     details: {
       ...detailsOf({ ...served, name }),
       causes: [
@@ -408,7 +407,7 @@ export function deleteObject(
   if (served.stored.groupResource === 'namespaces' && undeletable.has(name)) {
     const message = `namespaces "${name}" is forbidden: this namespace may not be deleted`
     const details = { name, kind: 'namespaces' }
-    throw new Refusal(403, message, { reason: 'Forbidden', details })
+    throw new Refusal(403, message, { details })
   }
   const stays =
     (metadata.finalizers ?? []).length > 0 || served.stored.groupResource === 'namespaces'

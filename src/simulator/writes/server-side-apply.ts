@@ -153,7 +153,6 @@ function applyConflict(conflicts: readonly Manager[]): Refusal {
       ? `Apply failed with 1 conflict: conflict with ${first?.with}: ${first?.field}`
       : `Apply failed with ${causes.length} conflicts: ${blocks.join('\n')}`
   return new Refusal(409, message, {
-    reason: 'Conflict',
     details: {
       causes: causes.map((cause) => ({
         reason: 'FieldManagerConflict',
