@@ -51,8 +51,8 @@ export const definitionRules: ObjectRules = {
 function approvalProblems(definition: Unstructured): FieldProblem[] {
   const approval = approvalOf(definition)
   const field = `metadata.annotations[${approvalAnnotation}]`
-  if (approval?.state === 'missing') return [requiredAt(field, approval.message)]
-  return approval?.state === 'invalid'
+  if (approval?.reason === 'MissingAnnotation') return [requiredAt(field, approval.message)]
+  return approval?.reason === 'InvalidAnnotation'
     ? [invalidAt(field, definition.metadata.annotations?.[approvalAnnotation], approval.message)]
     : []
 }

@@ -120,75 +120,53 @@ export function nextStatus(
   others: readonly Unstructured[],
 ): DefinitionStatus {
   const { names, versions } = specOf(definition)
-  const before = statusOf(definition)
+  const { acceptedNames, conditions, storedVersions = [] } = statusOf(definition)
   const { accepted, conflict } = acceptNames(completeNames(names), others.map(statusOf))
-  const was = new Map((before.conditions ?? []).map((one) => [one.type, one]))
-  const condition = (
-    type: string,
-    status: 'True' | 'False',
-    reason: string,
-    message: string,
-  ): DefinitionCondition => {
-    const old = was.get(type)
-    const since = old?.status === status ? old.lastTransitionTime : timestamp(Date.now())
-    return { type, status, lastTransitionTime: since, reason, message }
-  }
-  const namesAccepted =
-    conflict === undefined
-      ? condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found')
-      : condition('NamesAccepted', 'False', conflict.reason, conflict.message)
   // An established kind stays established, under its accepted names.
-  const established =
-    conflict === undefined || isEstablished(definition)
-      ? condition(
-          'Established',
-          'True',
-          'InitialNamesAccepted',
-          'the initial names have been accepted',
-        )
-      : condition('Established', 'False', 'NotAccepted', 'not all names are accepted')
+  const established = isEstablished(definition)
+  const approval = approvalOf(definition)
+  const outcomes: Record<string, Outcome> = {
+    NamesAccepted:
+      conflict === undefined
+        ? { status: 'True', reason: 'NoConflicts', message: 'no conflicts found' }
+        : { status: 'False', ...conflict },
+    Established:
+      conflict === undefined || established
+        ? {
+            status: 'True',
+            reason: 'InitialNamesAccepted',
+            message: 'the initial names have been accepted',
+          }
+        : { status: 'False', reason: 'NotAccepted', message: 'not all names are accepted' },
+    ...(approval === undefined ? {} : { KubernetesAPIApprovalPolicyConformant: approval }),
+  }
   const storage = versions.filter((one) => one.storage).map(({ name }) => name)
-  const approved = approvalOf(definition)
-  const made = [
-    namesAccepted,
-    established,
-    ...(approved === undefined
-      ? []
-      : [
-          condition(
-            'KubernetesAPIApprovalPolicyConformant',
-            approved.status,
-            approved.reason,
-            approved.message,
-          ),
-        ]),
-  ]
   return {
-    conditions: mergedConditions(before.conditions ?? [], made),
-    acceptedNames:
-      conflict === undefined || !isEstablished(definition)
-        ? accepted
-        : (before.acceptedNames ?? accepted),
-    storedVersions: [...new Set([...(before.storedVersions ?? []), ...storage])],
+    conditions: mergedConditions(conditions ?? [], outcomes),
+    acceptedNames: conflict !== undefined && established ? (acceptedNames ?? accepted) : accepted,
+    storedVersions: [...new Set([...storedVersions, ...storage])],
   }
 }
+
+/** A condition without its type and time. */
+type Outcome = Omit<DefinitionCondition, 'type' | 'lastTransitionTime'>
 
 /** Replaces conditions in place and appends new ones. Keeps the conditions of other writers. */
 function mergedConditions(
   before: readonly DefinitionCondition[],
-  made: readonly DefinitionCondition[],
+  outcomes: Readonly<Record<string, Outcome>>,
 ): readonly DefinitionCondition[] {
-  const types = new Set(before.map(({ type }) => type))
-  return [
-    ...before.map((one) => made.find(({ type }) => type === one.type) ?? one),
-    ...made.filter(({ type }) => !types.has(type)),
-  ]
+  const conditions = new Map(before.map((one) => [one.type, one]))
+  for (const [type, outcome] of Object.entries(outcomes)) {
+    const old = conditions.get(type)
+    const isSame = old?.status === outcome.status
+    const lastTransitionTime = isSame ? old.lastTransitionTime : timestamp(Date.now())
+    conditions.set(type, { type, lastTransitionTime, ...outcome })
+  }
+  return [...conditions.values()]
 }
 
-interface Conflict {
-  readonly reason: string
-  readonly message: string
-}
+type Conflict = Omit<Outcome, 'status'>
 
 /** Accepts each free name on its own. Reports the last conflict, as a kube-apiserver does. */
 function acceptNames(
@@ -224,33 +202,23 @@ function acceptNames(
 /** Names the approval of an API. Definitions in groups of Kubernetes must have it. */
 export const approvalAnnotation = 'api-approved.kubernetes.io'
 
-/** The approval of a definition's API, and its condition. */
-export interface DefinitionApproval {
-  readonly state: 'missing' | 'invalid' | 'bypassed' | 'approved'
-  readonly status: 'True' | 'False'
-  readonly reason: string
-  readonly message: string
-}
-
 const required = `protected groups must have approval annotation "${approvalAnnotation}"`
 const see = 'see https://github.com/kubernetes/enhancements/pull/1111'
 
-/** The approval of a definition; `undefined` for groups that need none. */
-export function approvalOf(definition: Unstructured): DefinitionApproval | undefined {
+/** The approval of a definition's API, as a condition; `undefined` for groups that need none. */
+export function approvalOf(definition: Unstructured): Outcome | undefined {
   if (!/(^|\.)(k8s\.io|kubernetes\.io)$/.test(specOf(definition).group)) return undefined
-  const said = definition.metadata.annotations?.[approvalAnnotation] ?? ''
-  if (said === '') {
-    const message = `${required}, ${see}`
-    return { state: 'missing', status: 'False', reason: 'MissingAnnotation', message }
+  const given = definition.metadata.annotations?.[approvalAnnotation] ?? ''
+  if (given === '') {
+    return { status: 'False', reason: 'MissingAnnotation', message: `${required}, ${see}` }
   }
-  if (URL.canParse(said) && new URL(said).host !== '') {
-    const message = `approved in ${said}`
-    return { state: 'approved', status: 'True', reason: 'ApprovedAnnotation', message }
+  if (URL.canParse(given) && new URL(given).host !== '') {
+    return { status: 'True', reason: 'ApprovedAnnotation', message: `approved in ${given}` }
   }
-  if (said.startsWith('unapproved')) {
-    const message = `not approved: ${JSON.stringify(said)}`
-    return { state: 'bypassed', status: 'False', reason: 'UnapprovedAnnotation', message }
+  if (given.startsWith('unapproved')) {
+    const message = `not approved: ${JSON.stringify(given)}`
+    return { status: 'False', reason: 'UnapprovedAnnotation', message }
   }
   const message = `${required} with either a URL or a reason starting with "unapproved", ${see}`
-  return { state: 'invalid', status: 'False', reason: 'InvalidAnnotation', message }
+  return { status: 'False', reason: 'InvalidAnnotation', message }
 }

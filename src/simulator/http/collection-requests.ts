@@ -83,17 +83,15 @@ function watchRepresentation(exchange: Exchange): Representation {
 /** Chains the rewriters of all faults. */
 function rewriterOf(effects: readonly FaultEffect[]): FrameRewriter | undefined {
   const rewriters = effects.flatMap(({ rewrite }) => (rewrite === undefined ? [] : [rewrite]))
-  if (rewriters.length === 0) return undefined
-  return ({ kind, bytes }) => {
-    let frames: readonly Buffer[] = [bytes]
-    let end = false
-    for (const rewrite of rewriters) {
-      const results = frames.map((one) => rewrite({ kind, bytes: one }))
-      frames = results.flatMap((result) => result.bytes)
-      end ||= results.some((result) => result.end)
+  if (rewriters.length < 2) return rewriters[0]
+  return rewriters.reduce((first, second) => ({ kind, bytes }) => {
+    const { bytes: frames, end } = first({ kind, bytes })
+    const results = frames.map((one) => second({ kind, bytes: one }))
+    return {
+      bytes: results.flatMap((result) => result.bytes),
+      end: end || results.some((result) => result.end),
     }
-    return { bytes: frames, end }
-  }
+  })
 }
 
 /** Deletes the selected objects and answers with their last state. */

@@ -156,31 +156,19 @@ class WatchStream {
       if (!(await this.#send('bookmark', [this.#bookmark(at, false)]))) return false
     }
     if (!(await this.#writer.flush())) return false
-    const { signal, sink } = this.#watch
-    if (signal.aborted) return this.#aborted()
-    if (this.#timedOut) {
+    const { isGone, signal, sink } = this.#watch
+    const reason: unknown = signal.reason
+    if (reason instanceof Refusal) return this.#fail(reason)
+    if (signal.aborted || this.#timedOut || (!this.#woken && isGone())) {
       sink.end()
       return false
     }
-    if (this.#woken) return true
-    if (this.#watch.isGone()) {
-      sink.end()
-      return false
-    }
-    await new Promise<void>((resolve) => (this.#wake = resolve))
+    if (!this.#woken) await new Promise<void>((resolve) => (this.#wake = resolve))
     return true
   }
 
   #fallenBehind(): false {
     this.#watch.sink.destroy()
-    return false
-  }
-
-  async #aborted(): Promise<false> {
-    const { signal, sink } = this.#watch
-    const reason: unknown = signal.reason
-    if (reason instanceof Refusal) return this.#fail(reason)
-    sink.end()
     return false
   }
 

@@ -76,11 +76,12 @@ function containerOf(value: unknown, pointer: string): Container {
 }
 
 function parentOf(root: unknown, pointer: string): { holder: Container; token: string } {
-  const tokens = tokensOf(pointer)
-  const token = tokens.pop() ?? ''
-  let value = root
-  for (const step of tokens) value = child(value, step, pointer)
-  return { holder: containerOf(value, pointer), token }
+  const slash = pointer.lastIndexOf('/')
+  const [token = ''] = tokensOf(pointer.slice(Math.max(0, slash)))
+  return {
+    holder: containerOf(valueAt(root, pointer.slice(0, Math.max(0, slash))), pointer),
+    token,
+  }
 }
 
 function add(root: unknown, pointer: string, value: unknown): unknown {

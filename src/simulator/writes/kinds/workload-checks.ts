@@ -99,28 +99,13 @@ function workload(rules: WorkloadRules): Check {
 
 const counted: Checks = { replicas: atLeast(0), minReadySeconds: atLeast(0) }
 
-const deploymentStrategy: Check = (spec, at) => {
-  const { minReadySeconds = 0, progressDeadlineSeconds = 600, strategy } = fieldsOf(spec)
-  const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(strategy)
-  const path = `${at}.strategy`
-  const found: FieldProblem[] = []
-  if (type !== 'RollingUpdate' && type !== 'Recreate') {
-    found.push(unsupportedAt(path, strategy, ['Recreate', 'RollingUpdate']))
-  } else if (type === 'Recreate' && !isEmpty(rollingUpdate)) {
-    const message = "may not be specified when strategy `type` is 'Recreate'"
-    found.push(forbiddenAt(`${path}.rollingUpdate`, message))
+/** The types of a strategy. A problem shows the strategy as a whole. */
+const strategyOf =
+  (...types: readonly string[]): Check =>
+  (value, path) => {
+    const { type = 'RollingUpdate' } = fieldsOf(value)
+    return types.includes(String(type)) ? [] : [unsupportedAt(path, value, types)]
   }
-  const { maxSurge = '25%', maxUnavailable = '25%' } = fieldsOf(rollingUpdate)
-  if (amountOf(maxSurge) === 0 && amountOf(maxUnavailable) === 0) {
-    const message = 'may not be 0 when `maxSurge` is 0'
-    found.push(invalidAt(`${path}.rollingUpdate.maxUnavailable`, maxUnavailable, message))
-  }
-  if (Number(progressDeadlineSeconds) <= Number(minReadySeconds)) {
-    const message = 'must be greater than minReadySeconds'
-    found.push(invalidAt(`${at}.progressDeadlineSeconds`, progressDeadlineSeconds, message))
-  }
-  return found
-}
 
 const deployment: Check = workload({
   kind: 'deployment',
@@ -131,11 +116,25 @@ const deployment: Check = workload({
     ...counted,
     selector: immutable,
     revisionHistoryLimit: atLeast(0),
-    progressDeadlineSeconds: atLeast(0),
+    progressDeadlineSeconds: all(atLeast(0), (value = 600, path, { minReadySeconds = 0 }) =>
+      Number(value) > Number(minReadySeconds)
+        ? []
+        : [invalidAt(path, value, 'must be greater than minReadySeconds')],
+    ),
+    strategy: strategyOf('Recreate', 'RollingUpdate'),
+    'strategy.rollingUpdate': forbiddenUnless(
+      ({ type }) => type !== 'Recreate',
+      "may not be specified when strategy `type` is 'Recreate'",
+    ),
     'strategy.rollingUpdate.maxSurge': intOrPercent(),
-    'strategy.rollingUpdate.maxUnavailable': intOrPercent(true),
+    'strategy.rollingUpdate.maxUnavailable': all(
+      intOrPercent(true),
+      (value = '25%', path, { maxSurge = '25%' }) =>
+        amountOf(maxSurge) === 0 && amountOf(value) === 0
+          ? [invalidAt(path, value, 'may not be 0 when `maxSurge` is 0')]
+          : [],
+    ),
   },
-  own: deploymentStrategy,
 })
 
 const replicaSet: Check = workload({
@@ -157,28 +156,15 @@ const changeable = [
   'minReadySeconds',
 ]
 
-const statefulSetChange: Check = (value, at, _, previous) => {
-  const spec = fieldsOf(value)
-  const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(spec['updateStrategy'])
-  const path = `${at}.updateStrategy`
-  const found: FieldProblem[] = []
-  if (type !== 'RollingUpdate' && type !== 'OnDelete') {
-    const message = "must be 'RollingUpdate' or 'OnDelete'"
-    found.push(invalidAt(path, spec['updateStrategy'], message))
-  } else if (type === 'OnDelete' && !isEmpty(rollingUpdate)) {
-    const message = "only allowed for updateStrategy 'RollingUpdate'"
-    found.push(invalidAt(`${path}.rollingUpdate`, rollingUpdate, message))
-  }
-  if (previous === undefined) return found
-  const before = fieldsOf(previous.value)
-  const names = Object.keys({ ...before, ...spec }).filter((name) => !changeable.includes(name))
-  if (names.some((name) => !equalJson(before[name], spec[name]))) {
-    const message =
-      "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
-      "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
-    found.push(forbiddenAt(at, message))
-  }
-  return found
+const statefulSetChange: Check = (spec, path, _, previous) => {
+  if (previous === undefined) return []
+  const [before, after] = [fieldsOf(previous.value), fieldsOf(spec)]
+  const names = Object.keys({ ...before, ...after }).filter((name) => !changeable.includes(name))
+  if (names.every((name) => equalJson(before[name], after[name]))) return []
+  const message =
+    "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', " +
+    "'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"
+  return [forbiddenAt(path, message)]
 }
 
 const statefulSet: Check = workload({
@@ -193,32 +179,20 @@ const statefulSet: Check = workload({
       "must be 'OrderedReady' or 'Parallel'",
     ),
     'ordinals.start': atLeast(0),
+    updateStrategy: (value, path) =>
+      strategyOf('RollingUpdate', 'OnDelete')(value, path, {}).map(() =>
+        invalidAt(path, value, "must be 'RollingUpdate' or 'OnDelete'"),
+      ),
+    'updateStrategy.rollingUpdate': invalidIf(
+      (value, { type }) => type === 'OnDelete' && !isEmpty(value),
+      "only allowed for updateStrategy 'RollingUpdate'",
+    ),
     'updateStrategy.rollingUpdate.partition': atLeast(0),
     'persistentVolumeClaimRetentionPolicy.whenDeleted': oneOf('Retain', 'Delete'),
     'persistentVolumeClaimRetentionPolicy.whenScaled': oneOf('Retain', 'Delete'),
   },
   own: statefulSetChange,
 })
-
-const daemonSetStrategy: Check = (spec, at) => {
-  const { updateStrategy } = fieldsOf(spec)
-  const { rollingUpdate, type = 'RollingUpdate' } = fieldsOf(updateStrategy)
-  const { maxSurge = 0, maxUnavailable = 1 } = fieldsOf(rollingUpdate)
-  const path = `${at}.updateStrategy`
-  const found: FieldProblem[] = []
-  if (type !== 'RollingUpdate' && type !== 'OnDelete') {
-    found.push(unsupportedAt(path, updateStrategy, ['RollingUpdate', 'OnDelete']))
-  }
-  if (amountOf(maxSurge) !== 0 && amountOf(maxUnavailable) !== 0) {
-    const message = 'may not be set when maxUnavailable is non-zero'
-    found.push(invalidAt(`${path}.rollingUpdate.maxSurge`, maxSurge, message))
-  }
-  if (amountOf(maxSurge) === 0 && amountOf(maxUnavailable) === 0) {
-    const message = 'cannot be 0 when maxSurge is 0'
-    found.push(requiredAt(`${path}.rollingUpdate.maxUnavailable`, message))
-  }
-  return found
-}
 
 const daemonSet: Check = workload({
   kind: 'daemonset',
@@ -227,10 +201,22 @@ const daemonSet: Check = workload({
     selector: immutable,
     minReadySeconds: atLeast(0),
     revisionHistoryLimit: atLeast(0),
-    'updateStrategy.rollingUpdate.maxSurge': intOrPercent(true),
-    'updateStrategy.rollingUpdate.maxUnavailable': intOrPercent(true),
+    updateStrategy: strategyOf('RollingUpdate', 'OnDelete'),
+    'updateStrategy.rollingUpdate.maxSurge': all(
+      intOrPercent(true),
+      (value = 0, path, { maxUnavailable = 1 }) =>
+        amountOf(value) !== 0 && amountOf(maxUnavailable) !== 0
+          ? [invalidAt(path, value, 'may not be set when maxUnavailable is non-zero')]
+          : [],
+    ),
+    'updateStrategy.rollingUpdate.maxUnavailable': all(
+      intOrPercent(true),
+      (value = 1, path, { maxSurge = 0 }) =>
+        amountOf(maxSurge) === 0 && amountOf(value) === 0
+          ? [requiredAt(path, 'cannot be 0 when maxSurge is 0')]
+          : [],
+    ),
   },
-  own: daemonSetStrategy,
 })
 
 const jobFields: Checks = {
