@@ -110,7 +110,6 @@ function checkAuthorization(users: readonly SimulatorUser[], authorization: stri
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
-/** Adds the namespaces of every cluster, unless they exist. */
 function addSystemObjects(storage: Storage): void {
   const resource = { group: '', version: 'v1', resource: 'namespaces' }
   for (const name of namespaces) {

@@ -13,7 +13,6 @@ export interface SimulatorUser {
   readonly denied?: readonly string[]
 }
 
-/** An authenticated user. */
 export interface Identity {
   readonly name: string
   readonly uid: string
@@ -36,7 +35,6 @@ const anonymous: Identity = {
   groups: ['system:unauthenticated'],
 }
 
-/** Finds users by their bearer tokens. */
 export class Authentication {
   readonly accounts: ServiceAccountTokens
   readonly #users: ReadonlyMap<string, Identity>

@@ -2,7 +2,6 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { detailsOf, Refusal } from '../api/status-refusal.ts'
 import type { Identity, SimulatorUser } from './authentication.ts'
 
-/** A request for resources. */
 export interface ResourceAttributes {
   readonly kind: 'resource'
   readonly verb: string
@@ -37,14 +36,12 @@ export interface AccessRule {
   readonly nonResourceURLs?: readonly string[]
 }
 
-/** Decides what users may do. */
 export interface Authorizer {
   decide(identity: Identity, attributes: AccessAttributes): Decision
   /** The rules of a user in a namespace. */
   rules(identity: Identity, namespace: string): readonly AccessRule[]
 }
 
-/** The rules that allow everything. */
 export const everything: readonly AccessRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'] },
   { verbs: ['*'], nonResourceURLs: ['*'] },

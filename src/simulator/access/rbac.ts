@@ -17,7 +17,6 @@ const resourceNamed = (resource: string): ResourceName => ({
   resource,
 })
 
-/** The four kinds of RBAC. */
 export const rbacResources: Readonly<
   Record<'roles' | 'clusterRoles' | 'roleBindings' | 'clusterRoleBindings', ResourceName>
 > = {
@@ -39,7 +38,6 @@ export function onRbacChange(
   }
 }
 
-/** A binding of one subject to one role. */
 interface Binding {
   readonly name: string
   /** `''` for a ClusterRoleBinding. */
@@ -59,7 +57,6 @@ function bindingsOf(object: Unstructured): readonly Binding[] {
   return (subjects ?? []).map((subject) => ({ name, namespace, subject, role: roleRef }))
 }
 
-/** The rules of a role object. */
 export function rulesOf(object: Unstructured): readonly AccessRule[] {
   const { rules } = object as Unstructured & { readonly rules?: readonly AccessRule[] | null }
   return rules ?? []
@@ -180,7 +177,6 @@ const notFound = ({ kind, name }: Binding['role']): string =>
 const has = (list: readonly string[] | undefined, value: string): boolean =>
   list !== undefined && (list.includes('*') || list.includes(value))
 
-/** Whether a rule allows the request. */
 function allows(rule: AccessRule, attributes: AccessAttributes): boolean {
   if (!has(rule.verbs, attributes.verb)) return false
   if (attributes.kind === 'path') {

@@ -4,7 +4,6 @@ import { badRequest, type FieldProblem, invalidAt, refuseInvalid } from '../api/
 import { audience, type Authentication, type Identity } from './authentication.ts'
 import type { AccessAttributes, AccessRule, Authorizer } from './authorization.ts'
 
-/** The inputs of a review's answer. */
 export interface ReviewContext {
   readonly authentication: Authentication
   readonly authorizer: Authorizer

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { AggregatedGroup, DiscoveredResource } from './captured-api.ts'
 import type { CustomVersion, ResourceRegistry } from './resource-registry.ts'
 
-/** `/apis`. */
 export function groupList(registry: ResourceRegistry): object {
   return { kind: 'APIGroupList', apiVersion: 'v1', groups: registry.groups() }
 }
@@ -75,12 +74,10 @@ function aggregatedResources(of: CustomVersion | undefined): object[] {
     })
 }
 
-/** The hash of a document: its ETag. */
 export function hashOf(text: string): string {
   return createHash('sha512').update(text).digest('hex').toUpperCase()
 }
 
-/** The text of a document, and its hash. */
 export interface OpenApiText {
   readonly text: string
   readonly hash: string
@@ -96,7 +93,6 @@ export class OpenApi {
     this.#registry = registry
   }
 
-  /** `/openapi/v3`. */
   index(): object {
     const { captured, custom } = this.#registry
     const paths = [

@@ -8,7 +8,6 @@ export interface CustomVersion {
   readonly resources: readonly ServedResource[]
   /** The entries of its APIResourceList. */
   readonly discovered: readonly DiscoveredResource[]
-  /** Writes the document. */
   readonly openapi: () => OpenApiDocument
 }
 
@@ -48,7 +47,6 @@ export class ResourceRegistry {
     return this.#custom
   }
 
-  /** Replaces all custom versions. */
   setCustom(versions: readonly CustomVersion[]): void {
     this.#custom = new Map(versions.map((one) => [`${one.group}/${one.version}`, one]))
     this.#customResources = new Map(
@@ -64,7 +62,6 @@ export class ResourceRegistry {
     return this.#resources.get(path) ?? this.#customResources.get(path)
   }
 
-  /** The captured resources. */
   builtIn(): readonly ServedResource[] {
     return [...this.#resources.values()]
   }

@@ -1,22 +1,17 @@
+import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+
 /** A schema: of an OpenAPI v3 document, or the structural schema of a CustomResourceDefinition. */
-export interface Schema {
-  readonly $ref?: string
-  readonly type?: string
-  readonly format?: string
-  readonly description?: string
-  readonly nullable?: boolean
+export interface Schema extends OpenApiSchema {
   readonly default?: unknown
   readonly enum?: readonly unknown[]
   readonly properties?: Schemas
   readonly additionalProperties?: boolean | Schema
-  readonly required?: readonly string[]
   readonly minProperties?: number
   readonly maxProperties?: number
   readonly items?: Schema
   readonly minItems?: number
   readonly maxItems?: number
   readonly uniqueItems?: boolean
-  readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
   readonly minimum?: number
@@ -28,19 +23,11 @@ export interface Schema {
   readonly anyOf?: readonly Schema[]
   readonly oneOf?: readonly Schema[]
   readonly not?: Schema
-  readonly 'x-kubernetes-int-or-string'?: boolean
-  readonly 'x-kubernetes-preserve-unknown-fields'?: boolean
-  readonly 'x-kubernetes-embedded-resource'?: boolean
   readonly 'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map'
   readonly 'x-kubernetes-list-map-keys'?: readonly string[]
   readonly 'x-kubernetes-map-type'?: 'granular' | 'atomic'
   readonly 'x-kubernetes-patch-merge-key'?: string
   readonly 'x-kubernetes-patch-strategy'?: string
-  readonly 'x-kubernetes-group-version-kind'?: readonly {
-    readonly group: string
-    readonly version: string
-    readonly kind: string
-  }[]
   readonly 'x-kubernetes-selectable-fields'?: readonly object[]
 }
 
@@ -54,11 +41,10 @@ export function memberSchema(schema: Schema | undefined, name: string): Schema |
   return typeof additionalProperties === 'object' ? additionalProperties : undefined
 }
 
-/** Follows `$ref`, and `allOf` with one element: the two forms in which Kubernetes refers to a schema. */
+/** The schema itself, or the one that it refers to. */
 export function resolvedSchema(schema: Schema, schemas: Schemas): Schema {
-  const reference = schema.$ref ?? schema.allOf?.[0]?.$ref
-  if (reference === undefined) return schema
-  return schemas[reference.slice(reference.lastIndexOf('/') + 1)] ?? schema
+  const name = definitionNameOf(schema)
+  return (name === undefined ? undefined : schemas[name]) ?? schema
 }
 
 /** The path of a value: member names and list positions. */

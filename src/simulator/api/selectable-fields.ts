@@ -88,12 +88,10 @@ const declared: Readonly<Record<string, SelectableFields>> = {
 
 const none = selectable([], onlyMetadata)
 
-/** The selectable fields of a built-in resource. */
 export function selectableFields(groupResource: string): SelectableFields {
   return declared[groupResource] ?? none
 }
 
-/** The selectable fields that a CustomResourceDefinition declares. */
 export function customSelectableFields(paths: readonly string[]): SelectableFields {
   return selectable(paths, onlyMetadata)
 }

@@ -5,7 +5,6 @@ import type { Schema } from './schema.ts'
 import { type SelectableFields, selectableFields } from './selectable-fields.ts'
 import type { FieldProblem } from './status-refusal.ts'
 
-/** The rules of a kind for its objects. */
 export interface ObjectRules {
   /** Fills in defaults and drops unknown fields. Adds the paths of dropped fields to `unknown`. */
   readonly settle: (object: Unstructured, unknown: string[]) => Unstructured
@@ -64,7 +63,6 @@ export interface ServedResource {
   readonly apiVersion: string
   readonly namespaced: boolean
   readonly verbs: ReadonlySet<string>
-  /** The verbs of each subresource. */
   readonly subresources: ReadonlyMap<string, ReadonlySet<string>>
   readonly stored: StoredResource
   readonly rules: ObjectRules | undefined

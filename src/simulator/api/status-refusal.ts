@@ -9,9 +9,7 @@ interface RefusalParts {
   readonly reason?: string
   readonly details?: Details
   readonly metadata?: object
-  /** When to try again. */
   readonly retryAfterSeconds?: number
-  /** Headers beside the usual ones. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -60,7 +58,6 @@ export class Refusal extends CodedError {
   }
 }
 
-/** The object of a refusal. */
 interface Named {
   readonly group: string
   readonly resource: string

@@ -11,7 +11,6 @@ import { methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
 import { beginJson, type Exchange, sendJson, sendText } from './exchange.ts'
 import { wantsAggregated } from './representation.ts'
 
-/** The inputs of the discovery and OpenAPI routes. */
 export interface ApiDescription {
   readonly registry: ResourceRegistry
   readonly openApi: OpenApi

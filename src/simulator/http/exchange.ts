@@ -2,7 +2,6 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import { gzipSync } from 'node:zlib'
 import { Refusal } from '../api/status-refusal.ts'
 
-/** One request and its answer. */
 export interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
@@ -77,7 +76,6 @@ function decoded(part: string): string {
 
 const common = { 'cache-control': 'no-cache, private' }
 
-/** Begins an answer of JSON. */
 export function beginJson(
   { response, warnings }: Exchange,
   status = 200,
@@ -102,7 +100,6 @@ export function isCompressed({ request }: Exchange, bytes: number): boolean {
   return bytes >= smallestGzipBytes && encodings.some((encoding) => encoding.trim() === 'gzip')
 }
 
-/** The headers of a compressed answer. */
 export const gzipHeaders = { 'content-encoding': 'gzip', vary: 'Accept-Encoding' }
 
 /** Answers with the bytes of a JSON document. Compresses large answers if the client accepts that. */
@@ -112,7 +109,6 @@ export function sendBytes(exchange: Exchange, bytes: Buffer): void {
   exchange.response.end(compressed ? gzipSync(bytes, { level: 1 }) : bytes)
 }
 
-/** Answers with a JSON document. */
 export function sendJson(
   exchange: Exchange,
   status: number,

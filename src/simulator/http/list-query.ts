@@ -119,7 +119,6 @@ function watchProblems(initial: boolean | undefined, match: string): FieldProble
   return [forbiddenAt(field, message)]
 }
 
-/** The objects of a resource that a request selects. */
 export interface Selection {
   /** `''` for all namespaces. */
   readonly namespace: string
@@ -150,7 +149,6 @@ export function selectionOf(
   }
 }
 
-/** Whether an object exists and is selected. */
 export function isSelected(
   { namespace, test }: Selection,
   object: StoredObject | undefined,

@@ -20,7 +20,6 @@ export type Representation =
       readonly include: 'Metadata' | 'Object' | 'None'
     }
 
-/** One media range of an `Accept` header. */
 interface MediaRange {
   readonly type: string
   readonly parameters: Readonly<Record<string, string>>

@@ -96,7 +96,6 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
   }
 }
 
-/** The options of a DELETE. */
 export interface DeleteRequest {
   readonly options: DeleteOptions
   readonly dryRun: boolean

@@ -124,7 +124,6 @@ export const requiredIf =
 
 export const required = (message?: string): Check => requiredIf(() => true, message)
 
-/** Reports a change of a field. */
 export const immutable: Check = (value, path, _, previous) =>
   previous === undefined || equalJson(previous.value ?? null, value ?? null)
     ? []
@@ -151,10 +150,8 @@ export const between = (least: number, most: number): Check =>
     `must be between ${least} and ${most}, inclusive`,
   )
 
-/** A port's number. */
 export const port: Check = between(1, 65_535)
 
-/** The number of a user or group. */
 export const userId: Check = between(0, 2 ** 31 - 1)
 
 export const oneOf =
@@ -182,7 +179,6 @@ export const portName: Check = named((name) => {
   return /^-|-$/.test(name) ? 'must not begin or end with a hyphen' : undefined
 })
 
-/** A port by its number or its name. */
 export const portOrName: Check = (value, path, parent) =>
   (typeof value === 'string' ? portName : port)(value, path, parent)
 

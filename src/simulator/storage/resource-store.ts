@@ -4,7 +4,6 @@ import type { StoredObject } from './stored-object.ts'
 export interface Snapshot {
   /** In the order of their keys. */
   readonly objects: Iterable<StoredObject>
-  /** The number of objects. */
   readonly size: number
 }
 
@@ -198,12 +197,10 @@ export class EventHistory {
     return this.#floor
   }
 
-  /** The number of the oldest event. */
   get start(): number {
     return this.#start
   }
 
-  /** The number of the next event. */
   get end(): number {
     return this.#end
   }

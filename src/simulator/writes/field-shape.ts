@@ -27,7 +27,6 @@ export const atomic: FieldShape = { kind: 'atomic' }
 /** The shape without a schema: maps are owned by member, lists as a whole. */
 const deduced: FieldShape = { kind: 'map', member: (): FieldShape => deduced }
 
-/** The field shape of a resource's objects. */
 export function kindShape(captured: CapturedApi, served: ServedResource): FieldShape {
   const { root, schemas } = kindSchema(captured, served)
   if (!served.stored.custom) return fieldShape(root, schemas)
@@ -47,7 +46,6 @@ export function kindShape(captured: CapturedApi, served: ServedResource): FieldS
 
 const known = new WeakMap<Schema, FieldShape>()
 
-/** The shape of a value by its schema. */
 function fieldShape(schema: Schema | undefined, schemas: Schemas): FieldShape {
   if (schema === undefined) return deduced
   let shape = known.get(schema)

@@ -60,7 +60,6 @@ export interface FieldChanges {
   readonly removed: FieldSet
 }
 
-/** Compares two versions of an object. */
 export function fieldChanges(before: unknown, after: unknown, shape: FieldShape): FieldChanges {
   const old = new Map(fieldsBelow(before, shape).map(({ path, value }) => [path, value]))
   const fresh = new Map(fieldsBelow(after, shape).map(({ path, value }) => [path, value]))
@@ -107,7 +106,6 @@ function stepText(name: string): string {
   return `[${keys.map(([key, one]) => `${key}=${JSON.stringify(one)}`).join(',')}]`
 }
 
-/** Reads `fieldsV1`. */
 function readFields(fields: unknown, path = ''): string[] {
   if (!isJsonObject(fields)) return path === '' ? [] : [path]
   const names = Object.keys(fields)
@@ -156,7 +154,6 @@ export interface Manager {
   readonly time: string | undefined
 }
 
-/** A writer as a manager. */
 export function managerOf(
   { manager: name, served: { apiVersion }, subresource }: Writer,
   operation: Manager['operation'],

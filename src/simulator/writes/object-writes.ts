@@ -33,7 +33,6 @@ export interface WriteTarget {
   readonly name: string
 }
 
-/** Options of a write. */
 export interface WriteOptions {
   readonly dryRun: boolean
   /** The manager of the fields that the write sets. */
@@ -303,7 +302,6 @@ export function checkPreconditions(
   }
 }
 
-/** Metadata that no update changes. */
 const kept = new Set([...serverMetadata, 'namespace', 'generateName'])
 
 /** The result of a write, before managers and resource version are set. Throws if it breaks the rules of its kind. */

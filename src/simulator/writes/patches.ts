@@ -4,7 +4,6 @@ import { cloneJson, equalJson } from '../api/json.ts'
 import { memberSchema, resolvedSchema, type Schema, type Schemas } from '../api/schema.ts'
 import { badRequest } from '../api/status-refusal.ts'
 
-/** One operation of RFC 6902. */
 interface Operation {
   readonly op: string
   readonly path: string

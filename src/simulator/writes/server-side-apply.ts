@@ -38,7 +38,6 @@ import {
   type WriteTarget,
 } from './object-writes.ts'
 
-/** Options of an apply. */
 export interface ApplyOptions extends UpdateOptions {
   /** Whether to take over fields of other managers. */
   readonly force: boolean

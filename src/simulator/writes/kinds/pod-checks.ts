@@ -247,7 +247,6 @@ const podFields: Checks = {
   'volumes[].hostPath?.path': required(),
 }
 
-/** The spec of a pod, or of a template. */
 const podSpec: Check = all(podFields, acrossContainers)
 
 /** A pod template. A kube-apiserver names its labels without their `metadata`. */
