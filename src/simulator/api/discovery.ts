@@ -83,11 +83,11 @@ export interface OpenApiText {
   readonly hash: string
 }
 
-/** The OpenAPI v3 documents of a registry. Writes each document once per generation of the registry. */
+/** The OpenAPI v3 documents of a registry. Writes each document once, until the custom kinds change. */
 export class OpenApi {
   readonly #registry: ResourceRegistry
   readonly #texts = new Map<string, OpenApiText>()
-  #generation = 0
+  #custom: unknown
 
   constructor(registry: ResourceRegistry) {
     this.#registry = registry
@@ -111,13 +111,11 @@ export class OpenApi {
 
   /** `/openapi/v3/PATH`; `undefined` for an unknown path. */
   document(path: string): OpenApiText | undefined {
-    if (this.#generation !== this.#registry.generation) {
-      this.#generation = this.#registry.generation
-      this.#texts.clear()
-    }
+    const { captured, custom } = this.#registry
+    if (this.#custom !== custom) this.#texts.clear()
+    this.#custom = custom
     const known = this.#texts.get(path)
     if (known !== undefined) return known
-    const { captured, custom } = this.#registry
     const document = captured.openapi[path] ?? custom.get(path.replace(/^apis\//, ''))?.openapi()
     if (document === undefined) return undefined
     const text = JSON.stringify(document)

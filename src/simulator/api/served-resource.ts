@@ -1,5 +1,6 @@
 import { apiVersionOf, groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import type { DeclaredColumn } from '../../kubernetes/printing/custom-columns.ts'
 import type { DiscoveredResource } from './captured-api.ts'
 import type { Schema } from './schema.ts'
 import { type SelectableFields, selectableFields } from './selectable-fields.ts'
@@ -24,26 +25,23 @@ export interface ScalePaths {
   readonly selector: string | undefined
 }
 
-/** A column of a table, by the path of its values. */
-export interface PrinterColumn {
-  readonly name: string
-  readonly type: string
-  readonly format: string
+/** A column of a table. */
+export interface PrinterColumn extends Required<DeclaredColumn> {
   readonly description: string
-  readonly priority: number
-  readonly jsonPath: string
 }
 
-/** How a resource is stored. All versions that serve the resource share one. */
-export interface StoredResource {
+interface NamedResource {
   readonly group: string
   readonly resource: string
-  /** `pods`, `deployments.apps`: the key of its store. */
-  readonly groupResource: string
   readonly kind: string
-  /** The version of the stored objects. */
   readonly apiVersion: string
   readonly namespaced: boolean
+}
+
+/** How a resource is stored, in the form of one version. All versions that serve the resource share one. */
+export interface StoredResource extends NamedResource {
+  /** `pods`, `deployments.apps`: the key of its store. */
+  readonly groupResource: string
   readonly fields: SelectableFields
   /** Whether `metadata.generation` counts changes of the desired state. */
   readonly hasGeneration: boolean
@@ -55,13 +53,8 @@ export interface StoredResource {
 }
 
 /** A resource as one version of its group serves it. */
-export interface ServedResource {
-  readonly group: string
+export interface ServedResource extends NamedResource {
   readonly version: string
-  readonly resource: string
-  readonly kind: string
-  readonly apiVersion: string
-  readonly namespaced: boolean
   readonly verbs: ReadonlySet<string>
   readonly subresources: ReadonlyMap<string, ReadonlySet<string>>
   readonly stored: StoredResource
@@ -128,54 +121,39 @@ export function servedResources(
   version: string,
   preferred: string,
 ): ServedResource[] {
-  return list
-    .filter(({ name, verbs }) => !name.includes('/') && verbs.includes('list'))
-    .map((resource) => {
-      const parts = list.filter(({ name }) => name.startsWith(`${resource.name}/`))
-      return servedResource(resource, parts, { group, version, preferred })
-    })
-}
-
-function servedResource(
-  { name, kind, namespaced, verbs }: DiscoveredResource,
-  parts: readonly DiscoveredResource[],
-  at: { readonly group: string; readonly version: string; readonly preferred: string },
-): ServedResource {
-  const { group, version } = at
-  const shared = sharedStores[groupResourceOf({ group, resource: name })]
-  const storedGroup = shared?.group ?? group
-  const groupResource = groupResourceOf({ group: storedGroup, resource: name })
-  const subresources = new Map(
-    parts.map((part) => [part.name.slice(name.length + 1), new Set(part.verbs)]),
-  )
-  return {
-    group,
-    version,
-    resource: name,
-    kind,
-    apiVersion: apiVersionOf({ group, version }),
-    namespaced,
-    verbs: new Set(verbs),
-    subresources,
-    stored: {
-      group: storedGroup,
-      resource: name,
-      groupResource,
-      kind,
-      apiVersion: shared?.apiVersion ?? apiVersionOf({ group, version: at.preferred }),
-      namespaced,
-      fields: selectableFields(groupResource),
-      hasGeneration: resourcesWithGeneration.has(groupResource),
-      hasStatusSubresource: subresources.has('status'),
-      custom: false,
-      convert: converted,
-    },
-    rules: undefined,
-    schema: undefined,
-    scale: subresources.has('scale') ? builtInScale : undefined,
-    columns: undefined,
-    deprecation: deprecations[`${group}/${version}/${name}`],
-  }
+  const apiVersion = apiVersionOf({ group, version })
+  const own = list.filter(({ name, verbs }) => !name.includes('/') && verbs.includes('list'))
+  return own.map(({ name: resource, kind, namespaced, verbs }) => {
+    const parts = list.filter(({ name }) => name.startsWith(`${resource}/`))
+    const subresources = new Map(
+      parts.map((part) => [part.name.slice(resource.length + 1), new Set(part.verbs)]),
+    )
+    const shared = sharedStores[groupResourceOf({ group, resource })]
+    const held = shared ?? { group, apiVersion: apiVersionOf({ group, version: preferred }) }
+    const groupResource = groupResourceOf({ group: held.group, resource })
+    const named = { group, resource, kind, apiVersion, namespaced }
+    return {
+      ...named,
+      version,
+      verbs: new Set(verbs),
+      subresources,
+      stored: {
+        ...named,
+        ...held,
+        groupResource,
+        fields: selectableFields(groupResource),
+        hasGeneration: resourcesWithGeneration.has(groupResource),
+        hasStatusSubresource: subresources.has('status'),
+        custom: false,
+        convert: converted,
+      },
+      rules: undefined,
+      schema: undefined,
+      scale: subresources.has('scale') ? builtInScale : undefined,
+      columns: undefined,
+      deprecation: deprecations[`${group}/${version}/${resource}`],
+    }
+  })
 }
 
 type Fields = Record<string, unknown>

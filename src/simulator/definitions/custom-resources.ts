@@ -105,7 +105,7 @@ class CustomResources {
     return [...versions]
       .map(([apiVersion, kinds]): CustomVersion => ({
         ...splitApiVersion(apiVersion),
-        resources: kinds.map(({ resource }) => resource),
+        resources: new Map(kinds.map(({ resource }) => [resource.resource, resource])),
         discovered: kinds.flatMap(({ discovered }) => discovered),
         openapi: () => customOpenApi(captured, kinds),
       }))
