@@ -16,8 +16,8 @@ import {
   type SimulatorUser,
 } from './access/authentication.ts'
 import { denyingAuthorizer } from './access/authorization.ts'
-import { addDefaultRoles, aggregateRoles } from './access/roles.ts'
 import { Rbac } from './access/rbac.ts'
+import { addDefaultRoles, aggregateRoles } from './access/roles.ts'
 import { capturedApi } from './api/captured-api.ts'
 import { ResourceRegistry } from './api/resource-registry.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'

@@ -1,9 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { type Fields, fieldsOf } from '../../kubernetes/fields.ts'
 import { isJsonObject } from '../../lib/json.ts'
 import type { Authentication } from '../access/authentication.ts'
 import { type Authorizer, forbidden } from '../access/authorization.ts'
+import { type ReviewContext, reviews } from '../access/reviews.ts'
 import { OpenApi } from '../api/discovery.ts'
 import { badRequest, methodNotAllowed, noSuchResource } from '../api/status-refusal.ts'
 import { statusOf } from '../faults/fault-effects.ts'
@@ -16,13 +19,13 @@ import {
   type Exchange,
   exchangeOf,
   requestTarget,
+  type RequestTarget,
   sendJson,
   sendRefusal,
   sendText,
 } from './exchange.ts'
-import { readBody } from './request-body.ts'
+import { readBody, readFields } from './request-body.ts'
 import type { OpenWatch } from './resource-request.ts'
-import { serveReview } from './review-requests.ts'
 import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
 
 export interface SimulatedServerOptions {
@@ -203,4 +206,30 @@ function order(faults: Faults, body: Buffer): void {
     if (error instanceof SyntaxError || error instanceof FaultError) throw badRequest(error.message)
     throw error
   }
+}
+
+/** Answers an authentication or authorization review. Stores nothing. Returns `false` for other paths. Throws refusals. */
+export async function serveReview(
+  exchange: Exchange,
+  { group, version, resource, name, namespace }: RequestTarget,
+  context: Omit<ReviewContext, 'namespace'>,
+): Promise<boolean> {
+  const key = groupResourceOf({ group, resource })
+  const review = Object.hasOwn(reviews, key) ? reviews[key] : undefined
+  if (review === undefined || version !== 'v1' || name !== '') return false
+  if (exchange.method !== 'POST') throw methodNotAllowed()
+  const types = { kind: review.kind, apiVersion: `${group}/v1` }
+  const given = { ...types, ...(await readFields(exchange.request, review.kind)) }
+  if (given.kind !== types.kind || given.apiVersion !== types.apiVersion) {
+    throw badRequest(`the object provided is unrecognized (must be of type ${review.kind})`)
+  }
+  const { metadata, spec } = given as Fields
+  const answer = review.answer(fieldsOf(spec), { ...context, namespace })
+  sendJson(exchange, 201, {
+    ...types,
+    metadata: fieldsOf(metadata),
+    spec: fieldsOf(spec),
+    ...answer,
+  })
+  return true
 }

@@ -3,6 +3,7 @@ import { initialEventsEndAnnotation, type WatchEventType } from '../../kubernete
 import { Refusal, tooLargeResourceVersion } from '../api/status-refusal.ts'
 import type { FrameRewriter, ResponseSink, WatchFrame } from '../faults/fault-effects.ts'
 import type { ResourceStore, StorageEvent } from '../storage/resource-store.ts'
+import type { ResourceRequest } from './resource-request.ts'
 import type { Storage } from '../storage/storage.ts'
 import { type StoredObject, withRevision } from '../storage/stored-object.ts'
 import { isSelected, type ListQuery, type Selection } from './list-query.ts'
@@ -11,17 +12,12 @@ import { ChunkedWriter } from './response-sink.ts'
 
 /** A watch request, and the parts of the server that it uses. */
 export interface Watch {
-  readonly storage: Storage
-  readonly store: ResourceStore
+  readonly request: ResourceRequest
   readonly selection: Selection
   readonly query: ListQuery
   readonly text: ObjectText
   readonly sink: ResponseSink
-  /** 0: no bookmarks. */
-  readonly bookmarkIntervalMs: number
   readonly rewrite: FrameRewriter | undefined
-  /** Whether the resource is no longer served. The watch then ends after its last event. */
-  readonly isGone: () => boolean
   /** Aborts when the connection closes or the server stops, or with a Refusal when a fault ends the watch. */
   readonly signal: AbortSignal
 }
@@ -54,6 +50,8 @@ const lastBookmarkMs = 2000
 
 class WatchStream {
   readonly #watch: Watch
+  readonly #storage: Storage
+  readonly #store: ResourceStore
   readonly #writer: ChunkedWriter
   readonly #unsubscribe: () => void
   readonly #timers: NodeJS.Timeout[] = []
@@ -68,9 +66,12 @@ class WatchStream {
   #ended = false
 
   constructor(watch: Watch) {
+    const { served, storage } = watch.request
     this.#watch = watch
+    this.#storage = storage
+    this.#store = storage.store(served.stored)
     this.#writer = new ChunkedWriter(watch.sink)
-    this.#unsubscribe = watch.store.subscribe(this.#notify)
+    this.#unsubscribe = this.#store.subscribe(this.#notify)
     watch.signal.addEventListener('abort', this.#notify)
   }
 
@@ -87,8 +88,8 @@ class WatchStream {
 
   /** Sends the initial events, if any. Returns `false` if the watch has ended. */
   async open(): Promise<boolean> {
-    const { query, storage, store } = this.#watch
-    const { revision = 0, sendInitialEvents } = query
+    const [storage, store] = [this.#storage, this.#store]
+    const { revision = 0, sendInitialEvents } = this.#watch.query
     this.#setTimers()
     // A watch from '' or '0' without `sendInitialEvents` gets initial events, as in a kube-apiserver.
     const initial = sendInitialEvents ?? revision === 0
@@ -108,7 +109,7 @@ class WatchStream {
   #setTimers(): void {
     const { timeoutSeconds, allowWatchBookmarks } = this.#watch.query
     const timeoutMs = (timeoutSeconds > 0 ? timeoutSeconds : randomInt(1800, 3600)) * 1000
-    const { bookmarkIntervalMs } = this.#watch
+    const { bookmarkIntervalMs } = this.#watch.request.watches
     const bookmark = (): void => {
       this.#bookmarkDue = true
       this.#notify()
@@ -126,10 +127,10 @@ class WatchStream {
   }
 
   async #sendInitial(): Promise<boolean> {
-    const { query, selection, storage, store } = this.#watch
+    const { query, selection } = this.#watch
     const { namespace } = selection
-    const revision = storage.revision
-    const snapshot = store.snapshot(revision, { namespace, from: '' })
+    const { revision } = this.#storage
+    const snapshot = this.#store.snapshot(revision, { namespace, from: '' })
     // Copies the objects of one moment. Later changes follow as events.
     for (const object of Array.from(snapshot?.objects ?? [])) {
       if (isSelected(selection, object) && !(await this.#sendObject('ADDED', object))) return false
@@ -142,7 +143,7 @@ class WatchStream {
 
   /** Sends pending events, then waits for more. Returns `false` when the watch has ended. */
   async advance(): Promise<boolean> {
-    const { history } = this.#watch.store
+    const { history } = this.#store
     this.#woken = false
     while (this.#next < history.end) {
       const event = history.at(this.#next++)
@@ -152,19 +153,26 @@ class WatchStream {
     if (this.#next < history.start || this.#next > history.end) return this.#fallenBehind()
     if (this.#bookmarkDue) {
       this.#bookmarkDue = false
-      const at = Math.max(this.#since, this.#watch.storage.revision)
+      const at = Math.max(this.#since, this.#storage.revision)
       if (!(await this.#send('bookmark', [this.#bookmark(at, false)]))) return false
     }
     if (!(await this.#writer.flush())) return false
-    const { isGone, signal, sink } = this.#watch
+    const { signal, sink } = this.#watch
     const reason: unknown = signal.reason
     if (reason instanceof Refusal) return this.#fail(reason)
-    if (signal.aborted || this.#timedOut || (!this.#woken && isGone())) {
+    if (signal.aborted || this.#timedOut || (!this.#woken && this.#isGone())) {
       sink.end()
       return false
     }
     if (!this.#woken) await new Promise<void>((resolve) => (this.#wake = resolve))
     return true
+  }
+
+  /** Whether the resource is no longer served. The watch then ends after its last event. */
+  #isGone(): boolean {
+    const { served } = this.#watch.request
+    const { group, version, resource } = served
+    return this.#storage.registry.find(group, version, resource) !== served
   }
 
   #fallenBehind(): false {
