@@ -5,7 +5,7 @@ import { deleteObject } from '../writes/object-writes.ts'
 import { beginJson, type Exchange, gzipHeaders, isCompressed } from './exchange.ts'
 import { listQuery, type ListQuery, selectionOf } from './list-query.ts'
 import { objectText, type Representation, representationOf } from './representation.ts'
-import { readDeleteRequest, type ResourceRequest } from './resource-request.ts'
+import { readDeleteOptions, type ResourceRequest } from './resource-request.ts'
 import { ChunkedWriter, gzipSink, responseSink } from './response-sink.ts'
 import { streamWatch } from './watch-response.ts'
 
@@ -17,11 +17,11 @@ export async function listObjects(request: ResourceRequest): Promise<void> {
 /** Deletes the selected objects and answers with their last state. */
 export async function deleteCollection(request: ResourceRequest): Promise<void> {
   const { exchange, storage, served } = request
-  const { options, dryRun } = await readDeleteRequest(exchange)
+  const options = await readDeleteOptions(exchange)
   const shown = representationOf(exchange, true)
   const page = listPage(request)
   for (const { namespace, name } of page.objects) {
-    deleteObject(storage, { served, namespace, name }, options, { dryRun })
+    deleteObject(storage, { served, namespace, name }, options)
   }
   await sendPage(request, page, shown)
 }

@@ -228,9 +228,7 @@ function descriptions(
   captured: CapturedApi,
   served: ServedResource,
 ): (column: Column, at: number) => string {
-  const fields = metadataSchema(captured).root?.['properties'] as
-    | Readonly<Record<string, { readonly description?: string }>>
-    | undefined
+  const fields = metadataSchema(captured).root?.properties
   return ({ name }, at) => {
     if (at === 0 && name === 'Name') return fields?.['name']?.description ?? ''
     const declared = served.columns?.[at - 1]

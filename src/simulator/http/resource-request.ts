@@ -96,20 +96,15 @@ export function writeOptions({ params, request, warnings, method }: Exchange): W
   }
 }
 
-export interface DeleteRequest {
-  readonly options: DeleteOptions
-  readonly dryRun: boolean
-}
-
 /** Reads the `DeleteOptions` of a DELETE from its body, or else from its parameters. Throws 400, 415 and 422. */
-export async function readDeleteRequest({ request, params }: Exchange): Promise<DeleteRequest> {
+export async function readDeleteOptions({ request, params }: Exchange): Promise<DeleteOptions> {
   const body = parseBody(await readBody(request), contentType(request), 'DeleteOptions')
-  if (body !== undefined) return deleteRequestOf(checkedOptions(body))
+  if (body !== undefined) return deleteOptionsOf(checkedOptions(body))
   const seconds = params.get('gracePeriodSeconds')
   if (seconds !== null && !/^[+-]?\d+$/.test(seconds)) {
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(seconds)}: invalid syntax`)
   }
-  return deleteRequestOf({
+  return deleteOptionsOf({
     dryRun: params.getAll('dryRun'),
     propagationPolicy: params.get('propagationPolicy') ?? undefined,
     orphanDependents: params.has('orphanDependents') ? flag(params, 'orphanDependents') : undefined,
@@ -126,7 +121,7 @@ function checkedOptions(body: unknown): Fields {
 }
 
 /** Checks `DeleteOptions`. Throws 422. */
-export function deleteRequestOf(given: Fields): DeleteRequest {
+export function deleteOptionsOf(given: Fields): DeleteOptions {
   const { propagationPolicy: policy, orphanDependents, preconditions } = given
   const dryRun = Array.isArray(given['dryRun']) ? (given['dryRun'] as readonly unknown[]) : []
   const problems = dryRunProblems(dryRun)
@@ -138,8 +133,7 @@ export function deleteRequestOf(given: Fields): DeleteRequest {
     problems.push(invalidAt('propagationPolicy', policy, message))
   }
   refuseOptions('DeleteOptions', problems)
-  const options = isJsonObject(preconditions) ? { preconditions } : {}
-  return { options, dryRun: dryRun.includes('All') }
+  return { dryRun: dryRun.includes('All'), ...(isJsonObject(preconditions) && { preconditions }) }
 }
 
 function dryRunProblems(dryRun: readonly unknown[]): FieldProblem[] {

@@ -8,7 +8,7 @@ import { patchObject } from './patch-requests.ts'
 import { objectText, representationOf } from './representation.ts'
 import { contentType, parseObject, readBody } from './request-body.ts'
 import {
-  readDeleteRequest,
+  readDeleteOptions,
   type ResourceRequest,
   sendObject,
   writeOptions,
@@ -128,13 +128,9 @@ async function putObject(request: ResourceRequest): Promise<void> {
 
 async function removeObject(request: ResourceRequest): Promise<void> {
   const { exchange, storage, served, name } = request
-  const { options, dryRun } = await readDeleteRequest(exchange)
+  const options = await readDeleteOptions(exchange)
   const shown = representationOf(exchange, false)
-  const deletion = deleteObject(storage, request, options, { dryRun })
-  if (deletion.kind === 'object') {
-    sendObject(request, 200, deletion.object, shown)
-    return
-  }
-  const details = { ...detailsOf({ ...served, name }), uid: deletion.uid }
-  sendSuccess(exchange, 200, { details })
+  const { object, uid } = deleteObject(storage, request, options)
+  if (object !== undefined) sendObject(request, 200, object, shown)
+  else sendSuccess(exchange, 200, { details: { ...detailsOf({ ...served, name }), uid } })
 }

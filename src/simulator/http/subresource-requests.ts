@@ -19,7 +19,7 @@ import { currentObject, deleteObject, updateObject } from '../writes/object-writ
 import { sendJson, sendSuccess } from './exchange.ts'
 import { patchOf } from './patch-requests.ts'
 import { readBody, readFields } from './request-body.ts'
-import { deleteRequestOf, type ResourceRequest, writeOptions } from './resource-request.ts'
+import { deleteOptionsOf, type ResourceRequest, writeOptions } from './resource-request.ts'
 
 const budgets = { group: 'policy', version: 'v1', resource: 'poddisruptionbudgets' }
 
@@ -41,11 +41,11 @@ export async function serveEviction(request: ResourceRequest): Promise<void> {
   if (fieldsOf(metadata)['name'] !== name) {
     throw badRequest('name in URL does not match name in Eviction object')
   }
-  const { options, dryRun } = deleteRequestOf(fieldsOf(deleteOptions))
-  const isDry = dryRun || writeOptions(exchange).dryRun
+  const options = deleteOptionsOf(fieldsOf(deleteOptions))
+  const dryRun = options.dryRun || writeOptions(exchange).dryRun
   const pod = currentObject(storage, request)
-  if (!isOutsideBudgets(pod)) takeDisruption(storage, pod, isDry)
-  deleteObject(storage, request, options, { dryRun: isDry })
+  if (!isOutsideBudgets(pod)) takeDisruption(storage, pod, dryRun)
+  deleteObject(storage, request, { ...options, dryRun })
   sendSuccess(exchange, 201, { code: 201 })
 }
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { objectKey, type ObjectMeta, type Unstructured } from '../../kubernetes/object.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
@@ -344,7 +343,7 @@ function changedObject(
     ...(status === undefined ? {} : { status }),
     metadata,
   } as Unstructured
-  if (!stored.hasGeneration || isDeepStrictEqual(contentOf(next), contentOf(current))) return next
+  if (!stored.hasGeneration || equalJson(contentOf(next), contentOf(current))) return next
   return { ...next, metadata: { ...metadata, generation: (metadata.generation ?? 0) + 1 } }
 }
 
@@ -363,13 +362,15 @@ function finalizerProblems(current: ObjectMeta, next: ObjectMeta): FieldProblem[
 
 /** The `DeleteOptions` that the simulator supports. */
 export interface DeleteOptions {
+  readonly dryRun: boolean
   readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string }
 }
 
-/** The result of a delete: the object if it still exists or if the server shows it, otherwise its UID. */
-export type Deletion =
-  | { readonly kind: 'object'; readonly object: Unstructured }
-  | { readonly kind: 'gone'; readonly uid: string }
+export interface Deletion {
+  readonly uid: string
+  /** The object, if it still exists or if the server shows it. */
+  readonly object: Unstructured | undefined
+}
 
 /**
  * Deletes an object, as DELETE does. Objects with finalizers, and namespaces, are marked and stay. Ignores grace
@@ -379,8 +380,7 @@ export type Deletion =
 export function deleteObject(
   storage: Storage,
   target: WriteTarget,
-  { preconditions = {} }: DeleteOptions,
-  { dryRun }: Pick<WriteOptions, 'dryRun'>,
+  { dryRun, preconditions = {} }: DeleteOptions,
 ): Deletion {
   const { served, namespace, name } = target
   const current = currentObject(storage, target)
@@ -409,16 +409,12 @@ export function deleteObject(
   }
   const stays =
     (metadata.finalizers ?? []).length > 0 || served.stored.groupResource === 'namespaces'
-  if (stays && metadata.deletionTimestamp !== undefined) return { kind: 'object', object: current }
-  const shown = stays || returnedWhenDeleted.has(served.stored.groupResource)
-  if (dryRun) return shown ? { kind: 'object', object: current } : { kind: 'gone', uid }
-  if (!shown) {
-    storage.delete(served, namespace, name)
-    return { kind: 'gone', uid }
-  }
-  const marked = storage.update(served, markedForDeletion(served, current))
+  if (stays && metadata.deletionTimestamp !== undefined) return { uid, object: current }
+  const isShown = stays || returnedWhenDeleted.has(served.stored.groupResource)
+  if (dryRun) return { uid, object: isShown ? current : undefined }
+  const object = isShown ? storage.update(served, markedForDeletion(served, current)) : undefined
   if (!stays) storage.delete(served, namespace, name)
-  return { kind: 'object', object: marked }
+  return { uid, object }
 }
 
 /** Namespaces that cannot be deleted. */

@@ -292,7 +292,7 @@ function scheduleProblem(schedule: string): string | undefined {
 
 function timeZoneProblem(timeZone: unknown): string | undefined {
   if (timeZone === undefined || timeZone === null) return undefined
-  const zone = String(timeZone as string)
+  const zone = typeof timeZone === 'string' ? timeZone : JSON.stringify(timeZone)
   if (zone === '') return 'timeZone must be nil or non-empty string'
   try {
     Intl.DateTimeFormat('en', { timeZone: zone })
