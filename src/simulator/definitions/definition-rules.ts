@@ -44,7 +44,7 @@ export const definitionRules: ObjectRules = {
           ...approvalProblems(definition),
           ...problemsOf(definition, definitionChecks, '', previous && { value: previous }),
           ...partProblems(specOf(definition).versions),
-          ...updateProblems(definition, previous),
+          ...crossFieldProblems(definition, previous),
         ],
 }
 
@@ -113,7 +113,7 @@ const definitionChecks: Checks = {
 }
 
 /** The problems that depend on the status and on several fields. */
-function updateProblems(
+function crossFieldProblems(
   definition: Unstructured,
   previous: Unstructured | undefined,
 ): FieldProblem[] {
@@ -194,10 +194,7 @@ function selectableProblems(
     const target = jsonPath
       .replace(/^\./, '')
       .split('.')
-      .reduce<Schema | undefined>(
-        (part, name) => (part === undefined ? undefined : memberSchema(part, name)),
-        schema?.openAPIV3Schema,
-      )
+      .reduce((part, name) => memberSchema(part, name), schema?.openAPIV3Schema)
     if (target === undefined) {
       return [invalidAt(place, jsonPath, 'is an invalid path: does not refer to a valid field')]
     }

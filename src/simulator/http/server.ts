@@ -209,7 +209,7 @@ function order(faults: Faults, body: Buffer): void {
 }
 
 /** Answers an authentication or authorization review. Stores nothing. Returns `false` for other paths. Throws refusals. */
-export async function serveReview(
+async function serveReview(
   exchange: Exchange,
   { group, version, resource, name, namespace }: RequestTarget,
   context: Omit<ReviewContext, 'namespace'>,

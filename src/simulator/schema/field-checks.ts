@@ -94,7 +94,7 @@ export function isEmpty(value: unknown): boolean {
   return isNone || (Array.isArray(value) && value.length === 0)
 }
 
-/** Runs all the checks, whatever each of them finds. */
+/** Reports what all the checks find. */
 export const all =
   (...checks: readonly AnyCheck[]): Check =>
   (...place) =>

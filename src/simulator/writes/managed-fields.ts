@@ -174,7 +174,7 @@ const unowned = [
   ...['name', 'namespace', ...serverMetadata].map((name) => `f:metadata\0f:${name}`),
 ]
 
-/** Drops the fields that nobody owns, and `more`. */
+/** Drops the fields that no manager can own, and `more`. */
 const withoutUnowned = (set: FieldSet, ...more: readonly string[]): FieldSet =>
   new Set(
     [...set].filter(
