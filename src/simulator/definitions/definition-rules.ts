@@ -1,7 +1,7 @@
 import { fieldsOf, itemsOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { equalJson } from '../api/json.ts'
-import { memberSchema, type Schema } from '../api/schema.ts'
+import { memberSchema } from '../api/schema.ts'
 import type { ObjectRules } from '../api/served-resource.ts'
 import { type FieldProblem, invalidAt, requiredAt } from '../api/status-refusal.ts'
 import {
