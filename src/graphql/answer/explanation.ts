@@ -1,6 +1,7 @@
 import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { CacheStateName } from '../../cache/cached-resource.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -106,7 +107,7 @@ function explainedField(
   const { examined, tests } = counts
   const isWhole = [...views].every((view) => {
     const at = cached.get(view)
-    return at !== undefined && (viewer === undefined || viewer.looksEverywhere(at) === true)
+    return at !== undefined && (viewer === undefined || viewer.looksIn(at, '') === true)
   })
   const told = <T>(one: T): T | null => (isWhole ? one : null)
   return {
@@ -141,9 +142,9 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
 /** How much of a kind a viewer may list, as far as the server knows. */
 function listedOf(at: ClusterKind, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
   if (access === undefined) return 'all'
-  const list = access.list(at, { watch: false })
-  if (list.state !== 'allowed') return 'none'
-  return list.scope.form === 'all' ? 'all' : 'some'
+  const listed = access.list(at, { watch: false })
+  if (typeof listed === 'string' || listed instanceof ClientError) return 'none'
+  return listed.form === 'all' ? 'all' : 'some'
 }
 
 function explainedKinds(

@@ -18,16 +18,17 @@ import { problemOfVariables } from '../documents/document-bounds.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { inTime } from '../answer/operation-deadline.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
-import { operationKinds, supportingKinds } from '../reads/operation-kinds.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { Plan } from '../plan/plan.ts'
+import { Plan, type PlannedOperation } from '../plan/plan.ts'
 import type { QueryRequest } from '../answer/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+import { type Joining, namedBy } from './wanted-group.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   /** The schema currently served. */
@@ -60,6 +61,11 @@ interface KnownSubscription {
   readonly plan: Plan<FramePlan>
   /** Variables that occur only in `resumeFrom` and `coalesceMs`. The rows do not depend on them. */
   readonly otherVariables: ReadonlySet<string>
+}
+
+/** The errors of a subscription that does not begin. */
+interface Refused {
+  readonly errors: readonly GraphQLError[]
 }
 
 /** Answers subscriptions by their plans. Subscribers with the same operation share a group. */
@@ -101,7 +107,8 @@ export class PlannedSubscriptions {
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
     const operation = getOperationAST(document, operationName)
-    const begun = this.#begun(served, request, operation, viewer)
+    const joining = this.#joining(served, request, operation, viewer)
+    const begun = 'errors' in joining ? Promise.resolve(joining) : this.#begun(joining)
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer = await inTime(begun, deadline, (late) => {
       if ('take' in late) late.close()
@@ -117,16 +124,7 @@ export class PlannedSubscriptions {
       operationName: operation?.name?.value,
       viewer,
       by: 'plan',
-      kinds: () => {
-        const variableValues = request.variables ?? undefined
-        const read = validateSubscriptionArgs({
-          schema: served.schema,
-          document,
-          operationName,
-          variableValues,
-        })
-        return 'schema' in read ? operationKinds(served, read) : []
-      },
+      kinds: () => ('errors' in joining ? [] : kindsOf(joining, limits.maxPageSize)),
       codes: codesOf(stream),
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -142,12 +140,22 @@ export class PlannedSubscriptions {
   }
 
   /** The new member, or the errors that prevent it. Never rejects. */
-  async #begun(
+  async #begun(joining: Joining): Promise<MemberStream | Refused> {
+    try {
+      return await this.#groups.join(joining)
+    } catch (error) {
+      const { nodes, key } = joining.plan
+      return { errors: [locatedError(followable(error), nodes, [key])] }
+    }
+  }
+
+  /** The subscription as its group takes it, or the errors that prevent it. */
+  #joining(
     served: ServedSchema,
     request: SubscriptionRequest,
     operation: OperationDefinitionNode | null | undefined,
     viewer: Viewer | undefined,
-  ): Promise<MemberStream | { readonly errors: readonly GraphQLError[] }> {
+  ): Joining | Refused {
     const { limits } = this.#options
     const { document, operationName, explains = false } = request
     const inputs = request.variables ?? {}
@@ -168,24 +176,22 @@ export class PlannedSubscriptions {
     const pages = { document, operationName, variables: variableValues }
     const tooLarge = checkPageSizes(served, limits, pages)
     if (tooLarge !== undefined) return { errors: [tooLarge] }
-    let plan: FramePlan | undefined
     try {
       const known = this.#known(served, document, validated.operation)
-      plan = known.plan.variation(variableValues)
-      return await this.#groups.join({
+      return {
         served,
         document,
-        plan,
+        plan: known.plan.variation(variableValues),
         variables: variableValues,
         asked: askedBy(inputs, variableValues, known.otherVariables),
-        supporting: (schema) => supportingKinds(schema, validated),
+        compile: (schema) =>
+          planOf(schema, { document, operation: validated.operation }).variation(variableValues),
         explains,
         viewer,
-      })
+      }
     } catch (error) {
-      const nodes = plan?.nodes ?? operation?.selectionSet.selections
-      const path = plan === undefined ? undefined : [plan.key]
-      return { errors: [locatedError(followable(error), nodes, path)] }
+      const nodes = operation?.selectionSet.selections
+      return { errors: [locatedError(followable(error), nodes)] }
     }
   }
 
@@ -201,11 +207,28 @@ export class PlannedSubscriptions {
       }
       const { documents } = this.#options
       const grown = (bytes: number): void => documents.grown(document, bytes)
-      const plan = new Plan(served, { document, operation, grown }, compileFrames)
+      const plan = planOf(served, { document, operation }, grown)
       known = { served, plan, otherVariables: otherVariablesOf(document) }
       this.#operations.set(operation, known)
     }
     return known
+  }
+}
+
+function planOf(
+  served: ServedSchema,
+  operation: Omit<PlannedOperation, 'grown'>,
+  grown: PlannedOperation['grown'] = () => {},
+): Plan<FramePlan> {
+  return new Plan(served, { ...operation, grown }, compileFrames)
+}
+
+/** The kinds that a subscription names; none if its arguments are refused. */
+function kindsOf(joining: Joining, maxPageSize: number): readonly ClusterKind[] {
+  try {
+    return namedBy(joining, maxPageSize)
+  } catch {
+    return []
   }
 }
 

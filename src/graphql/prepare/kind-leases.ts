@@ -37,10 +37,6 @@ export class KindLeases implements Disposable {
     this.#options = options
   }
 
-  get syncDeadlineMs(): number {
-    return this.#options.syncDeadlineMs
-  }
-
   /**
    * Asks for the viewer's access to kinds, acquires leases of those that the viewer may read, and waits for their first
    * sync. `undefined` if there is nothing to wait for. Never rejects: {@link settle} gives the failures.

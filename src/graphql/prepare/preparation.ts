@@ -10,13 +10,12 @@ import type { ViewerAccess } from './viewer-access.ts'
 /** The number of runs that may find missing kinds or indexes. */
 export const maxRounds = 3
 
-interface PreparationOptions {
-  readonly served: ServedSchema
-  readonly limits: OperationLimits
-}
-
 /** How to run an operation once its kinds are prepared. */
 export interface RunOptions<T> {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  /** Absent: the viewer may see everything. */
+  readonly access: ViewerAccess | undefined
   readonly direct: DirectFetch
   /** The lane where each run waits for its turn. */
   readonly lane: Lane
@@ -24,41 +23,32 @@ export interface RunOptions<T> {
   readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
 }
 
-/** Prepares kinds, runs as {@link runUntilPrepared} does, and releases the leases. */
-export function prepareAndRun<T>(
-  { served, limits }: PreparationOptions,
-  kinds: readonly ClusterKind[],
-  options: RunOptions<T> & { readonly access: ViewerAccess | undefined },
-): T | Promise<T> {
-  const { syncDeadlineMs } = limits
-  const prepared = new KindLeases({ served, syncDeadlineMs, access: options.access })
-  const release = (): void => prepared[Symbol.dispose]()
-  let result: T | Promise<T> | undefined
-  try {
-    const wait = prepared.prepareNamed(kinds)
-    result =
-      wait === undefined
-        ? runUntilPrepared(prepared, options)
-        : wait.then(() => runUntilPrepared(prepared, options))
-    return result instanceof Promise ? result.finally(release) : result
-  } finally {
-    if (!(result instanceof Promise)) release()
-  }
-}
-
 /**
- * Runs an operation, each time over a new snapshot. A run may lack something that only data name: kinds, indexes,
- * permissions or direct reads. The server prepares all of it, and runs the operation again:
+ * Prepares kinds and runs an operation, each time over a new snapshot. A run may lack something that only data name:
+ * kinds, indexes, permissions or direct reads. The server prepares all of it, and runs the operation again:
  *
  * - at most three times for kinds and indexes; in the last run, a missing one is an error of its field
  * - until the sync deadline for permissions, which may be dropped at any moment
  * - as often as {@link DirectFetch} finds something to read
  *
- * Returns a promise only if there is something to wait for.
+ * Releases all leases at the end. Returns a promise only if there is something to wait for.
  */
-function runUntilPrepared<T>(prepared: KindLeases, options: RunOptions<T>): T | Promise<T> {
-  prepared.begin()
-  return new Rounds(prepared, options).run()
+export function prepareAndRun<T>(
+  kinds: readonly ClusterKind[],
+  options: RunOptions<T>,
+): T | Promise<T> {
+  const { served, access, limits } = options
+  const prepared = new KindLeases({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
+  const release = (): void => prepared[Symbol.dispose]()
+  let result: T | Promise<T> | undefined
+  try {
+    const rounds = new Rounds(prepared, options)
+    const wait = prepared.prepareNamed(kinds)
+    result = wait === undefined ? rounds.begin() : wait.then(() => rounds.begin())
+    return result instanceof Promise ? result.finally(release) : result
+  } finally {
+    if (!(result instanceof Promise)) release()
+  }
 }
 
 class Rounds<T> {
@@ -71,10 +61,15 @@ class Rounds<T> {
   constructor(prepared: KindLeases, options: RunOptions<T>) {
     this.#prepared = prepared
     this.#options = options
-    this.#permissions = new PermissionWait(prepared.syncDeadlineMs)
+    this.#permissions = new PermissionWait(options.limits.syncDeadlineMs)
   }
 
-  run(): T | Promise<T> {
+  begin(): T | Promise<T> {
+    this.#prepared.begin()
+    return this.#run()
+  }
+
+  #run(): T | Promise<T> {
     const turn = turns.enter(this.#options.lane)
     return turn === undefined ? this.#runNow() : turn.then(() => this.#runNow())
   }
@@ -92,7 +87,7 @@ class Rounds<T> {
     if (!snapshot.isLacking) return result
     const read = this.#options.direct.fetch()
     const wait = joined([read, this.#prepare(snapshot)])
-    return wait === undefined ? this.run() : wait.then(() => this.run())
+    return wait === undefined ? this.#run() : wait.then(() => this.#run())
   }
 
   /** Prepares the kinds, indexes and permissions that a run lacked; `undefined` where there is nothing to wait for. */

@@ -11,12 +11,7 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from './kind-view.ts'
 import { unreadableKind } from './read-failures.ts'
-import {
-  forbiddenList,
-  type KindNeed,
-  tooManyNamespaces,
-  type ViewerAccess,
-} from './viewer-access.ts'
+import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 /** An index of a kind in a cluster. */
 export interface IndexAt {
@@ -119,9 +114,10 @@ export class ReadSnapshot implements ReadParts {
   listed(at: ClusterKind): Scope | 'nothing' | undefined {
     const { access, further, refusal } = this.#source
     if (access === undefined) return unrestricted
-    const known = access.list(at, { watch: false })
-    if (known.state === 'allowed') return known.scope
-    if (known.state !== 'unknown' || further === 'none') return 'nothing'
+    const listed = access.list(at, { watch: false })
+    if (listed instanceof ClientError || listed === 'unloaded') return 'nothing'
+    if (listed !== 'unknown') return listed
+    if (further === 'none') return 'nothing'
     const reason = refusal(at.cluster)
     // If asking takes too many reviews, the field shows only what is known to be allowed.
     if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
@@ -174,7 +170,7 @@ export class ReadSnapshot implements ReadParts {
   forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
     const { access } = this.#source
     if (access === undefined) return this.part(at)
-    const isAll = access.looksEverywhere(at) === true
+    const isAll = access.looksIn(at, '') === true
     if (!isAll) {
       const looks = keys.map((key) => this.#looks(at, key))
       if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
@@ -222,25 +218,14 @@ export class ReadSnapshot implements ReadParts {
     throw this.#missing(need)
   }
 
-  /** Decides what of a kind the viewer may list. No other code decides this. */
   #list(at: ClusterKind, list: NonNullable<KindNeed['list']>): Outcome {
-    const access = this.#source.access?.list(at, list) ?? { state: 'allowed', scope: unrestricted }
-    switch (access.state) {
-      case 'forbidden':
-        return forbiddenList(at, list.watch)
-      case 'tooMany':
-        return tooManyNamespaces(at, access.most)
-      case 'unknown':
-        return this.#missing({ ...at, list })
-      case 'some': {
-        const view = this.#view(at, { ...at, list })
-        return view instanceof ClientError ? view : notLoaded(at)
-      }
-      case 'allowed': {
-        const view = this.#view(at, { ...at, list })
-        return view instanceof ClientError ? view : this.#partOf(at, view, access.scope)
-      }
-    }
+    const listed = this.#source.access?.list(at, list) ?? unrestricted
+    if (listed instanceof ClientError) return listed
+    const need = { ...at, list }
+    if (listed === 'unknown') return this.#missing(need)
+    const view = this.#view(at, need)
+    if (view instanceof ClientError) return view
+    return listed === 'unloaded' ? notLoaded(at) : this.#partOf(at, view, listed)
   }
 
   /** The part for look-ups by name. Without `access`, it allows every object. */
