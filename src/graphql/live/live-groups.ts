@@ -27,7 +27,6 @@ import {
   DiscoveredKinds,
   followedBy,
   type Joining,
-  namedBy,
   neededBy,
   type WantedGroup,
 } from './wanted-group.ts'
@@ -299,13 +298,13 @@ export class LiveGroups implements GroupHost {
     reading: Pick<GroupReadingOptions, 'groupAccess' | 'prepared' | 'isViewed' | 'onlyViewer'>,
   ): KnownGroup {
     const { wanted, discovered } = from
-    const { served, document, compile, plan, list, variables, viewer } = wanted
+    const { served, document, supporting, plan, list, variables, viewer } = wanted
     const { limits, live, fragments, subscriptions, unexpected } = this.#options
     const open: OpenSubscription = {
       served,
       document,
+      supporting,
       kinds: neededBy(wanted, []),
-      kindsBy: (now) => namedBy({ served: now, plan: compile(now), variables }, limits.maxPageSize),
       end: (error) => group.end({ form: 'failed', errors: [error] }),
     }
     const group: LiveGroup = new LiveGroup({

@@ -19,8 +19,8 @@ export interface OpenSubscription {
   readonly document: DocumentNode
   /** The kinds that the document names. */
   readonly kinds: readonly ClusterKind[]
-  /** The kinds that the document would name by another schema. Throws if that schema does not allow it. */
-  readonly kindsBy: (served: ServedSchema) => readonly ClusterKind[]
+  /** The kinds that the document names by a schema. */
+  readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
   /** Ends the subscription with this error as the last message. */
   readonly end: (error: ClientError) => void
 }
@@ -146,19 +146,17 @@ function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | und
  * these fields, and filters by them, would be incomplete.
  */
 function furtherSupport(
-  { kinds, served, kindsBy }: OpenSubscription,
+  { kinds, served, supporting }: OpenSubscription,
   now: ServedSchema,
 ): Problem | undefined {
   if (served === now || !kinds.some(({ kind }) => leadsFurther(kind, served, now))) return undefined
   const known = new Set(kinds.map(({ kind }) => kind.typeName))
-  const further = kindsBy(now).find(({ kind }) => !known.has(kind.typeName))
-  if (further === undefined) return undefined
-  const { typeName } = further.kind
-  return {
-    message: `the subscription depends on ${typeName}, too`,
-    cluster: further.cluster,
-    kind: typeName,
+  for (const { cluster, kind } of supporting(now)) {
+    if (known.has(kind.typeName)) continue
+    const { typeName } = kind
+    return { message: `the subscription depends on ${typeName}, too`, cluster, kind: typeName }
   }
+  return undefined
 }
 
 function leadsFurther(kind: Kind, before: ServedSchema, now: ServedSchema): boolean {

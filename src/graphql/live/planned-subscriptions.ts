@@ -7,6 +7,7 @@ import {
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
+  type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
   type VariableValues,
   visit,
@@ -18,17 +19,17 @@ import { problemOfVariables } from '../documents/document-bounds.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { inTime } from '../answer/operation-deadline.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { Plan, type PlannedOperation } from '../plan/plan.ts'
+import { Plan } from '../plan/plan.ts'
 import type { QueryRequest } from '../answer/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-plan.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
-import { type Joining, namedBy } from './wanted-group.ts'
+import { followedBy, neededBy } from './wanted-group.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   /** The schema currently served. */
@@ -61,11 +62,6 @@ interface KnownSubscription {
   readonly plan: Plan<FramePlan>
   /** Variables that occur only in `resumeFrom` and `coalesceMs`. The rows do not depend on them. */
   readonly otherVariables: ReadonlySet<string>
-}
-
-/** The errors of a subscription that does not begin. */
-interface Refused {
-  readonly errors: readonly GraphQLError[]
 }
 
 /** Answers subscriptions by their plans. Subscribers with the same operation share a group. */
@@ -107,8 +103,7 @@ export class PlannedSubscriptions {
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
     const operation = getOperationAST(document, operationName)
-    const joining = this.#joining(served, request, operation, viewer)
-    const begun = 'errors' in joining ? Promise.resolve(joining) : this.#begun(joining)
+    const begun = this.#begun(served, request, operation, viewer)
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer = await inTime(begun, deadline, (late) => {
       if ('take' in late) late.close()
@@ -124,7 +119,16 @@ export class PlannedSubscriptions {
       operationName: operation?.name?.value,
       viewer,
       by: 'plan',
-      kinds: () => ('errors' in joining ? [] : kindsOf(joining, limits.maxPageSize)),
+      kinds: () => {
+        const variableValues = request.variables ?? undefined
+        const read = validateSubscriptionArgs({
+          schema: served.schema,
+          document,
+          operationName,
+          variableValues,
+        })
+        return 'schema' in read ? subscribedKinds(served, read) : []
+      },
       codes: codesOf(stream),
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -140,22 +144,12 @@ export class PlannedSubscriptions {
   }
 
   /** The new member, or the errors that prevent it. Never rejects. */
-  async #begun(joining: Joining): Promise<MemberStream | Refused> {
-    try {
-      return await this.#groups.join(joining)
-    } catch (error) {
-      const { nodes, key } = joining.plan
-      return { errors: [locatedError(followable(error), nodes, [key])] }
-    }
-  }
-
-  /** The subscription as its group takes it, or the errors that prevent it. */
-  #joining(
+  async #begun(
     served: ServedSchema,
     request: SubscriptionRequest,
     operation: OperationDefinitionNode | null | undefined,
     viewer: Viewer | undefined,
-  ): Joining | Refused {
+  ): Promise<MemberStream | { readonly errors: readonly GraphQLError[] }> {
     const { limits } = this.#options
     const { document, operationName, explains = false } = request
     const inputs = request.variables ?? {}
@@ -176,22 +170,24 @@ export class PlannedSubscriptions {
     const pages = { document, operationName, variables: variableValues }
     const tooLarge = checkPageSizes(served, limits, pages)
     if (tooLarge !== undefined) return { errors: [tooLarge] }
+    let plan: FramePlan | undefined
     try {
       const known = this.#known(served, document, validated.operation)
-      return {
+      plan = known.plan.variation(variableValues)
+      return await this.#groups.join({
         served,
         document,
-        plan: known.plan.variation(variableValues),
+        plan,
         variables: variableValues,
         asked: askedBy(inputs, variableValues, known.otherVariables),
-        compile: (schema) =>
-          planOf(schema, { document, operation: validated.operation }).variation(variableValues),
+        supporting: (schema) => subscribedKinds(schema, validated),
         explains,
         viewer,
-      }
+      })
     } catch (error) {
-      const nodes = operation?.selectionSet.selections
-      return { errors: [locatedError(followable(error), nodes)] }
+      const nodes = plan?.nodes ?? operation?.selectionSet.selections
+      const path = plan === undefined ? undefined : [plan.key]
+      return { errors: [locatedError(followable(error), nodes, path)] }
     }
   }
 
@@ -207,7 +203,7 @@ export class PlannedSubscriptions {
       }
       const { documents } = this.#options
       const grown = (bytes: number): void => documents.grown(document, bytes)
-      const plan = planOf(served, { document, operation }, grown)
+      const plan = new Plan(served, { document, operation, grown }, compileFrames)
       known = { served, plan, otherVariables: otherVariablesOf(document) }
       this.#operations.set(operation, known)
     }
@@ -215,18 +211,16 @@ export class PlannedSubscriptions {
   }
 }
 
-function planOf(
+/** The kinds that a subscription names by a schema; none if its arguments are refused. */
+function subscribedKinds(
   served: ServedSchema,
-  operation: Omit<PlannedOperation, 'grown'>,
-  grown: PlannedOperation['grown'] = () => {},
-): Plan<FramePlan> {
-  return new Plan(served, { ...operation, grown }, compileFrames)
-}
-
-/** The kinds that a subscription names; none if its arguments are refused. */
-function kindsOf(joining: Joining, maxPageSize: number): readonly ClusterKind[] {
+  { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
+): readonly ClusterKind[] {
   try {
-    return namedBy(joining, maxPageSize)
+    const compiled = new Plan(served, { document, operation, grown: () => {} }, compileFrames)
+    const plan = compiled.variation(variables)
+    const list = followedBy({ served, plan }, plan.args.coerce(variables), Infinity)
+    return neededBy({ plan, list, variables }, [])
   } catch {
     return []
   }

@@ -18,8 +18,8 @@ export interface Joining {
   readonly variables: VariableValues
   /** A hash of what the variables ask for. */
   readonly asked: string
-  /** Compiles the same operation for another schema. */
-  readonly compile: (served: ServedSchema) => FramePlan
+  /** The kinds that the operation names by a schema. */
+  readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
   /** Whether frames say how their rows were read. */
   readonly explains: boolean
   /** Who asks; absent where everything may be seen. */
@@ -46,16 +46,6 @@ export function followedBy(
     case 'livePages':
       return pageToFollow(served, kind, args, maxPageSize)
   }
-}
-
-/** The kinds that the text and variables of a subscription name. Throws as {@link followedBy} and {@link neededBy} do. */
-export function namedBy(
-  joining: Pick<Joining, 'served' | 'plan' | 'variables'>,
-  maxPageSize: number,
-): readonly ClusterKind[] {
-  const { plan, variables } = joining
-  const list = followedBy(joining, plan.args.coerce(variables), maxPageSize)
-  return neededBy({ plan, list, variables }, [])
 }
 
 /**
