@@ -103,7 +103,7 @@ export function runQuery<T>(
   })
 }
 
-/** How one run is paid for, and what becomes of its text. */
+/** The budget and the caller of one run, and the use of its text. */
 interface RunOptions<T> {
   /** A new budget for each round. */
   readonly budget: () => WorkBudget

@@ -23,7 +23,7 @@ import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 export interface DocumentLimits extends SelectionLimits {
   /** Tokens of one document. */
   readonly maxTokens: number
-  /** Whether `__schema` and `__type` are answered; names that nobody has guessed are not suggested where they are not. */
+  /** Whether `__schema` and `__type` are answered. If not, errors suggest no names, which would reveal the schema. */
   readonly introspection: boolean
 }
 
