@@ -150,12 +150,7 @@ export class DirectReads {
     this.#noted.clear()
     // One request prints many objects.
     this.#reads += noted.filter(([, { form }]) => form !== 'columns').length
-    const tooMany = this.#reads > maxReads ? tooManyReads(this.#reads) : undefined
-    const refusals = await Promise.all(
-      noted.map(([, need]) =>
-        tooMany !== undefined && need.form !== 'columns' ? tooMany : this.#refusal(need),
-      ),
-    )
+    const refusals = await Promise.all(noted.map(([, need]) => this.#refusal(need)))
     const allowed = noted.filter(([key], at) => {
       const refusal = refusals[at]
       if (refusal !== undefined) this.#outcomes.set(key, refusal)
@@ -175,11 +170,12 @@ export class DirectReads {
   }
 
   /**
-   * Why the viewer may not read this; `null` for a single object, which then counts as absent. The gateway reads with
-   * its own account, which may see more.
+   * Why the operation or its viewer may not read this; `null` for a single object, which then counts as absent. The
+   * gateway reads with its own account, which may see more than the viewer.
    */
   async #refusal({ form, at, asked }: Need): Promise<Error | null | undefined> {
     const { access, served, token } = this.#options
+    if (form !== 'columns' && this.#reads > maxReads) return tooManyReads(this.#reads)
     if (access === undefined) return undefined
     try {
       switch (form) {
