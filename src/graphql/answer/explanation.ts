@@ -109,21 +109,21 @@ function explainedField(
     const at = cached.get(view)
     return at !== undefined && (viewer === undefined || viewer.looksIn(at, '') === true)
   })
-  const told = <T>(one: T): T | null => (isWhole ? one : null)
+  const shown = <T>(one: T): T | null => (isWhole ? one : null)
   return {
     path: place,
     kinds: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
-    access: told([...access]),
-    postings: told([...postings]),
-    values: told([...values]),
-    tested: told([...tested]),
-    forwards: told([...forwards]),
-    backwards: told([...backwards]),
+    access: shown([...access]),
+    postings: shown([...postings]),
+    values: shown([...values]),
+    tested: shown([...tested]),
+    forwards: shown([...forwards]),
+    backwards: shown([...backwards]),
     order: [...order],
-    scanned: told(access.has('scan')),
+    scanned: shown(access.has('scan')),
     ...counts,
-    examined: told(examined),
-    tests: told(tests),
+    examined: shown(examined),
+    tests: shown(tests),
   }
 }
 

@@ -5,7 +5,7 @@ import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import { PermissionWait } from '../prepare/permission-wait.ts'
+import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { forbiddenList, tooManyNamespaces } from '../prepare/read-failures.ts'
 import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'

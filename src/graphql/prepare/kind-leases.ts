@@ -102,11 +102,6 @@ export class KindLeases implements KindSource, Disposable {
     ])
   }
 
-  /** Starts another answer, with a review budget of its own. */
-  begin(): void {
-    this.#options.access?.begin()
-  }
-
   get access(): ViewerAccess | undefined {
     return this.#options.access
   }

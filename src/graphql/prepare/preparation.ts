@@ -2,7 +2,6 @@ import type { Lane } from '../../lib/event-loop.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'
 import { turns } from './operation-turns.ts'
-import { PermissionWait } from './permission-wait.ts'
 import type { DirectFetch, FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
@@ -43,8 +42,12 @@ export function prepareAndRun<T>(
   let result: T | Promise<T> | undefined
   try {
     const rounds = new Rounds(prepared, options)
+    const run = (): T | Promise<T> => {
+      access?.begin()
+      return rounds.run()
+    }
     const wait = prepared.prepareNamed(kinds)
-    result = wait === undefined ? rounds.begin() : wait.then(() => rounds.begin())
+    result = wait === undefined ? run() : wait.then(run)
     return result instanceof Promise ? result.finally(release) : result
   } finally {
     if (!(result instanceof Promise)) release()
@@ -64,12 +67,7 @@ class Rounds<T> {
     this.#permissions = new PermissionWait(options.limits.syncDeadlineMs)
   }
 
-  begin(): T | Promise<T> {
-    this.#prepared.begin()
-    return this.#run()
-  }
-
-  #run(): T | Promise<T> {
+  run(): T | Promise<T> {
     const turn = turns.enter(this.#options.lane)
     return turn === undefined ? this.#runNow() : turn.then(() => this.#runNow())
   }
@@ -87,7 +85,7 @@ class Rounds<T> {
     if (!snapshot.isLacking) return result
     const read = this.#options.direct.fetch()
     const wait = joined([read, this.#prepare(snapshot)])
-    return wait === undefined ? this.#run() : wait.then(() => this.#run())
+    return wait === undefined ? this.run() : wait.then(() => this.run())
   }
 
   /** Prepares the kinds, indexes and permissions that a run lacked; `undefined` where there is nothing to wait for. */
@@ -109,6 +107,27 @@ class Rounds<T> {
     if (!isPermission || wait === undefined) this.#round += 1
     if (this.#round >= maxRounds) this.#further = this.#round > maxRounds ? 'none' : 'permissions'
     return wait
+  }
+}
+
+/**
+ * How long an operation asks again for the viewer's access. Known permissions may be dropped at any moment, even while
+ * the server asks for others, so one round may not be enough. The wait is bounded as that for a kind.
+ */
+export class PermissionWait {
+  readonly #deadlineMs: number
+  #endMs: number | undefined
+
+  /** `deadlineMs`: counted from the first call of {@link isOver}. */
+  constructor(deadlineMs: number) {
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** Whether the wait is over. Call it before each further round. */
+  isOver(): boolean {
+    const nowMs = performance.now()
+    this.#endMs ??= nowMs + this.#deadlineMs
+    return nowMs >= this.#endMs
   }
 }
 

@@ -140,19 +140,15 @@ export class ViewerAccess {
     return untilMs
   }
 
-  /** Whether the viewer may do something, as far as the server knows. */
-  known(cluster: string, question: AccessQuestion): boolean | undefined {
-    return this.#in(cluster).known(this.viewer, question)
-  }
-
-  /** As {@link known}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
+  /** Whether the viewer may do something. Asks the API server if the answer is not known. Rejects with `ClientError`. */
   may(cluster: string, question: AccessQuestion): Promise<boolean> {
     return this.#mayAny(cluster, [question])
   }
 
-  /** As {@link known}, with the results of {@link askAll} for this answer. */
+  /** Whether the viewer may do something, as far as the server knows or {@link askAll} has found for this answer. */
   knownOrAsked(cluster: string, question: AccessQuestion): boolean | undefined {
-    return this.known(cluster, question) ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
+    const known = this.#in(cluster).known(this.viewer, question)
+    return known ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
   }
 
   /** The reason why this answer may not ask what the viewer `can` do; `undefined`: it may, until it ends. */
@@ -189,8 +185,9 @@ export class ViewerAccess {
   admission(need: KindNeed): Admission {
     const { list, keys, cluster, kind } = need
     if (list !== undefined) return admissionTo(this.#list(need, list))
-    if (keys === undefined)
-      return admissionOf(this.known(cluster, questionOf('list', kind.resource)))
+    if (keys === undefined) {
+      return admissionOf(this.#in(cluster).known(this.viewer, questionOf('list', kind.resource)))
+    }
     if (keys.length === 0) {
       const isAllowed = this.looksIn(need, '')
       return isAllowed === false ? admissionTo(this.#list(need, anywhere)) : admissionOf(isAllowed)
