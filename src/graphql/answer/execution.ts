@@ -18,25 +18,24 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { fleetOf } from '../reads/fleet-state.ts'
 import { answerIntrospection } from './introspection.ts'
-import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { inTime } from './operation-deadline.ts'
-import { type OperationObserver, type OperationReport, queryReport } from './operation-observer.ts'
+import { type OperationReport, queryReport } from './operation-observer.ts'
 import { permissionsOf } from '../reads/permissions.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import { type PlannedQueries, type QueryOrigin, runQuery } from './planned-queries.ts'
+import {
+  type PlannedQueries,
+  type QueryOptions,
+  type QueryOrigin,
+  runQuery,
+} from './planned-queries.ts'
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ReadRun } from '../reads/read-run.ts'
 import { StoreReader } from './store-reader.ts'
 
-export interface ExecutionOptions {
-  readonly limits: OperationLimits
-  readonly documents: OperationDocuments
-  /** Receives errors that clients see masked. */
-  readonly unexpected: (error: GraphQLError) => void
+export interface ExecutionOptions extends QueryOptions {
   /** Names the kinds of an operation. Answers first if the caller wants an explanation. */
   readonly plans: PlannedQueries
-  readonly observer?: OperationObserver | undefined
 }
 
 /** What the transports add to the `contextValue` of an operation. */

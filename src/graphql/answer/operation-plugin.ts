@@ -34,8 +34,6 @@ export interface SubscriptionSource {
 }
 
 export interface OperationPluginOptions extends ExecutionOptions {
-  /** Returns the schema that is served now; called once per operation. */
-  readonly served: () => ServedSchema
   readonly live: SubscriptionSource
   /** Earlier states of the schema. */
   readonly history: SchemaHistory

@@ -49,15 +49,19 @@ export interface QueryOrigin {
   readonly secretRead?: (() => void) | undefined
 }
 
-export interface PlannedQueriesOptions {
+/** The means of every way to answer queries. */
+export interface QueryOptions {
   /** Returns the schema that is served now. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  readonly fragments: FragmentCache
   readonly observer?: OperationObserver | undefined
   /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
+}
+
+export interface PlannedQueriesOptions extends QueryOptions {
+  readonly fragments: FragmentCache
 }
 
 /** A query, compiled against one schema. */
