@@ -233,21 +233,23 @@ export class DirectReads {
     signal: AbortSignal,
   ): Promise<FoundObject | StoredList | SecretContents | null> {
     const { cluster, kind } = at
+    const { resource, metadataOnly } = kind
+    const of = { resource, metadataOnly }
     switch (form) {
       case 'object': {
-        const object = await this.#api(at).object(kind, asked, signal)
+        const object = await this.#api(at).object(of, asked, signal)
         if (object === undefined) return null
         const part = storedApart(at, [object], '')
         const id = part.view.idOf(objectKey(object.metadata))
         return id === undefined ? null : { part, id }
       }
       case 'list': {
-        const list = await this.#api(at).list(kind, asked, signal)
+        const list = await this.#api(at).list(of, asked, signal)
         return { part: storedApart(at, list.objects, list.resourceVersion), list }
       }
       case 'secret': {
         const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
-        const contents = await secretContents(api, kind.resource, asked, signal)
+        const contents = await secretContents(api, resource, asked, signal)
         const { namespace = '', name } = asked
         if (contents !== null) this.#options.read(`${cluster}/${namespace}/${name}`)
         return contents
