@@ -1,6 +1,7 @@
 import { apiVersionOf, type ApiResource } from '../../kubernetes/api-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import type { Access, FieldReads, ReadReport } from '../../query/condition/read-report.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { CacheStateName } from '../../cache/cached-resource.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -106,23 +107,23 @@ function explainedField(
   const { examined, tests } = counts
   const isWhole = [...views].every((view) => {
     const at = cached.get(view)
-    return at !== undefined && (viewer === undefined || viewer.looksEverywhere(at) === true)
+    return at !== undefined && (viewer === undefined || viewer.looksIn(at, '') === true)
   })
-  const told = <T>(one: T): T | null => (isWhole ? one : null)
+  const shown = <T>(one: T): T | null => (isWhole ? one : null)
   return {
     path: place,
     kinds: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
-    access: told([...access]),
-    postings: told([...postings]),
-    values: told([...values]),
-    tested: told([...tested]),
-    forwards: told([...forwards]),
-    backwards: told([...backwards]),
+    access: shown([...access]),
+    postings: shown([...postings]),
+    values: shown([...values]),
+    tested: shown([...tested]),
+    forwards: shown([...forwards]),
+    backwards: shown([...backwards]),
     order: [...order],
-    scanned: told(access.has('scan')),
+    scanned: shown(access.has('scan')),
     ...counts,
-    examined: told(examined),
-    tests: told(tests),
+    examined: shown(examined),
+    tests: shown(tests),
   }
 }
 
@@ -141,9 +142,9 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
 /** How much of a kind a viewer may list, as far as the server knows. */
 function listedOf(at: ClusterKind, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
   if (access === undefined) return 'all'
-  const list = access.list(at, { watch: false })
-  if (list.state !== 'allowed') return 'none'
-  return list.scope.form === 'all' ? 'all' : 'some'
+  const listed = access.list(at, { watch: false })
+  if (typeof listed === 'string' || listed instanceof ClientError) return 'none'
+  return listed.form === 'all' ? 'all' : 'some'
 }
 
 function explainedKinds(

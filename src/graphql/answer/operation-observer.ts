@@ -47,6 +47,35 @@ export interface OperationObserver {
   ended?(report: OperationReport): void
 }
 
+/** An answered query, as its report shows it. */
+interface AnsweredQuery extends Pick<
+  OperationReport,
+  'document' | 'operationName' | 'viewer' | 'by' | 'rows'
+> {
+  readonly kinds: readonly ClusterKind[]
+  readonly secrets: Iterable<string>
+  readonly startedMs: number
+  readonly errors: readonly GraphQLError[] | undefined
+}
+
+/** The report of a query that is answered now. */
+export function queryReport({
+  startedMs,
+  kinds,
+  secrets,
+  errors = [],
+  ...query
+}: AnsweredQuery): OperationReport {
+  return {
+    operation: 'query',
+    ...query,
+    kinds: () => kinds,
+    codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
+    secrets: [...secrets],
+    durationMs: performance.now() - startedMs,
+  }
+}
+
 const hashes = new WeakMap<DocumentNode, string>()
 
 /** SHA-256 of a document's text, in hexadecimal digits, as in persisted queries. */

@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
+  type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   type Source,
@@ -9,33 +10,35 @@ import type { Plugin } from 'graphql-yoga'
 import { noViewer } from '../../access/authentication/authenticator.ts'
 import { requestError } from '../errors/client-error.ts'
 import {
-  Execution,
-  type ExplainingPlans,
+  executeQuery,
+  type ExecutionOptions,
   type OperationOptions,
-  type SubscriptionSource,
+  optionsOf,
 } from './execution.ts'
-import type { OperationDocuments } from '../documents/operation-documents.ts'
-import { inTime, type OperationDeadline } from './operation-deadline.ts'
-import { type OperationObserver, refusedDocument } from './operation-observer.ts'
-import { OperationRecord } from './operation-record.ts'
+import { refusedDocument } from './operation-observer.ts'
 import type { SchemaHistory } from '../served/schema-history.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 
-export interface OperationPluginOptions {
-  /** Returns the schema that is served now; called once per operation. */
-  readonly served: () => ServedSchema
-  readonly limits: OperationLimits
-  readonly documents: OperationDocuments
+/** Answers subscriptions. Their documents are parsed and valid. */
+export interface SubscriptionSource {
+  /** Resolves to the frames, or to the errors of a refused subscription. Never rejects. */
+  subscribe(
+    request: {
+      readonly document: DocumentNode
+      readonly operationName: string | null | undefined
+      readonly variables: Readonly<Record<string, unknown>> | null | undefined
+      readonly explains: boolean
+    },
+    origin: Pick<OperationOptions, 'viewer' | 'beganMs'>,
+  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
+}
+
+export interface OperationPluginOptions extends ExecutionOptions {
   readonly live: SubscriptionSource
   /** Earlier states of the schema. */
   readonly history: SchemaHistory
   /** Whether an operation without a viewer is refused. */
   readonly requireViewer: boolean
-  /** Receives errors that clients see masked. */
-  readonly unexpected: (error: GraphQLError) => void
-  /** Answers first if the caller wants an explanation. */
-  readonly plans?: ExplainingPlans
-  readonly observer?: OperationObserver | undefined
 }
 
 /**
@@ -46,22 +49,12 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
   const { served, documents, limits, history, requireViewer, observer, live } = options
   const hideSuggestions = !limits.introspection
   const bySchema = new WeakMap<GraphQLSchema, ServedSchema>()
-  const executionOf = ({ schema }: ExecutionArgs): Execution =>
-    new Execution({ ...options, served: bySchema.get(schema) ?? served() })
-  const recordOf = (args: ExecutionArgs): OperationRecord | undefined =>
-    observer === undefined ? undefined : new OperationRecord(observer, args)
-  const deadlineOf = ({ contextValue }: ExecutionArgs): OperationDeadline => {
-    const wishes = contextValue as OperationOptions | undefined
-    const beganMs = wishes?.beganMs ?? performance.now()
-    return { deadlineMs: limits.operationDeadlineMs, beganMs }
-  }
   const rejected = (text: string, errors: readonly GraphQLError[], context: unknown): void => {
     const { viewer } = context as OperationOptions
     observer?.rejected?.(refusedDocument(text, errors, viewer))
   }
-  const checkViewer = ({ contextValue }: ExecutionArgs): void => {
-    const { viewer } = (contextValue ?? {}) as OperationOptions
-    if (requireViewer && viewer === undefined) throw noViewer()
+  const checkViewer = (args: ExecutionArgs): void => {
+    if (requireViewer && optionsOf(args).viewer === undefined) throw noViewer()
   }
   return {
     onEnveloped({ setSchema }) {
@@ -93,20 +86,15 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     onExecute({ setExecuteFn }) {
       setExecuteFn(async (args: ExecutionArgs) => {
         checkViewer(args)
-        const record = recordOf(args)
-        const deadline = deadlineOf(args)
-        const answering = executionOf(args).execute({ ...args, hideSuggestions }, record)
-        const result = await inTime(answering, deadline)
-        record?.answered(result)
-        return result
+        const now = bySchema.get(args.schema) ?? served()
+        return executeQuery(now, { ...args, hideSuggestions }, options)
       })
     },
     onSubscribe({ setSubscribeFn }) {
       setSubscribeFn(async (args: ExecutionArgs) => {
         checkViewer(args)
-        const { document, operationName, variableValues: variables, contextValue } = args
-        const wishes = contextValue as OperationOptions | undefined
-        const { viewer, beganMs, explain: explains = false } = wishes ?? {}
+        const { document, operationName, variableValues: variables } = args
+        const { viewer, beganMs, explain: explains = false } = optionsOf(args)
         const request = { document, operationName, variables, explains }
         return live.subscribe(request, { viewer, beganMs })
       })

@@ -1,29 +1,35 @@
 import {
   type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
   getOperationAST,
   type GraphQLError,
   type OperationDefinitionNode,
+  OperationTypeNode,
+  type ValidatedExecutionArgs,
 } from 'graphql'
+import type { CallerToken } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
 import { withDeadline } from '../../lib/deadline.ts'
+import { parseExact } from '../../lib/json.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
-import { explain, type Explanation } from './explanation.ts'
-import type { OperationOptions, OperationRequest } from './execution.ts'
+import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
-import type { OperationObserver } from './operation-observer.ts'
+import { type OperationObserver, queryReport } from './operation-observer.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { plannedWork } from '../plan/planned-work.ts'
-import { compilePlan, type Plan } from '../plan/plan.ts'
+import { Plan, PlanVariation } from '../plan/plan.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 
 /** One query of a request. */
@@ -34,61 +40,82 @@ export interface QueryRequest {
 }
 
 /** The caller of a query. */
-export type QueryOrigin = Pick<OperationOptions, 'viewer' | 'callerToken' | 'secretRead'>
+export interface QueryOrigin {
+  /** Absent: the server does not authenticate callers, and everything may be seen. */
+  readonly viewer?: Viewer | undefined
+  /** The caller's bearer token; absent if they have none. */
+  readonly callerToken?: CallerToken | undefined
+  /** Called when the answer contains data of a Secret, so it must not be cached. */
+  readonly secretRead?: (() => void) | undefined
+}
 
-export interface PlannedQueriesOptions {
+/** The means of every way to answer queries. */
+export interface QueryOptions {
   /** Returns the schema that is served now. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
-  readonly fragments: FragmentCache
   readonly observer?: OperationObserver | undefined
   /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
 }
 
-/** A known operation. */
-interface KnownOperation {
-  readonly served: ServedSchema
-  /** `undefined`: no plan covers the operation. */
-  readonly plan: KnownPlan | undefined
+export interface PlannedQueriesOptions extends QueryOptions {
+  readonly fragments: FragmentCache
 }
 
-/** A plan. Some variables may make its pages too large for one operation. */
-interface KnownPlan {
-  readonly plan: Plan
+/** A query, compiled against one schema. */
+interface KnownQuery {
+  readonly served: ServedSchema
   readonly document: DocumentNode
   /** The name of the operation itself. */
   readonly name: string | undefined
+  readonly plan: Plan<PlanVariation>
+  /** Whether some variables may make its pages too large for one operation. */
   readonly mayBeTooLarge: boolean
 }
 
-/** An answer by a plan, for the observer. */
-interface PlannedAnswer {
-  readonly known: KnownPlan
-  readonly viewer: Viewer | undefined
+/** What a query is prepared with. */
+export interface PreparedQuery {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
   readonly kinds: readonly ClusterKind[]
-  readonly budget: WorkBudget
-  readonly startedMs: number
-  readonly errors: readonly GraphQLError[]
-  readonly secrets: readonly string[]
+  readonly origin: QueryOrigin
+  /** The Secrets whose data was read, `cluster/namespace/name`. */
+  readonly secrets: Set<string>
 }
 
-/** An answer with its explanation. */
-export interface ExplainedText extends WholeAnswer {
-  readonly explanation: Explanation
+/** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
+export function runQuery<T>(
+  { served, limits, kinds, origin, secrets }: PreparedQuery,
+  run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
+): T | Promise<T> {
+  const { viewer, callerToken: token, secretRead } = origin
+  const access = viewer && new ViewerAccess(served, viewer)
+  const read = (secret: string): void => {
+    secrets.add(secret)
+    secretRead?.()
+  }
+  const direct = new DirectReads({ served, limits, access, token, read })
+  return prepareAndRun(kinds, {
+    served,
+    limits,
+    access,
+    direct,
+    lane: queryLane(viewer),
+    run: (parts) => run(parts, direct),
+  })
 }
 
-/** How one run is paid for, and what becomes of its text. */
+/** The budget and the caller of one run, and the use of its text. */
 interface RunOptions<T> {
   /** A new budget for each round. */
   readonly budget: () => WorkBudget
   readonly origin: QueryOrigin
-  /** Receives each Secret whose data was read. */
-  readonly secretRead: (secret: string) => void
+  readonly secrets: Set<string>
   /** Called in the tick of the answer, before anything is read. */
   readonly started?: () => void
-  readonly answered: (answer: WholeAnswer, kinds: readonly ClusterKind[], budget: WorkBudget) => T
+  readonly answered: (answer: WholeAnswer, run: PlanRun, kinds: readonly ClusterKind[]) => T
 }
 
 /** The JSON text of an answer, with its errors. */
@@ -100,7 +127,7 @@ interface WholeAnswer {
 /** Answers queries by their plans: compiled once per schema, document and operation, run within one tick. */
 export class PlannedQueries {
   readonly #options: PlannedQueriesOptions
-  readonly #operations = new WeakMap<OperationDefinitionNode, KnownOperation>()
+  readonly #known = new WeakMap<OperationDefinitionNode, KnownQuery>()
 
   constructor(options: PlannedQueriesOptions) {
     this.#options = options
@@ -115,7 +142,7 @@ export class PlannedQueries {
     request: QueryRequest,
     origin: QueryOrigin = {},
   ): string | undefined | Promise<string | undefined> {
-    const find = (): KnownOperation | undefined => this.#find(request)
+    const find = (): KnownQuery | undefined => this.#find(request)
     if (this.#options.documents.has(request.query)) return this.#answer(find(), request, origin)
     // The document may be large, and the user may send many like it, so parsing waits for its turn.
     const lane = queryLane(origin.viewer)
@@ -124,46 +151,47 @@ export class PlannedQueries {
     return turn === undefined ? answer() : turn.then(answer)
   }
 
-  /** The requested operation; `undefined` if the document is not valid. */
-  #find({ query, operationName }: QueryRequest): KnownOperation | undefined {
+  /** The requested query; `undefined` if the document is not valid. */
+  #find({ query, operationName }: QueryRequest): KnownQuery | undefined {
     try {
       const served = this.#options.served()
       const { documents } = this.#options
       const document = documents.parse(query)
       if (documents.validate(served.schema, document).length > 0) return undefined
-      return this.#operationOf(served, document, operationName)
+      return this.#knownAs(served, document, operationName)
     } catch {
       return undefined
     }
   }
 
   #answer(
-    operation: KnownOperation | undefined,
-    request: QueryRequest,
+    known: KnownQuery | undefined,
+    { variables }: QueryRequest,
     origin: QueryOrigin,
   ): string | undefined | Promise<string | undefined> {
-    if (operation?.plan === undefined) return undefined
-    const { served, plan: known } = operation
+    if (known === undefined) return undefined
+    const { limits, observer } = this.#options
+    const { document, name: operationName } = known
+    const { viewer } = origin
+    const startedMs = performance.now()
+    const secrets = new Set<string>()
+    let isOver = false
     try {
-      const startedMs = performance.now()
-      const { viewer } = origin
-      const secrets: string[] = []
-      let isOver = false
-      const answering = this.#run(served, known, request.variables ?? {}, {
-        budget: () => new WorkBudget(plannedWork(this.#options.limits.work)),
+      const answering = this.#run(known, variables ?? {}, {
+        budget: () => new WorkBudget(plannedWork(limits.work)),
         origin,
-        secretRead: (secret) => {
-          secrets.push(secret)
-          origin.secretRead?.()
-        },
-        answered: ({ text, errors }, kinds, budget) => {
-          if (!isOver) this.#tell({ known, viewer, kinds, budget, startedMs, errors, secrets })
+        secrets,
+        answered: ({ text, errors }, { budget }, kinds) => {
+          if (!isOver) {
+            const rows = budget.spent('rows')
+            const answer = { viewer, by: 'plan', kinds, secrets, rows, startedMs, errors } as const
+            observer?.answered(queryReport({ document, operationName, ...answer }))
+          }
           return text
         },
       })
       if (!(answering instanceof Promise)) return answering
-      const { operationDeadlineMs } = this.#options.limits
-      return withDeadline('the operation', answering, operationDeadlineMs).catch(() => {
+      return withDeadline('the operation', answering, limits.operationDeadlineMs).catch(() => {
         isOver = true
         return undefined
       })
@@ -176,30 +204,28 @@ export class PlannedQueries {
   /** Answers as {@link answer} does, with an explanation. Never rejects. */
   async explain(
     served: ServedSchema,
-    { document, operationName, variableValues }: OperationRequest,
-    { secretRead, ...origin }: QueryOrigin & { readonly secretRead: (secret: string) => void },
-  ): Promise<ExplainedText | undefined> {
+    { document, operationName, variableValues }: ExecutionArgs,
+    asker: Pick<PreparedQuery, 'origin' | 'secrets'>,
+  ): Promise<ExecutionResult | undefined> {
     try {
-      const known = this.#operationOf(served, document, operationName)?.plan
+      const known = this.#knownAs(served, document, operationName)
       if (known === undefined) return undefined
-      let report = new ReadReport()
-      const access = origin.viewer && new ViewerAccess(served, origin.viewer)
       const { limits, fragments: cache } = this.#options
-      const budget = () =>
-        new ReportingBudget(plannedWork(limits.work), (report = new ReadReport()))
       const before = { ...cache.counts }
-      return await this.#run(served, known, variableValues ?? {}, {
-        budget,
-        origin,
-        secretRead,
+      let report = new ReadReport()
+      return await this.#run(known, variableValues ?? {}, {
+        ...asker,
+        budget: () => new ReportingBudget(plannedWork(limits.work), (report = new ReadReport())),
         started: () => Object.assign(before, cache.counts),
-        answered: ({ text, errors }, kinds) => {
+        answered({ text, errors }, { access }, kinds) {
+          const { data } = parseExact(text) as Required<ExecutionResult>
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
+          const explanation = explain({ served, report, access, kinds, fragments })
           return {
-            text,
-            errors,
-            explanation: explain({ served, report, access, kinds, fragments }),
+            ...(errors.length > 0 && { errors }),
+            data,
+            extensions: { explain: explanation },
           }
         },
       })
@@ -208,27 +234,26 @@ export class PlannedQueries {
     }
   }
 
-  #tell({ known, viewer, kinds, budget, startedMs, errors, secrets }: PlannedAnswer): void {
-    const { observer } = this.#options
-    observer?.answered({
-      operation: 'query',
-      document: known.document,
-      operationName: known.name,
-      viewer,
-      by: 'plan',
-      kinds: () => kinds,
-      codes: [...new Set(errors.map(({ extensions }) => String(extensions['code'])))],
-      secrets,
-      rows: budget.spent('rows'),
-      durationMs: performance.now() - startedMs,
-    })
+  /**
+   * The kinds that a query needs, as far as its text and variables show. Empty for what plans do not cover: a run finds
+   * those kinds.
+   */
+  kinds(
+    served: ServedSchema,
+    { document, operation, variableValues }: ValidatedExecutionArgs,
+  ): readonly ClusterKind[] {
+    try {
+      const known = this.#knownOf(served, document, operation)
+      return known?.plan.variation(variableValues).kinds(served, variableValues) ?? []
+    } catch {
+      return []
+    }
   }
 
-  #run<T extends string | ExplainedText>(
-    served: ServedSchema,
-    { plan, document, name, mayBeTooLarge }: KnownPlan,
+  #run<T extends string | ExecutionResult>(
+    { served, plan, document, name, mayBeTooLarge }: KnownQuery,
     inputs: Readonly<Record<string, unknown>>,
-    { budget, origin, secretRead, started, answered }: RunOptions<T>,
+    { budget, origin, secrets, started, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
     const { limits, fragments } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
@@ -240,23 +265,15 @@ export class PlannedQueries {
       if (checkPageSizes(served, limits, pages) !== undefined) return undefined
     }
     const variation = plan.variation(variables)
+    if (!variation.isCovered) return undefined
     const kinds = variation.kinds(served, variables)
-    const access = origin.viewer && new ViewerAccess(served, origin.viewer)
-    const secrets = { access, token: origin.callerToken, read: secretRead }
-    const direct = new DirectReads({ served, limits, access, secrets })
-    return prepareAndRun<T | undefined>({ served, limits }, kinds, {
-      access,
-      direct,
-      lane: queryLane(origin.viewer),
-      run: (parts) => {
-        const paid = budget()
-        const all = { served, limits, variables, budget: paid, fragments, parts, direct }
-        const run = new PlanRun(all)
-        started?.()
-        const data = variation.write(run)
-        // A run that lacks something is repeated.
-        return parts.isLacking ? undefined : answered(this.#whole(data, run), kinds, paid)
-      },
+    return runQuery<T | undefined>({ served, limits, kinds, origin, secrets }, (parts, direct) => {
+      const means = { served, limits, variables, budget: budget(), fragments, parts, direct }
+      const run = new PlanRun(means)
+      started?.()
+      const data = variation.write(run)
+      // A run that lacks something is repeated.
+      return parts.isLacking ? undefined : answered(this.#whole(data, run), run, kinds)
     })
   }
 
@@ -269,34 +286,37 @@ export class PlannedQueries {
     return { text: `{"errors":${JSON.stringify(errors)},"data":${data}}`, errors }
   }
 
-  #operationOf(
+  /** `undefined` for an unknown name. */
+  #knownAs(
     served: ServedSchema,
     document: DocumentNode,
     operationName: string | null | undefined,
-  ): KnownOperation | undefined {
+  ): KnownQuery | undefined {
     const operation = getOperationAST(document, operationName)
-    // An unknown operation name is not cached.
-    if (operation === null || operation === undefined) return undefined
-    let known = this.#operations.get(operation)
-    if (known?.served !== served) {
-      known = { served, plan: this.#compiled(served, document, operation) }
-      this.#operations.set(operation, known)
-    }
-    return known
+    return operation ? this.#knownOf(served, document, operation) : undefined
   }
 
-  #compiled(
+  /** `undefined` for an operation that is not a query. */
+  #knownOf(
     served: ServedSchema,
     document: DocumentNode,
     operation: OperationDefinitionNode,
-  ): KnownPlan | undefined {
+  ): KnownQuery | undefined {
+    let known = this.#known.get(operation)
+    if (known?.served === served) return known
+    if (operation.operation !== OperationTypeNode.QUERY) return undefined
     const { documents, limits } = this.#options
     const grown = (bytes: number): void => documents.grown(document, bytes)
-    const plan = compilePlan(served, { document, operation, grown })
-    if (plan === undefined) return undefined
+    const plan = new Plan(
+      served,
+      { document, operation, grown },
+      (node, compiler) => new PlanVariation(node, compiler),
+    )
     const name = operation.name?.value
     const pages = { document, operationName: name, variables: undefined }
-    const problem = checkPageSizes(served, limits, pages)
-    return { plan, document, name, mayBeTooLarge: problem !== undefined }
+    const mayBeTooLarge = checkPageSizes(served, limits, pages) !== undefined
+    known = { served, document, name, plan, mayBeTooLarge }
+    this.#known.set(operation, known)
+    return known
   }
 }

@@ -16,8 +16,7 @@ type Base = ExecutorThrowingOnIncremental
 type MaybePromise<T> = T | Promise<T>
 
 /**
- * Executes a query, or one frame of a subscription. The budget pays for what it writes. If the budget is exceeded, the
- * answer is one error and no data.
+ * Executes a query. The budget pays for the answer. If the budget is exceeded, the answer is one error and no data.
  */
 export function executePriced(
   args: ValidatedExecutionArgs,
@@ -37,7 +36,7 @@ function onlyFailure(result: ExecutionResult, { failure }: WorkBudget): Executio
 }
 
 /**
- * The executor of graphql-js, with a price on what it writes. graphql-js resolves field after field within one tick and
+ * The executor of graphql-js, with a price on the answer. graphql-js resolves field after field within one tick and
  * gives no resolver a way to stop the others: an error becomes one null, and the next row goes on. Each of ten thousand
  * rows would find the budget spent, and report it. So this class overrides some steps:
  *

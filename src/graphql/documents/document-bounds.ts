@@ -3,9 +3,12 @@ import {
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
+  Lexer,
   parse,
   Source,
   specifiedRules,
+  type Token,
+  TokenKind,
   validate,
   visit,
 } from 'graphql'
@@ -23,7 +26,7 @@ import { checkSelections, type SelectionLimits } from './selection-bounds.ts'
 export interface DocumentLimits extends SelectionLimits {
   /** Tokens of one document. */
   readonly maxTokens: number
-  /** Whether `__schema` and `__type` are answered; names that nobody has guessed are not suggested where they are not. */
+  /** Whether `__schema` and `__type` are answered. If not, errors suggest no names, which would reveal the schema. */
   readonly introspection: boolean
 }
 
@@ -52,7 +55,7 @@ const documentLimits = {
  */
 export function parseDocument(text: string, limits: DocumentLimits): DocumentNode {
   const source = new Source(text)
-  checkText(source)
+  checkTokens(source, limits.maxTokens)
   let document: DocumentNode
   try {
     document = parse(source, { maxTokens: limits.maxTokens })
@@ -116,33 +119,52 @@ function isLong({ loc }: DocumentNode): boolean {
   return loc !== undefined && loc.end > documentLimits.long
 }
 
-/** Checks the depth of brackets and the length of names in the text alone, in one pass. */
-function checkText(source: Source): void {
+/**
+ * Checks the depth of brackets and the length of names, token by token, because the parser recurses once per level. It
+ * reports all other errors, of tokens too.
+ */
+function checkTokens(source: Source, maxTokens: number): void {
+  const lexer = new Lexer(source)
   const open: OpenBracket[] = []
   let name: string | undefined
   let key: string | undefined
-  for (const { text, position } of textPieces(source.body)) {
-    switch (text) {
-      case ':':
+  for (let count = 0; count <= maxTokens; count++) {
+    const token = nextToken(lexer)
+    switch (token?.kind) {
+      case undefined:
+      case TokenKind.EOF:
+        return
+      case TokenKind.COLON:
         key = name
         break
-      case '{':
-      case '(':
-      case '[':
-        open.push({ bracket: text, key })
+      case TokenKind.BRACE_L:
+      case TokenKind.PAREN_L:
+      case TokenKind.BRACKET_L:
+        open.push({ bracket: token.kind, key })
         key = undefined
-        if (open.length > documentLimits.depth) throw tooDeep(source, position, open)
+        if (open.length > documentLimits.depth) throw tooDeep(source, token.start, open)
         break
-      case '}':
-      case ')':
-      case ']':
+      case TokenKind.BRACE_R:
+      case TokenKind.PAREN_R:
+      case TokenKind.BRACKET_R:
         open.pop()
         key = undefined
         break
+      case TokenKind.NAME:
+        name = token.value
+        if (name.length > documentLimits.nameLength) throw tooLong(source, token.start, name)
+        break
       default:
-        if (text.length > documentLimits.nameLength) throw tooLong(source, position, text)
-        name = text
     }
+  }
+}
+
+/** `undefined` where the text has no valid token. */
+function nextToken(lexer: Lexer): Token | undefined {
+  try {
+    return lexer.advance()
+  } catch {
+    return undefined
   }
 }
 
@@ -206,57 +228,4 @@ function variableError(name: string, problem: string): GraphQLError {
   const argument = `$${shortened(name)}`
   const details = { argument, hint: 'ask in several queries' }
   return clientErrorOf(new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, details))
-}
-
-/** A piece of a document's text that shapes it: a name, a bracket or a colon. */
-interface TextPiece {
-  readonly text: string
-  readonly position: number
-}
-
-const backslash = '\\'
-const blockQuote = '"""'
-const punctuation: ReadonlySet<string> = new Set([':', '{', '}', '(', ')', '[', ']'])
-const nameBegins = /[_A-Za-z]/
-const name = /[_0-9A-Za-z]+/y
-
-/** The names, brackets and colons of a document, in one pass. Skips strings, numbers and comments. */
-function* textPieces(body: string): Generator<TextPiece, void, void> {
-  let at = 0
-  while (at < body.length) {
-    const here = body.charAt(at)
-    if (here === '"') {
-      at = body.startsWith(blockQuote, at) ? endOfBlock(body, at + 3) : endOfString(body, at + 1)
-    } else if (here === '#') {
-      at = endOr(body, body.indexOf('\n', at))
-    } else if (punctuation.has(here)) {
-      yield { text: here, position: at }
-      at += 1
-    } else if (nameBegins.test(here)) {
-      name.lastIndex = at
-      const text = name.exec(body)?.[0] ?? here
-      yield { text, position: at }
-      at += text.length
-    } else {
-      at += 1
-    }
-  }
-}
-
-function endOfString(body: string, from: number): number {
-  let at = from
-  while (at < body.length && body[at] !== '"' && body[at] !== '\n') {
-    at += body[at] === backslash ? 2 : 1
-  }
-  return at + 1
-}
-
-function endOfBlock(body: string, from: number): number {
-  let end = body.indexOf(blockQuote, from)
-  while (end > 0 && body[end - 1] === backslash) end = body.indexOf(blockQuote, end + 3)
-  return end < 0 ? body.length : end + 3
-}
-
-function endOr(body: string, found: number): number {
-  return found < 0 ? body.length : found
 }

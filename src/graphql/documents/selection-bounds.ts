@@ -11,15 +11,15 @@ import { shortened } from '../../lib/text.ts'
 import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
 import { fragmentsOf } from './document-fragments.ts'
 
-/** The limits of one operation's selections, counting fragments at each spread: a few lines can make millions. */
+/** The limits of one operation's selections. A fragment counts at each spread: a few lines can make millions. */
 export interface SelectionLimits {
-  /** Fields within fields. What reads a document calls itself for each level, until there is no more stack. */
+  /** Fields within fields. Readers recurse once per level, until the stack ends. */
   readonly maxDepth: number
   /** Fields. */
   readonly maxFields: number
-  /** Fields that are asked for by another name. */
+  /** Fields with an alias. */
   readonly maxAliases: number
-  /** Directives on what it selects. */
+  /** Directives on selections. */
   readonly maxDirectives: number
 }
 

@@ -12,49 +12,36 @@ const maxErrors = 100
  * that repeat for a field on many rows it keeps the first few; one more error counts the others.
  */
 export function boundedErrors(errors: readonly GraphQLError[]): readonly GraphQLError[] {
-  const { told, untold } = fewErrors(errors)
-  const bounded = told.map(boundedError)
-  const [first] = untold
-  if (first === undefined) return bounded
-  const { path, nodes } = first
-  const extensions = { code: first.extensions['code'] }
-  return [...bounded, new GraphQLError(summary(untold), { path, nodes, extensions })]
+  return fewErrors(errors, ({ path, nodes }, message, extensions) => {
+    return new GraphQLError(message, { path, nodes, extensions })
+  }).map(boundedError)
 }
 
 /** The same for formatted errors with bounded texts. */
 export function boundedFormatted(
   errors: readonly GraphQLFormattedError[],
 ): readonly GraphQLFormattedError[] {
-  const { told, untold } = fewErrors(errors)
-  const [first] = untold
-  if (first === undefined) return told
-  const extensions = { code: first.extensions?.['code'] }
-  return [...told, { ...first, message: summary(untold), extensions }]
-}
-
-interface FewErrors<T> {
-  readonly told: readonly T[]
-  readonly untold: readonly T[]
+  return fewErrors(errors, (first, message, extensions) => ({ ...first, message, extensions }))
 }
 
 function fewErrors<T extends GraphQLError | GraphQLFormattedError>(
   errors: readonly T[],
-): FewErrors<T> {
+  summary: (first: T, message: string, extensions: { readonly code: unknown }) => T,
+): readonly T[] {
   const alike = new Map<string, number>()
-  const told: T[] = []
-  const untold: T[] = []
+  const kept: T[] = []
+  const others: T[] = []
   for (const error of errors) {
     const name = `${codeOf(error)}\0${fieldOf(error)}\0${error.message}`
     const count = (alike.get(name) ?? 0) + 1
     alike.set(name, count)
-    if (count <= maxAlike && told.length < maxErrors) told.push(error)
-    else untold.push(error)
+    if (count <= maxAlike && kept.length < maxErrors) kept.push(error)
+    else others.push(error)
   }
-  return { told, untold }
-}
-
-function summary(untold: readonly (GraphQLError | GraphQLFormattedError)[]): string {
-  return `${untold.length} more errors, such as this one: ${shortened(untold[0]?.message ?? '')}`
+  const [first] = others
+  if (first === undefined) return kept
+  const message = `${others.length} more errors, such as this one: ${shortened(first.message)}`
+  return [...kept, summary(first, message, { code: first.extensions?.['code'] })]
 }
 
 function boundedError(error: GraphQLError): GraphQLError {

@@ -5,14 +5,10 @@ import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import { PermissionWait } from '../prepare/permission-wait.ts'
+import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import {
-  forbiddenList,
-  type KindNeed,
-  tooManyNamespaces,
-  type ViewerAccess,
-} from '../prepare/viewer-access.ts'
+import { forbiddenList, tooManyNamespaces } from '../prepare/read-failures.ts'
+import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 
 /** The access of a group's members to one kind. */
 interface GroupKindAccess {
@@ -272,19 +268,11 @@ function listed(
   open: Question[],
 ): Scope | ClientError | undefined {
   const known = access.list(need, need.list)
-  switch (known.state) {
-    case 'allowed':
-      return known.scope
-    case 'forbidden':
-      return forbiddenList(need, need.list.watch)
-    // A followed kind is in memory as a whole.
-    case 'some':
-    case 'tooMany':
-      return tooManyNamespaces(need, known.most)
-    case 'unknown':
-      open.push(() => access.ask(need))
-      return undefined
-  }
+  // A followed kind is in memory as a whole.
+  if (known === 'unloaded') return tooManyNamespaces(need, access.maxNamespaces(need.cluster))
+  if (known !== 'unknown') return known
+  open.push(() => access.ask(need))
+  return undefined
 }
 
 /** The scope that the viewer may get by name: everything, whole namespaces, or Namespace objects. */

@@ -295,8 +295,8 @@ export class GroupReading {
       listed(at) {
         if (onlyViewer === undefined) return unrestricted
         const known = onlyViewer.list(at, { watch: false })
-        if (known.state === 'allowed') return known.scope
-        if (known.state !== 'unknown') return 'nothing'
+        if (known instanceof ClientError || known === 'unloaded') return 'nothing'
+        if (known !== 'unknown') return known
         decisions?.awaits(() => onlyViewer.ask({ ...at, list: { watch: false } }))
         return undefined
       },

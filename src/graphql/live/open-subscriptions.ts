@@ -19,8 +19,8 @@ export interface OpenSubscription {
   readonly document: DocumentNode
   /** The kinds that the document names. */
   readonly kinds: readonly ClusterKind[]
-  /** The `supportingKinds` of the subscription. */
-  readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
+  /** The kinds that the document names by a schema. */
+  readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
   /** Ends the subscription with this error as the last message. */
   readonly end: (error: ClientError) => void
 }
@@ -150,11 +150,11 @@ function furtherSupport(
   now: ServedSchema,
 ): Problem | undefined {
   if (served === now || !kinds.some(({ kind }) => leadsFurther(kind, served, now))) return undefined
-  const known = supporting(served)
-  for (const [place, what] of supporting(now)) {
-    if (known.has(place)) continue
-    const [cluster = '', kind = ''] = place.split(' ')
-    return { message: `${what} rests on ${kind}, too`, cluster, kind }
+  const known = new Set(kinds.map(({ kind }) => kind.typeName))
+  for (const { cluster, kind } of supporting(now)) {
+    if (known.has(kind.typeName)) continue
+    const { typeName } = kind
+    return { message: `the subscription depends on ${typeName}, too`, cluster, kind: typeName }
   }
   return undefined
 }

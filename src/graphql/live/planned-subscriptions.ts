@@ -7,6 +7,7 @@ import {
   locatedError,
   type OperationDefinitionNode,
   OperationTypeNode,
+  type ValidatedSubscriptionArgs,
   validateSubscriptionArgs,
   type VariableValues,
   visit,
@@ -18,7 +19,7 @@ import { problemOfVariables } from '../documents/document-bounds.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { inTime } from '../answer/operation-deadline.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
-import { operationKinds, supportingKinds } from '../reads/operation-kinds.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -28,6 +29,7 @@ import { compileFrames, type FramePlan } from './frame-plan.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
+import { followedBy, neededBy } from './wanted-group.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   /** The schema currently served. */
@@ -125,7 +127,7 @@ export class PlannedSubscriptions {
           operationName,
           variableValues,
         })
-        return 'schema' in read ? operationKinds(served, read) : []
+        return 'schema' in read ? subscribedKinds(served, read) : []
       },
       codes: codesOf(stream),
       rows: stream.rows,
@@ -178,7 +180,7 @@ export class PlannedSubscriptions {
         plan,
         variables: variableValues,
         asked: askedBy(inputs, variableValues, known.otherVariables),
-        supporting: (schema) => supportingKinds(schema, validated),
+        supporting: (schema) => subscribedKinds(schema, validated),
         explains,
         viewer,
       })
@@ -206,6 +208,21 @@ export class PlannedSubscriptions {
       this.#operations.set(operation, known)
     }
     return known
+  }
+}
+
+/** The kinds that a subscription names by a schema; none if its arguments are refused. */
+function subscribedKinds(
+  served: ServedSchema,
+  { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
+): readonly ClusterKind[] {
+  try {
+    const compiled = new Plan(served, { document, operation, grown: () => {} }, compileFrames)
+    const plan = compiled.variation(variables)
+    const list = followedBy({ served, plan }, plan.args.coerce(variables), Infinity)
+    return neededBy({ plan, list, variables }, [])
+  } catch {
+    return []
   }
 }
 

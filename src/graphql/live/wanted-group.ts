@@ -18,8 +18,8 @@ export interface Joining {
   readonly variables: VariableValues
   /** A hash of what the variables ask for. */
   readonly asked: string
-  /** See `supportingKinds`. */
-  readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
+  /** The kinds that the operation names by a schema. */
+  readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
   /** Whether frames say how their rows were read. */
   readonly explains: boolean
   /** Who asks; absent where everything may be seen. */

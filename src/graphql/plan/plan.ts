@@ -6,7 +6,6 @@ import {
   type GraphQLError,
   Kind as NodeKind,
   type OperationDefinitionNode,
-  OperationTypeNode,
   type VariableValues,
   visit,
 } from 'graphql'
@@ -37,7 +36,7 @@ export type RequestVariables =
  * One operation of a document, compiled against one schema: the kinds that it reads, and the writers of its JSON text.
  * Each combination of the variables in `@skip` and `@include` is one variation, which its first request compiles.
  */
-export class Plan<V = PlanVariation> {
+export class Plan<V> {
   readonly #served: ServedSchema
   readonly #operation: OperationDefinitionNode
   readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
@@ -119,6 +118,8 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 
 /** A plan for one combination of the variables in `@skip` and `@include`. */
 export class PlanVariation {
+  /** Whether the plan covers all root fields. If not, graphql-js answers, with the needs of those that it covers. */
+  readonly isCovered: boolean
   readonly #roots: readonly RootWriter[]
   readonly #members: readonly WrittenMember<[]>[]
 
@@ -126,13 +127,24 @@ export class PlanVariation {
     const query = compiler.served.schema.getQueryType()
     if (query === undefined || query === null) throw new NotCoveredError('no Query')
     const roots: RootWriter[] = []
+    let isCovered = true
     const compile = (_name: string, nodes: readonly FieldNode[], key: string) => {
-      const root = compiler.within(key, () => rootWriter(nodes, compiler))
-      roots.push(root)
-      return (run: PlanRun): string => root.write(run)
+      try {
+        const root = compiler.within(key, () => rootWriter(nodes, compiler))
+        roots.push(root)
+        return (run: PlanRun): string => root.write(run)
+      } catch (error) {
+        if (!(error instanceof NotCoveredError)) throw error
+        compiler.takeNeeds()
+        isCovered = false
+        return () => {
+          throw error
+        }
+      }
     }
     this.#members = writtenMembers(query, [operation.selectionSet], compiler, compile)
     this.#roots = roots
+    this.isCovered = isCovered
   }
 
   /** The kinds that the plan reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
@@ -175,29 +187,6 @@ export interface PlannedOperation {
   readonly operation: OperationDefinitionNode
   /** Receives each change of the plan's size, in bytes. */
   readonly grown: (bytes: number) => void
-}
-
-/** Compiles a query. Returns `undefined` for other operations and for queries that plans do not cover. */
-export function compilePlan(served: ServedSchema, operation: PlannedOperation): Plan | undefined {
-  return compileOperation(served, operation, OperationTypeNode.QUERY, (node, compiler) => {
-    return new PlanVariation(node, compiler)
-  })
-}
-
-/** Compiles an operation of the given type. Returns `undefined` for other operations and for those not covered. */
-export function compileOperation<V>(
-  served: ServedSchema,
-  planned: PlannedOperation,
-  type: OperationTypeNode,
-  compile: CompileVariation<V>,
-): Plan<V> | undefined {
-  if (planned.operation.operation !== type) return undefined
-  try {
-    return new Plan(served, planned, compile)
-  } catch (error) {
-    if (error instanceof NotCoveredError) return undefined
-    throw error
-  }
 }
 
 /** The names of the variables in `@skip` and `@include`. */

@@ -10,17 +10,12 @@ export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 
 }
 
 /**
- * A short text for what a viewer may see of these kinds. Viewers with the same text see the same objects by the same
- * operation, so they can share its results. `''`: the viewer may see everything. The order of the kinds does not
- * matter. `privileges`: texts of what else the viewer may do. The text is opaque, and changes with each change of
- * access.
+ * A short text for what a viewer may see of these kinds, in any order. Viewers with the same text see the same objects
+ * by the same operation, so they can share its results. `''`: the viewer may see everything. The text is opaque, and
+ * changes with each change of access.
  */
-export function accessFingerprint(
-  kinds: Iterable<SeenKind>,
-  privileges: Iterable<string> = [],
-): string {
+export function accessFingerprint(kinds: Iterable<SeenKind>): string {
   const lines = new Set<string>()
-  for (const privilege of privileges) lines.add(JSON.stringify([privilege]))
   for (const { cluster, kind, scope, byName, look } of kinds) {
     if (scope.form === 'all' && (look === undefined || look.form === 'all')) continue
     const { resource } = kind
@@ -43,12 +38,7 @@ export function accessFingerprint(
 }
 
 function scopeTexts(scope: Scope): readonly unknown[] {
-  switch (scope.form) {
-    case 'all':
-      return ['all']
-    case 'namespaces':
-      return ['namespaces', [...scope.namespaces].toSorted()]
-    case 'names':
-      return ['names', [...scope.keys].toSorted()]
-  }
+  if (scope.form === 'all') return ['all']
+  const places = scope.form === 'namespaces' ? scope.namespaces : scope.keys
+  return [scope.form, [...places].toSorted()]
 }

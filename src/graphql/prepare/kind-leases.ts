@@ -1,10 +1,15 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { Lease } from '../../cache/cached-resource.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
 import { withDeadline } from '../../lib/deadline.ts'
-import type { Kind } from '../model/kind.ts'
-import type { ClusterKind } from './kind-view.ts'
+import { ByKind, type ClusterKind } from './kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { type DirectFetch, type FurtherRuns, type IndexAt, ReadSnapshot } from './read-snapshot.ts'
+import {
+  type IndexAt,
+  type KindSource,
+  ReadSnapshot,
+  type SnapshotOptions,
+} from './read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 export interface KindLeasesOptions {
@@ -21,24 +26,20 @@ export interface KindLeasesOptions {
  * The leases that one operation holds: a query until its answer, a subscription until it ends. The operation waits for
  * each kind once. After that, {@link settle} gives the current state of the kinds, and what of them the viewer may see.
  */
-export class KindLeases implements Disposable {
+export class KindLeases implements KindSource, Disposable {
   readonly #options: KindLeasesOptions
-  /** The lease of each kind, or why there is none; by cluster. */
-  readonly #acquired = new Map<string, Map<Kind, Lease | UnreadableResourceError>>()
+  /** The lease of each kind, or why there is none. */
+  readonly #acquired = new ByKind<Lease | UnreadableResourceError>()
   /** Why the access of the viewer is not known; by cluster. */
   readonly #failures = new Map<string, unknown>()
-  /** The kinds that the operation names itself, before any read; by cluster. */
-  readonly #named = new Map<string, Set<Kind>>()
+  /** The kinds that the operation names itself, before any read. */
+  readonly #named = new ByKind<true>()
   /** Why the server could not ask for permissions; by cluster. */
   readonly #refusals = new Map<string, unknown>()
   #disposed = false
 
   constructor(options: KindLeasesOptions) {
     this.#options = options
-  }
-
-  get syncDeadlineMs(): number {
-    return this.#options.syncDeadlineMs
   }
 
   /**
@@ -56,11 +57,7 @@ export class KindLeases implements Disposable {
 
   /** Prepares the kinds that the operation names itself. Access to them may still become known later. */
   prepareNamed(kinds: readonly KindNeed[]): Promise<unknown> | undefined {
-    for (const { cluster, kind } of kinds) {
-      let named = this.#named.get(cluster)
-      if (named === undefined) this.#named.set(cluster, (named = new Set()))
-      named.add(kind)
-    }
+    for (const at of kinds) this.#named.set(at, true)
     return this.prepare(kinds)
   }
 
@@ -69,14 +66,17 @@ export class KindLeases implements Disposable {
    * the missing permissions of one more level of nesting, so these rounds are not counted with the others.
    */
   isExpected(need: KindNeed): boolean {
-    return this.#named.get(need.cluster)?.has(need.kind) === true || this.isThere(need)
+    if (this.#named.get(need) === true) return true
+    const view = this.synced(need)
+    const { needed = [] } = need.indexes ?? {}
+    return view !== undefined && [...needed].every((name) => view.hasIndex(name))
   }
 
   /** Builds missing indexes and waits for them, at most until the sync deadline. Never rejects. */
   async makeIndexes(indexes: Iterable<IndexAt>): Promise<void> {
     const waits: Promise<unknown>[] = []
     for (const { at, index } of indexes) {
-      const lease = this.#lease(at)
+      const lease = this.lease(at)
       const made = lease instanceof Lease ? lease.makeIndex(index) : undefined
       if (made !== undefined) waits.push(made)
     }
@@ -102,44 +102,56 @@ export class KindLeases implements Disposable {
     ])
   }
 
-  /** Whether a kind is in memory with the indexes that it needs. */
-  isThere({ cluster, kind, indexes }: ClusterKind): boolean {
-    const view = this.#options.served.clusters.get(cluster)?.synced(kind.resource)
-    return view !== undefined && [...(indexes?.needed ?? [])].every((name) => view.hasIndex(name))
+  get access(): ViewerAccess | undefined {
+    return this.#options.access
   }
 
-  /** Starts another answer, with a review budget of its own. */
-  begin(): void {
-    this.#options.access?.begin()
+  get isViewed(): boolean {
+    return this.#options.isViewed ?? this.access !== undefined
   }
 
-  /** What the operation can read in this tick. `direct`: the direct reads of the run. */
-  settle({
-    further = 'any',
-    direct,
-  }: { readonly further?: FurtherRuns; readonly direct?: DirectFetch } = {}): ReadSnapshot {
-    const { access, served, isViewed = access !== undefined } = this.#options
-    return new ReadSnapshot({
-      access,
-      isViewed,
-      further,
-      isExpected: (need) => this.isExpected(need),
-      direct,
-      refusal: (cluster) => this.#refusals.get(cluster),
-      failure: (cluster) => this.#failures.get(cluster),
-      lease: (at) => this.#lease(at),
-      synced: ({ cluster, kind }) => served.clusters.get(cluster)?.synced(kind.resource),
-      incarnation: (cluster) => served.clusters.get(cluster)?.incarnation ?? '',
-    })
+  /** `undefined` if the operation has not waited for the kind. Acquires again after a failure: it may have passed. */
+  lease(at: ClusterKind): Lease | UnreadableResourceError | undefined {
+    if (this.#disposed) return undefined
+    const known = this.#acquired.get(at)
+    if (known === undefined) {
+      // A viewer may read at once a kind that is in memory. Without a viewer, a kind with lazy indexes is waited for.
+      const isReadAsItIs = this.access !== undefined || at.indexes === undefined
+      return isReadAsItIs && this.synced(at) !== undefined ? this.#acquire(at) : undefined
+    }
+    if (!(known instanceof UnreadableResourceError)) {
+      if (!known.isStopped) return known
+      known[Symbol.dispose]()
+    }
+    return this.#acquire(at)
+  }
+
+  refusal(cluster: string): unknown {
+    return this.#refusals.get(cluster)
+  }
+
+  failure(cluster: string): unknown {
+    return this.#failures.get(cluster)
+  }
+
+  synced({ cluster, kind }: ClusterKind): StoreView | undefined {
+    return this.#options.served.clusters.get(cluster)?.synced(kind.resource)
+  }
+
+  incarnation(cluster: string): string {
+    return this.#options.served.clusters.get(cluster)?.incarnation ?? ''
+  }
+
+  /** What the operation can read in this tick. */
+  settle(options?: SnapshotOptions): ReadSnapshot {
+    return new ReadSnapshot(this, options)
   }
 
   /** Releases all leases. */
   [Symbol.dispose](): void {
     this.#disposed = true
-    for (const leases of this.#acquired.values()) {
-      for (const lease of leases.values()) {
-        if (!(lease instanceof UnreadableResourceError)) lease[Symbol.dispose]()
-      }
+    for (const lease of this.#acquired.values()) {
+      if (!(lease instanceof UnreadableResourceError)) lease[Symbol.dispose]()
     }
     this.#acquired.clear()
   }
@@ -159,7 +171,7 @@ export class KindLeases implements Disposable {
 
   #wait(at: ClusterKind): Promise<void> | undefined {
     if (this.#disposed) return undefined
-    const known = this.#known(at)
+    const known = this.#acquired.get(at)
     const isKnown = known !== undefined && this.#options.access === undefined
     if (isKnown && at.indexes === undefined) return undefined
     const lease = known ?? this.#acquire(at)
@@ -169,37 +181,13 @@ export class KindLeases implements Disposable {
     return lease.ready(this.#options.syncDeadlineMs).catch(() => {})
   }
 
-  #known({ cluster, kind }: ClusterKind): Lease | UnreadableResourceError | undefined {
-    return this.#acquired.get(cluster)?.get(kind)
-  }
-
-  /** `undefined` if the operation has not waited for the kind. Acquires again after a failure: it may have passed. */
-  #lease(at: ClusterKind): Lease | UnreadableResourceError | undefined {
-    if (this.#disposed) return undefined
-    const known = this.#known(at)
-    if (known === undefined) {
-      const { access, served } = this.#options
-      // A viewer may read at once a kind that is in memory. Without a viewer, a kind with lazy indexes is waited for.
-      const isThere = served.clusters.get(at.cluster)?.synced(at.kind.resource) !== undefined
-      const isReadAsItIs = access !== undefined || at.indexes === undefined
-      return isThere && isReadAsItIs ? this.#acquire(at) : undefined
-    }
-    if (!(known instanceof UnreadableResourceError)) {
-      if (!known.isStopped) return known
-      known[Symbol.dispose]()
-    }
-    return this.#acquire(at)
-  }
-
-  #acquire({ cluster, kind }: ClusterKind): Lease | UnreadableResourceError {
-    const acquired = this.#acquireOf(cluster, kind)
-    let kinds = this.#acquired.get(cluster)
-    if (kinds === undefined) this.#acquired.set(cluster, (kinds = new Map()))
-    kinds.set(kind, acquired)
+  #acquire(at: ClusterKind): Lease | UnreadableResourceError {
+    const acquired = this.#acquireNow(at)
+    this.#acquired.set(at, acquired)
     return acquired
   }
 
-  #acquireOf(name: string, { resource }: Kind): Lease | UnreadableResourceError {
+  #acquireNow({ cluster: name, kind: { resource } }: ClusterKind): Lease | UnreadableResourceError {
     const cluster = this.#options.served.clusters.get(name)
     if (cluster === undefined) throw new TypeError(`there is no cluster ${name}`)
     try {

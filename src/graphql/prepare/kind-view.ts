@@ -43,7 +43,7 @@ export interface ListReading {
  * The kinds that one execution reads, settled before it runs. Each execution and each frame of a subscription has new
  * ones, so that no failure and no permission outlives its cause. Valid within one tick.
  */
-export interface KindViews {
+export interface CachedParts {
   /**
    * The part of a kind to list, count, filter or follow. Throws the `ClientError` of the field if the kind cannot be
    * read: FORBIDDEN if the viewer may list nothing of it. Notes a kind that is not prepared, for the next round.
@@ -54,10 +54,35 @@ export interface KindViews {
    * look up none of them: for the viewer, they do not exist. Throws as {@link part} does if the kind cannot be read.
    */
   forLookup(at: ClusterKind, keys?: readonly string[]): KindView | undefined
-}
-
-/** Also finds kinds that other operations keep in memory. */
-export interface CachedParts extends KindViews {
   /** The part of a kind if its store is synced and the viewer may list something of it. Does not load the kind. */
   cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined
+}
+
+/** Values by cluster and kind. */
+export class ByKind<V> {
+  readonly #values = new Map<string, Map<Kind, V>>()
+
+  get({ cluster, kind }: ClusterKind): V | undefined {
+    return this.#values.get(cluster)?.get(kind)
+  }
+
+  set({ cluster, kind }: ClusterKind, value: V): void {
+    let kinds = this.#values.get(cluster)
+    if (kinds === undefined) this.#values.set(cluster, (kinds = new Map<Kind, V>()))
+    kinds.set(kind, value)
+  }
+
+  *values(): Generator<V, void, void> {
+    for (const kinds of this.#values.values()) yield* kinds.values()
+  }
+
+  *kinds(): Generator<ClusterKind, void, void> {
+    for (const [cluster, kinds] of this.#values) {
+      for (const kind of kinds.keys()) yield { cluster, kind }
+    }
+  }
+
+  clear(): void {
+    this.#values.clear()
+  }
 }

@@ -14,7 +14,7 @@ const liveLane: Lane = 'subscriptions'
 /**
  * Resolves when work for the subscriptions of some users may begin; `undefined` if it may begin now. All subscriptions
  * together share the time with the queries as one more user does. Among themselves the users take turns, and work for
- * several users is done with the first of them. Without users: callers are not asked who they are.
+ * several users is done with the first of them. No users: the server does not authenticate callers.
  */
 export function enterLive(users: Iterable<string>): Promise<void> | undefined {
   return turns.enter(liveLane, users)

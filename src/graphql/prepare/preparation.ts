@@ -2,7 +2,6 @@ import type { Lane } from '../../lib/event-loop.ts'
 import type { ClusterKind } from './kind-view.ts'
 import { KindLeases } from './kind-leases.ts'
 import { turns } from './operation-turns.ts'
-import { PermissionWait } from './permission-wait.ts'
 import type { DirectFetch, FurtherRuns, ReadSnapshot } from './read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { ViewerAccess } from './viewer-access.ts'
@@ -10,13 +9,12 @@ import type { ViewerAccess } from './viewer-access.ts'
 /** The number of runs that may find missing kinds or indexes. */
 export const maxRounds = 3
 
-interface PreparationOptions {
-  readonly served: ServedSchema
-  readonly limits: OperationLimits
-}
-
 /** How to run an operation once its kinds are prepared. */
 export interface RunOptions<T> {
+  readonly served: ServedSchema
+  readonly limits: OperationLimits
+  /** Absent: the viewer may see everything. */
+  readonly access: ViewerAccess | undefined
   readonly direct: DirectFetch
   /** The lane where each run waits for its turn. */
   readonly lane: Lane
@@ -24,41 +22,36 @@ export interface RunOptions<T> {
   readonly run: (snapshot: ReadSnapshot) => T | Promise<T>
 }
 
-/** Prepares kinds, runs as {@link runUntilPrepared} does, and releases the leases. */
-export function prepareAndRun<T>(
-  { served, limits }: PreparationOptions,
-  kinds: readonly ClusterKind[],
-  options: RunOptions<T> & { readonly access: ViewerAccess | undefined },
-): T | Promise<T> {
-  const { syncDeadlineMs } = limits
-  const prepared = new KindLeases({ served, syncDeadlineMs, access: options.access })
-  const release = (): void => prepared[Symbol.dispose]()
-  let result: T | Promise<T> | undefined
-  try {
-    const wait = prepared.prepareNamed(kinds)
-    result =
-      wait === undefined
-        ? runUntilPrepared(prepared, options)
-        : wait.then(() => runUntilPrepared(prepared, options))
-    return result instanceof Promise ? result.finally(release) : result
-  } finally {
-    if (!(result instanceof Promise)) release()
-  }
-}
-
 /**
- * Runs an operation, each time over a new snapshot. A run may lack something that only data name: kinds, indexes,
- * permissions or direct reads. The server prepares all of it, and runs the operation again:
+ * Prepares kinds and runs an operation, each time over a new snapshot. A run may lack something that only data name:
+ * kinds, indexes, permissions or direct reads. The server prepares all of it, and runs the operation again:
  *
  * - at most three times for kinds and indexes; in the last run, a missing one is an error of its field
  * - until the sync deadline for permissions, which may be dropped at any moment
  * - as often as {@link DirectFetch} finds something to read
  *
- * Returns a promise only if there is something to wait for.
+ * Releases all leases at the end. Returns a promise only if there is something to wait for.
  */
-function runUntilPrepared<T>(prepared: KindLeases, options: RunOptions<T>): T | Promise<T> {
-  prepared.begin()
-  return new Rounds(prepared, options).run()
+export function prepareAndRun<T>(
+  kinds: readonly ClusterKind[],
+  options: RunOptions<T>,
+): T | Promise<T> {
+  const { served, access, limits } = options
+  const prepared = new KindLeases({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
+  const release = (): void => prepared[Symbol.dispose]()
+  let result: T | Promise<T> | undefined
+  try {
+    const rounds = new Rounds(prepared, options)
+    const run = (): T | Promise<T> => {
+      access?.begin()
+      return rounds.run()
+    }
+    const wait = prepared.prepareNamed(kinds)
+    result = wait === undefined ? run() : wait.then(run)
+    return result instanceof Promise ? result.finally(release) : result
+  } finally {
+    if (!(result instanceof Promise)) release()
+  }
 }
 
 class Rounds<T> {
@@ -71,7 +64,7 @@ class Rounds<T> {
   constructor(prepared: KindLeases, options: RunOptions<T>) {
     this.#prepared = prepared
     this.#options = options
-    this.#permissions = new PermissionWait(prepared.syncDeadlineMs)
+    this.#permissions = new PermissionWait(options.limits.syncDeadlineMs)
   }
 
   run(): T | Promise<T> {
@@ -114,6 +107,27 @@ class Rounds<T> {
     if (!isPermission || wait === undefined) this.#round += 1
     if (this.#round >= maxRounds) this.#further = this.#round > maxRounds ? 'none' : 'permissions'
     return wait
+  }
+}
+
+/**
+ * How long an operation asks again for the viewer's access. Known permissions may be dropped at any moment, even while
+ * the server asks for others, so one round may not be enough. The wait is bounded as that for a kind.
+ */
+export class PermissionWait {
+  readonly #deadlineMs: number
+  #endMs: number | undefined
+
+  /** `deadlineMs`: counted from the first call of {@link isOver}. */
+  constructor(deadlineMs: number) {
+    this.#deadlineMs = deadlineMs
+  }
+
+  /** Whether the wait is over. Call it before each further round. */
+  isOver(): boolean {
+    const nowMs = performance.now()
+    this.#endMs ??= nowMs + this.#deadlineMs
+    return nowMs >= this.#endMs
   }
 }
 

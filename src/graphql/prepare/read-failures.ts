@@ -1,4 +1,5 @@
 import { type UnreadableCode, UnreadableResourceError } from '../../cache/cache-errors.ts'
+import { AccessReviewError } from '../../access/subject-access-review.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
@@ -73,4 +74,45 @@ const plainReasons: Partial<Record<UnreadableCode, (at: ClusterKind) => string>>
   FORBIDDEN: ({ kind }) => `the gateway may not list and watch ${kind.typeName}`,
   NOT_FOUND: ({ cluster, kind }) => `cluster ${cluster} does not serve ${kind.typeName}`,
   NOT_SYNCED: ({ kind }) => `${kind.typeName} is still loading`,
+}
+
+/** The error of a field that needs a verb which the viewer lacks. `orElse`: a way out besides the permission. */
+export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse = ''): ClientError {
+  const { typeName, resource } = kind
+  const hint = `ask for ${verb} on ${resource.resource}${orElse}`
+  const message = `you may not ${verb} ${typeName}`
+  return new ClientError('FORBIDDEN', message, { cluster, kind: typeName, hint })
+}
+
+/** The error of a field that lists what the viewer may not list. */
+export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
+  return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
+}
+
+/** The error of a field that needs access reviews for too many namespaces. */
+export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number): ClientError {
+  const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
+  return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
+    cluster,
+    kind: kind.typeName,
+    value: most,
+    hint: 'name the namespaces: namespace, namespaces, or where: { namespace: … }',
+  })
+}
+
+/** The error of an operation that needs too many access reviews. */
+export function tooManyReviews(most: number): ClientError {
+  const message = `the operation needs more than ${most} access reviews`
+  const hint = 'ask for fewer objects, or name the namespace'
+  return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
+}
+
+/** A failed access review as the error of the field that needs it. Returns other errors unchanged. */
+export function reviewFailure(cluster: string, error: unknown): unknown {
+  if (!(error instanceof AccessReviewError)) return error
+  const { message, hint, isRefused } = error
+  const details = { cluster, hint, cause: error }
+  return isRefused
+    ? new ClientError('FORBIDDEN', message, details)
+    : new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
 }

@@ -7,16 +7,16 @@ import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
-import type { Kind } from '../model/kind.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { CachedParts, ClusterKind, KindView, ListReading } from './kind-view.ts'
-import { unreadableKind } from './read-failures.ts'
 import {
-  forbiddenList,
-  type KindNeed,
-  tooManyNamespaces,
-  type ViewerAccess,
-} from './viewer-access.ts'
+  ByKind,
+  type CachedParts,
+  type ClusterKind,
+  type KindView,
+  type ListReading,
+} from './kind-view.ts'
+import { unreadableKind } from './read-failures.ts'
+import type { KindNeed, ViewerAccess } from './viewer-access.ts'
 
 /** An index of a kind in a cluster. */
 export interface IndexAt {
@@ -58,16 +58,22 @@ export interface KindSource {
   readonly access: ViewerAccess | undefined
   /** Whether a viewer sees the errors. They then withhold details. */
   readonly isViewed: boolean
-  readonly further: FurtherRuns
   /** Whether only a permission can be missing. */
-  readonly isExpected: (need: KindNeed) => boolean
-  readonly direct: DirectFetch | undefined
+  isExpected(need: KindNeed): boolean
   /** The reason why the server could not ask for `can` permissions or for what may be listed. */
-  readonly refusal: (cluster: string) => unknown
-  readonly failure: (cluster: string) => unknown
-  readonly lease: (at: ClusterKind) => Lease | UnreadableResourceError | undefined
-  readonly synced: (at: ClusterKind) => StoreView | undefined
-  readonly incarnation: (cluster: string) => string
+  refusal(cluster: string): unknown
+  /** The reason why the access of the viewer is not known. */
+  failure(cluster: string): unknown
+  lease(at: ClusterKind): Lease | UnreadableResourceError | undefined
+  synced(at: ClusterKind): StoreView | undefined
+  incarnation(cluster: string): string
+}
+
+export interface SnapshotOptions {
+  /** Default: `any`. */
+  readonly further?: FurtherRuns
+  /** The direct reads of the run, if it has any. */
+  readonly direct?: DirectFetch
 }
 
 type Outcome = KindView | ClientError
@@ -79,14 +85,18 @@ export class ReadSnapshot implements ReadParts {
   /** The kinds whose list permission a field asked for. */
   readonly listings: ClusterKind[] = []
   readonly #source: KindSource
-  readonly #views = new Map<string, Map<Kind, StoreView | ClientError>>()
-  readonly #parts = new Map<string, Map<Kind, Map<string, Outcome>>>()
-  readonly #named = new Map<string, Map<Kind, KindView>>()
+  readonly #further: FurtherRuns
+  readonly #direct: DirectFetch | undefined
+  readonly #views = new ByKind<StoreView | ClientError>()
+  readonly #parts = new ByKind<Map<string, Outcome>>()
+  readonly #named = new ByKind<KindView>()
   readonly #needed: KindNeed[] = []
   readonly #neededIndexes: IndexAt[] = []
 
-  constructor(source: KindSource) {
+  constructor(source: KindSource, { further = 'any', direct }: SnapshotOptions = {}) {
     this.#source = source
+    this.#further = further
+    this.#direct = direct
   }
 
   get access(): ViewerAccess | undefined {
@@ -98,7 +108,7 @@ export class ReadSnapshot implements ReadParts {
   }
 
   get isLacking(): boolean {
-    return this.isLackingKinds || this.#source.direct?.isLacking === true
+    return this.isLackingKinds || this.#direct?.isLacking === true
   }
 
   /** Whether kinds, indexes or permissions are missing. */
@@ -110,29 +120,25 @@ export class ReadSnapshot implements ReadParts {
   asks(cluster: string, question: AccessQuestion): void {
     const refusal = this.#source.refusal(cluster)
     if (refusal !== undefined) throw refusal
-    if (this.#source.further === 'none') throw notKnownYet(cluster)
+    if (this.#further === 'none') throw notKnownYet(cluster)
     const known = this.questions.get(cluster)
     if (known === undefined) this.questions.set(cluster, [question])
     else known.push(question)
   }
 
   listed(at: ClusterKind): Scope | 'nothing' | undefined {
-    const { access, further, refusal } = this.#source
+    const { access } = this.#source
     if (access === undefined) return unrestricted
-    const known = access.list(at, { watch: false })
-    if (known.state === 'allowed') return known.scope
-    if (known.state !== 'unknown' || further === 'none') return 'nothing'
-    const reason = refusal(at.cluster)
+    const listed = access.list(at, { watch: false })
+    if (listed instanceof ClientError || listed === 'unloaded') return 'nothing'
+    if (listed !== 'unknown') return listed
+    if (this.#further === 'none') return 'nothing'
+    const reason = this.#source.refusal(at.cluster)
     // If asking takes too many reviews, the field shows only what is known to be allowed.
     if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
     if (reason !== undefined) throw reason
     this.listings.push(at)
     return undefined
-  }
-
-  /** A new snapshot of the same source. */
-  again(): ReadSnapshot {
-    return new ReadSnapshot(this.#source)
   }
 
   /** The kinds to prepare for the next run. */
@@ -146,44 +152,44 @@ export class ReadSnapshot implements ReadParts {
   }
 
   missed({ resource, index }: UnknownIndexError): void {
-    if (this.#source.further !== 'any') return
-    for (const [cluster, views] of this.#views) {
-      for (const kind of views.keys()) {
-        if (groupResourceOf(kind.resource) !== resource) continue
-        if (kind.indexes.some(({ name }) => name === index)) {
-          this.#neededIndexes.push({ at: { cluster, kind }, index })
-        }
-      }
+    if (this.#further !== 'any') return
+    for (const at of this.#views.kinds()) {
+      const { kind } = at
+      if (groupResourceOf(kind.resource) !== resource) continue
+      if (kind.indexes.some(({ name }) => name === index)) this.#neededIndexes.push({ at, index })
     }
   }
 
   part(at: ClusterKind, reading: ListReading = {}): KindView {
     const within = this.#source.access === undefined ? undefined : reading.within?.()
     const watch = reading.watch === true
-    const outcomes = innerMap(innerMap(this.#parts, at.cluster), at.kind)
+    let outcomes = this.#parts.get(at)
+    if (outcomes === undefined) this.#parts.set(at, (outcomes = new Map<string, Outcome>()))
     const place =
       within === undefined && !watch ? '*' : `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
     let outcome = outcomes.get(place)
     if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
     if (outcome instanceof ClientError) throw outcome
-    return this.#isIndexed(at, outcome)
-      ? outcome
-      : this.#lacksIndex({ ...at, list: { within, watch } })
+    // The next round waits for lazy indexes.
+    if (!isIndexed(at, outcome)) throw this.#missing({ ...at, list: { within, watch } })
+    return outcome
   }
 
   forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
     const { access } = this.#source
     if (access === undefined) return this.part(at)
-    const isAll = access.looksEverywhere(at) === true
+    const isAll = access.looksIn(at, '') === true
     if (!isAll) {
       const looks = keys.map((key) => this.#looks(at, key))
       if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
     }
-    const parts = innerMap(this.#named, at.cluster)
-    let part = parts.get(at.kind)
-    if (part === undefined)
-      parts.set(at.kind, (part = this.#namedPart(at, keys, isAll ? undefined : access)))
-    return this.#isIndexed(at, part) ? part : this.#lacksIndex({ ...at, keys })
+    let part = this.#named.get(at)
+    if (part === undefined) {
+      part = this.#namedPart(at, keys, isAll ? undefined : access)
+      this.#named.set(at, part)
+    }
+    if (!isIndexed(at, part)) throw this.#missing({ ...at, keys })
+    return part
   }
 
   cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined {
@@ -212,35 +218,14 @@ export class ReadSnapshot implements ReadParts {
     return lease
   }
 
-  #isIndexed({ indexes }: ClusterKind, { view }: KindView): boolean {
-    for (const name of indexes?.needed ?? none) if (!view.hasIndex(name)) return false
-    return true
-  }
-
-  /** The next round waits for lazy indexes. */
-  #lacksIndex(need: KindNeed): never {
-    throw this.#missing(need)
-  }
-
-  /** Decides what of a kind the viewer may list. No other code decides this. */
   #list(at: ClusterKind, list: NonNullable<KindNeed['list']>): Outcome {
-    const access = this.#source.access?.list(at, list) ?? { state: 'allowed', scope: unrestricted }
-    switch (access.state) {
-      case 'forbidden':
-        return forbiddenList(at, list.watch)
-      case 'tooMany':
-        return tooManyNamespaces(at, access.most)
-      case 'unknown':
-        return this.#missing({ ...at, list })
-      case 'some': {
-        const view = this.#view(at, { ...at, list })
-        return view instanceof ClientError ? view : notLoaded(at)
-      }
-      case 'allowed': {
-        const view = this.#view(at, { ...at, list })
-        return view instanceof ClientError ? view : this.#partOf(at, view, access.scope)
-      }
-    }
+    const listed = this.#source.access?.list(at, list) ?? unrestricted
+    if (listed instanceof ClientError) return listed
+    const need = { ...at, list }
+    if (listed === 'unknown') return this.#missing(need)
+    const view = this.#view(at, need)
+    if (view instanceof ClientError) return view
+    return listed === 'unloaded' ? notLoaded(at) : this.#partOf(at, view, listed)
   }
 
   /** The part for look-ups by name. Without `access`, it allows every object. */
@@ -271,14 +256,13 @@ export class ReadSnapshot implements ReadParts {
     if (known !== undefined) return known
     const missing = this.#missing({ ...at, keys: [key] })
     // Before the last round, further missing permissions may turn up, so that one round asks for all of them.
-    if (this.#source.further !== 'any' || missing.code !== 'NOT_SYNCED') throw missing
+    if (this.#further !== 'any' || missing.code !== 'NOT_SYNCED') throw missing
     return false
   }
 
   #view(at: ClusterKind, need: KindNeed): StoreView | ClientError {
-    const views = innerMap(this.#views, at.cluster)
-    let view = views.get(at.kind)
-    if (view === undefined) views.set(at.kind, (view = this.#viewOf(at, need)))
+    let view = this.#views.get(at)
+    if (view === undefined) this.#views.set(at, (view = this.#viewOf(at, need)))
     return view
   }
 
@@ -296,19 +280,18 @@ export class ReadSnapshot implements ReadParts {
     const failure = this.#source.failure(need.cluster)
     if (failure instanceof ClientError) return failure
     if (failure instanceof Error) throw failure
-    const { further, isExpected } = this.#source
-    if (further === 'any' || (further === 'permissions' && isExpected(need)))
-      this.#needed.push(need)
+    const further = this.#further
+    const isAsked = further === 'permissions' ? this.#source.isExpected(need) : further === 'any'
+    if (isAsked) this.#needed.push(need)
     return notLoaded(need)
   }
 }
 
 const none: readonly string[] = []
 
-function innerMap<A, B, C>(outer: Map<A, Map<B, C>>, key: A): Map<B, C> {
-  let inner = outer.get(key)
-  if (inner === undefined) outer.set(key, (inner = new Map<B, C>()))
-  return inner
+function isIndexed({ indexes }: ClusterKind, { view }: KindView): boolean {
+  for (const name of indexes?.needed ?? none) if (!view.hasIndex(name)) return false
+  return true
 }
 
 function notKnownYet(cluster: string): ClientError {

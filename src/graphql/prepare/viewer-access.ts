@@ -6,11 +6,12 @@ import {
 } from '../../access/access-question.ts'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { ListAccess, PresentNamespaces } from '../../access/list-access.ts'
-import { AccessReviewError } from '../../access/subject-access-review.ts'
 import { type Viewer, viewerKey } from '../../access/viewer.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
+import { forbiddenList, reviewFailure, tooManyNamespaces, tooManyReviews } from './read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /** How an operation reads a kind. This decides which permissions it needs. */
@@ -21,8 +22,16 @@ export interface KindNeed extends ClusterKind {
   readonly keys?: readonly string[]
 }
 
+type ListNeed = NonNullable<KindNeed['list']>
+
 /** Whether the viewer may read anything of a kind, as far as the server knows. */
 export type Admission = 'admitted' | 'refused' | 'unknown'
+
+/**
+ * What a viewer may list of a kind, or the error of a field that lists it. `unknown`: access reviews are missing;
+ * `unloaded`: the viewer may list something, and what it is becomes known once the kind is loaded.
+ */
+export type Listed = Scope | ClientError | 'unknown' | 'unloaded'
 
 const listing = ['list']
 const watching = ['list', 'watch']
@@ -64,38 +73,51 @@ export class ViewerAccess {
     return this.#served.access.get(cluster)?.limits.allowMs ?? 0
   }
 
-  /** What the viewer may list of a kind, as far as the server knows. */
-  list(at: ClusterKind, { within, watch }: NonNullable<KindNeed['list']>): ListAccess {
-    const { resource } = at.kind
-    return this.#of(at).list(this.viewer, {
-      resource,
-      verbs: watch ? watching : listing,
-      within: resource.namespaced ? within : undefined,
-      present: () => this.#present(at),
-    })
+  /** Access is reviewed for at most so many namespaces of a kind. */
+  maxNamespaces(cluster: string): number {
+    return this.#in(cluster).limits.maxNamespaces
   }
 
-  /** Whether the viewer may look up every object of a kind by name, as far as the server knows. */
-  looksEverywhere(at: ClusterKind): boolean | undefined {
-    return this.#either(at, lookQuestions(at))
+  /** What the viewer may list of a kind, as far as the server knows. No other code decides this. */
+  list(at: ClusterKind, list: ListNeed): Listed {
+    const known = this.#list(at, list)
+    switch (known.state) {
+      case 'allowed':
+        return known.scope
+      case 'forbidden':
+        return forbiddenList(at, list.watch)
+      case 'tooMany':
+        return tooManyNamespaces(at, known.most)
+      case 'some':
+        return 'unloaded'
+      case 'unknown':
+        return 'unknown'
+    }
   }
 
   /** Whether the viewer may look up the object with this key, as far as the server knows. */
   looks(at: ClusterKind, key: string): boolean | undefined {
-    return this.#either(at, lookQuestions(at, key))
+    return this.#knownAny(at.cluster, lookQuestions(at, key))
   }
 
-  /** Whether the viewer may look up every object of a kind in a namespace by name, as far as the server knows. */
+  /** As {@link looks}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
+  mayLook(at: ClusterKind, key: string): Promise<boolean> {
+    return this.#mayAny(at.cluster, lookQuestions(at, key))
+  }
+
+  /** As {@link looks}, for every object of a namespace; `''`: every object of the kind. */
   looksIn(at: ClusterKind, namespace: string): boolean | undefined {
-    return this.#either(at, lookQuestionsIn(at, namespace))
+    return this.#knownAny(at.cluster, placeQuestions(at, namespace))
   }
 
-  /** As {@link looksIn}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
-  async mayLookIn(at: ClusterKind, namespace: string): Promise<boolean> {
-    for (const question of lookQuestionsIn(at, namespace)) {
-      if (await this.may(at.cluster, question)) return true
-    }
-    return false
+  /** As {@link mayLook}, for every object of a namespace; `''`: every object of the kind. */
+  mayLookIn(at: ClusterKind, namespace: string): Promise<boolean> {
+    return this.#mayAny(at.cluster, placeQuestions(at, namespace))
+  }
+
+  /** Whether the viewer may list a kind in a namespace, `''`: all. Asks if needed. Rejects with `ClientError`. */
+  mayList({ cluster, kind }: ClusterKind, namespace: string): Promise<boolean> {
+    return this.may(cluster, questionOf('list', kind.resource, { namespace }))
   }
 
   /**
@@ -104,50 +126,29 @@ export class ViewerAccess {
    * allowed.
    */
   allowedUntilMs(at: ClusterKind, namespaces: Iterable<string>, verbs: readonly string[]): number {
-    const access = this.#of(at)
+    const access = this.#in(at.cluster)
     const { resource } = at.kind
-    // A Namespace lies in the namespace of its own name.
-    const placed = (namespace: string) =>
-      resource.namespaced ? { namespace } : { namespace, name: namespace }
-    const until = (verb: string, namespace: string): number =>
-      access.allowedUntilMs(this.viewer, questionOf(verb, resource, placed(namespace)))
-    const each = Array.from(namespaces, (namespace) =>
-      Math.min(...verbs.map((verb) => until(verb, namespace))),
-    )
-    return Math.min(...each)
-  }
-
-  /** The same for any one of these questions: the latest time. `-Infinity` if none is known to be allowed. */
-  mayUntilMs(cluster: string, questions: readonly AccessQuestion[]): number {
-    const access = this.#in(cluster)
-    return Math.max(...questions.map((one) => access.allowedUntilMs(this.viewer, one)))
-  }
-
-  /** The same for a look-up of the object with this key. */
-  looksUntilMs(at: ClusterKind, key: string): number {
-    return this.mayUntilMs(at.cluster, lookQuestions(at, key))
-  }
-
-  /** Whether the viewer may do something, as far as the server knows. */
-  known(cluster: string, question: AccessQuestion): boolean | undefined {
-    return this.#in(cluster).known(this.viewer, question)
-  }
-
-  /** As {@link known}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
-  async may(cluster: string, question: AccessQuestion): Promise<boolean> {
-    const access = this.#in(cluster)
-    const known = access.known(this.viewer, question)
-    if (known !== undefined) return known
-    try {
-      return await access.may(this.viewer, question, (one) => this.#spend(cluster, [one]))
-    } catch (error) {
-      throw reviewFailure(cluster, error)
+    let untilMs = Infinity
+    for (const namespace of namespaces) {
+      // A Namespace lies in the namespace of its own name.
+      const place = resource.namespaced ? { namespace } : { namespace, name: namespace }
+      for (const verb of verbs) {
+        const question = questionOf(verb, resource, place)
+        untilMs = Math.min(untilMs, access.allowedUntilMs(this.viewer, question))
+      }
     }
+    return untilMs
   }
 
-  /** As {@link known}, with the results of {@link askAll} for this answer. */
+  /** Whether the viewer may do something. Asks the API server if the answer is not known. Rejects with `ClientError`. */
+  may(cluster: string, question: AccessQuestion): Promise<boolean> {
+    return this.#mayAny(cluster, [question])
+  }
+
+  /** Whether the viewer may do something, as far as the server knows or {@link askAll} has found for this answer. */
   knownOrAsked(cluster: string, question: AccessQuestion): boolean | undefined {
-    return this.known(cluster, question) ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
+    const known = this.#in(cluster).known(this.viewer, question)
+    return known ?? this.#asked.get(`${cluster}\n${questionKey(question)}`)
   }
 
   /** The reason why this answer may not ask what the viewer `can` do; `undefined`: it may, until it ends. */
@@ -168,8 +169,10 @@ export class ViewerAccess {
     const refusal = this.refusal(cluster)
     if (refusal !== undefined) throw refusal
     const open = questions.filter((one) => access.known(this.viewer, one) === undefined)
-    const reviews = open.flatMap((one) => access.unknown(this.viewer, one))
-    this.#spend(cluster, reviews)
+    this.#spend(
+      cluster,
+      open.flatMap((one) => access.unknown(this.viewer, one)),
+    )
     // A failed review does not discard the results of the others.
     const ask = async (one: AccessQuestion): Promise<void> => {
       this.#asked.set(`${cluster}\n${questionKey(one)}`, await this.may(cluster, one))
@@ -178,63 +181,48 @@ export class ViewerAccess {
     for (const one of asked) if (one.status === 'rejected') throw one.reason
   }
 
-  /** As {@link looks}, but asks the API server if the answer is not known. Rejects with `ClientError`. */
-  async mayLook(at: ClusterKind, key: string): Promise<boolean> {
-    for (const question of lookQuestions(at, key)) {
-      if (await this.may(at.cluster, question)) return true
-    }
-    return false
-  }
-
-  /** Whether the viewer may list a kind in a namespace, `''`: all. Asks if needed. Rejects with `ClientError`. */
-  mayList({ cluster, kind }: ClusterKind, namespace: string): Promise<boolean> {
-    return this.may(cluster, questionOf('list', kind.resource, { namespace }))
-  }
-
   /** Whether the viewer may read any of what is needed, as far as the server knows. */
   admission(need: KindNeed): Admission {
-    const { list, keys } = need
-    if (list !== undefined) return admissions[this.list(need, list).state]
-    if (keys === undefined || keys.length === 0) {
-      const isKnown =
-        keys === undefined
-          ? this.#of(need).known(this.viewer, questionOf('list', need.kind.resource))
-          : this.looksEverywhere(need)
-      if (isKnown !== false || keys === undefined) return admissionOf(isKnown)
-      return admissions[this.list(need, anywhere).state]
+    const { list, keys, cluster, kind } = need
+    if (list !== undefined) return admissionTo(this.#list(need, list))
+    if (keys === undefined) {
+      return admissionOf(this.#in(cluster).known(this.viewer, questionOf('list', kind.resource)))
+    }
+    if (keys.length === 0) {
+      const isAllowed = this.looksIn(need, '')
+      return isAllowed === false ? admissionTo(this.#list(need, anywhere)) : admissionOf(isAllowed)
     }
     const known = keys.map((key) => this.looks(need, key))
-    if (known.includes(undefined)) return 'unknown'
-    return known.includes(true) ? 'admitted' : 'refused'
+    return admissionOf(known.includes(undefined) ? undefined : known.includes(true))
   }
 
   /** Asks the API server for the permissions that {@link admission} needs. Rejects with `ClientError`. */
   async ask(need: KindNeed): Promise<void> {
-    const access = this.#of(need)
+    const { list, keys, cluster, kind } = need
+    if (keys !== undefined && keys.length > 0) {
+      await Promise.all(keys.map((key) => this.mayLook(need, key)))
+      return
+    }
+    if (list === undefined) {
+      await this.may(cluster, questionOf('list', kind.resource))
+      if (keys === undefined) return
+      await this.may(cluster, questionOf('get', kind.resource))
+    }
     try {
-      if (need.keys !== undefined && need.keys.length > 0) {
-        await Promise.all(need.keys.map((key) => this.mayLook(need, key)))
-        return
-      }
-      if (need.list === undefined) {
-        const { resource } = need.kind
-        await this.may(need.cluster, questionOf('list', resource))
-        if (need.keys === undefined) return
-        await this.may(need.cluster, questionOf('get', resource))
-      }
       for (let stage = 0; stage < maxStages; stage++) {
-        const asked = this.list(need, need.list ?? anywhere)
+        const asked = this.#list(need, list ?? anywhere)
         if (asked.state !== 'unknown') return
-        this.#spend(need.cluster, asked.questions)
-        await access.ask(this.viewer, asked.questions)
+        this.#spend(cluster, asked.questions)
+        await this.#in(cluster).ask(this.viewer, asked.questions)
       }
     } catch (error) {
-      throw reviewFailure(need.cluster, error)
+      throw reviewFailure(cluster, error)
     }
   }
 
-  #either(at: ClusterKind, questions: readonly AccessQuestion[]): boolean | undefined {
-    const access = this.#of(at)
+  /** Whether the viewer may do any of these, as far as the server knows. */
+  #knownAny(cluster: string, questions: readonly AccessQuestion[]): boolean | undefined {
+    const access = this.#in(cluster)
     let isUnknown = false
     for (const question of questions) {
       const known = access.known(this.viewer, question)
@@ -244,8 +232,32 @@ export class ViewerAccess {
     return isUnknown ? undefined : false
   }
 
-  #of({ cluster }: ClusterKind): ClusterAccess {
-    return this.#in(cluster)
+  /** The same, but asks the API server, question by question, if needed. Rejects with `ClientError`. */
+  async #mayAny(cluster: string, questions: readonly AccessQuestion[]): Promise<boolean> {
+    const access = this.#in(cluster)
+    try {
+      for (const question of questions) {
+        const known = access.known(this.viewer, question)
+        if (
+          known ??
+          (await access.may(this.viewer, question, (one) => this.#spend(cluster, [one])))
+        )
+          return true
+      }
+      return false
+    } catch (error) {
+      throw reviewFailure(cluster, error)
+    }
+  }
+
+  #list(at: ClusterKind, { within, watch }: ListNeed): ListAccess {
+    const { resource } = at.kind
+    return this.#in(at.cluster).list(this.viewer, {
+      resource,
+      verbs: watch ? watching : listing,
+      within: resource.namespaced ? within : undefined,
+      present: () => this.#present(at),
+    })
   }
 
   #in(cluster: string): ClusterAccess {
@@ -277,12 +289,9 @@ const anywhere = { watch: false } as const
 /** All namespaces; those that have objects; the others. */
 const maxStages = 4
 
-const admissions: Readonly<Record<ListAccess['state'], Admission>> = {
-  allowed: 'admitted',
-  forbidden: 'refused',
-  some: 'admitted',
-  tooMany: 'refused',
-  unknown: 'unknown',
+function admissionTo({ state }: ListAccess): Admission {
+  if (state === 'unknown') return 'unknown'
+  return state === 'allowed' || state === 'some' ? 'admitted' : 'refused'
 }
 
 function admissionOf(known: boolean | undefined): Admission {
@@ -290,12 +299,11 @@ function admissionOf(known: boolean | undefined): Admission {
   return known ? 'admitted' : 'refused'
 }
 
-/** A viewer may look up an object if they may list it or get it. Without a key: every object. */
+/** A viewer may look up an object if they may list its namespace or get the object. */
 function lookQuestions(
   { kind: { resource } }: ClusterKind,
-  key?: string,
+  key: string,
 ): readonly AccessQuestion[] {
-  if (key === undefined) return [questionOf('list', resource), questionOf('get', resource)]
   const at = splitObjectKey(key)
   return [
     questionOf('list', resource, { namespace: at.namespace }),
@@ -304,48 +312,9 @@ function lookQuestions(
 }
 
 /** A viewer may look up a whole namespace if they may list or get everything in it; `''`: all namespaces. */
-function lookQuestionsIn(
+function placeQuestions(
   { kind: { resource } }: ClusterKind,
   namespace: string,
 ): readonly AccessQuestion[] {
   return [questionOf('list', resource, { namespace }), questionOf('get', resource, { namespace })]
-}
-
-/** The error of a field that needs a verb which the viewer lacks. `orElse`: a way out besides the permission. */
-export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse = ''): ClientError {
-  const { typeName, resource } = kind
-  const hint = `ask for ${verb} on ${resource.resource}${orElse}`
-  const message = `you may not ${verb} ${typeName}`
-  return new ClientError('FORBIDDEN', message, { cluster, kind: typeName, hint })
-}
-
-/** The error of a field that lists what the viewer may not list. */
-export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
-  return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
-}
-
-/** The error of a field that needs access reviews for too many namespaces. */
-export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number): ClientError {
-  const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
-  return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
-    cluster,
-    kind: kind.typeName,
-    value: most,
-    hint: 'name the namespaces: namespace, namespaces, or where: { namespace: … }',
-  })
-}
-
-function tooManyReviews(most: number): ClientError {
-  const message = `the operation needs more than ${most} access reviews`
-  const hint = 'ask for fewer objects, or name the namespace'
-  return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
-}
-
-function reviewFailure(cluster: string, error: unknown): unknown {
-  if (!(error instanceof AccessReviewError)) return error
-  const { message, hint, isRefused } = error
-  const details = { cluster, hint, cause: error }
-  return isRefused
-    ? new ClientError('FORBIDDEN', message, details)
-    : new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
 }

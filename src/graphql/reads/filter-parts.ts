@@ -6,11 +6,11 @@ import type {
   RelatedStores,
 } from '../../query/condition/condition.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
-import type { KindViews } from '../prepare/kind-view.ts'
+import type { CachedParts } from '../prepare/kind-view.ts'
 import { isServed } from './condition-needs.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
-type ReadableParts = Pick<KindViews, 'part'>
+type ReadableParts = Pick<CachedParts, 'part'>
 
 /** The parts that conditions on related objects of one cluster read in one execution. */
 class FilterParts implements RelatedStores {

@@ -4,7 +4,6 @@ import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { everything } from '../../query/condition/condition.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { countObjects } from '../../query/page/page.ts'
-import type { Kind } from '../model/kind.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
@@ -40,69 +39,44 @@ export function clusterState(
   const cluster = served.clusters.get(name)
   if (cluster === undefined) return null
   const states = withResources ? cluster.states() : []
-  const seen = states.map((one) => resourceState(served, cluster, one, parts))
-  const known = seen.filter((one) => one !== undefined)
-  return known.length < seen.length ? undefined : clusterStateOf(served, cluster, known.flat())
-}
-
-function clusterStateOf(
-  served: ServedSchema,
-  cluster: ClusterCache,
-  resources: readonly ResourceState[],
-): ClusterState {
-  const { connection, name } = cluster
+  const resources = states.map((one) => resourceState(served, cluster, one, parts))
+  if (resources.includes(undefined)) return undefined
+  const { connection, uid = null } = cluster
+  const access = served.access.get(name)
+  const isConnected = connection.state === 'connected'
   return {
     name,
-    state: connection.state === 'connected' ? 'CONNECTED' : 'UNREACHABLE',
-    version: connection.state === 'connected' ? connection.version : null,
-    uid: cluster.uid ?? null,
-    permissions: permissionStateOf(served, name),
-    resources,
+    state: isConnected ? 'CONNECTED' : 'UNREACHABLE',
+    version: isConnected ? connection.version : null,
+    uid,
+    permissions:
+      access?.state === undefined ? null : { state: access.state, resources: access.positions },
+    resources: resources.filter((one) => one !== undefined && one !== null),
   }
 }
 
-function permissionStateOf({ access }: ServedSchema, cluster: string): ClusterState['permissions'] {
-  const asked = access.get(cluster)
-  if (asked?.state === undefined) return null
-  return { state: asked.state, resources: asked.positions }
-}
-
-function resourceStateOf(
-  served: ServedSchema,
-  { resource, ...state }: CachedResourceState,
-): ResourceState {
-  const kind = servedKind(served, { resource })?.typeName
-  // The cache keeps a version that the schema no longer serves until it has been idle for long enough.
-  return { ...state, kind: kind ?? `${apiVersionOf(resource)} ${resource.kind}` }
-}
-
-function servedKind(
-  { kindOf }: ServedSchema,
-  { resource }: Pick<CachedResourceState, 'resource'>,
-): Kind | undefined {
-  const kind = kindOf(resource.group, resource.kind)
-  return kind?.resource.version === resource.version ? kind : undefined
-}
-
-/** The state of a kind; empty if the viewer may list none of it, `undefined` while an access review is missing. */
+/** The state of a kind; `null` if the viewer may list none of it, `undefined` while an access review is missing. */
 function resourceState(
   served: ServedSchema,
   cluster: ClusterCache,
-  cached: CachedResourceState,
+  { resource, ...cached }: CachedResourceState,
   parts: ListedParts,
-): readonly ResourceState[] | undefined {
-  if (parts.access === undefined) return [resourceStateOf(served, cached)]
-  const kind = servedKind(served, cached)
-  if (kind === undefined) return []
-  const scope = parts.listed({ cluster: cluster.name, kind })
+): ResourceState | null | undefined {
+  const found = served.kindOf(resource.group, resource.kind)
+  // The cache keeps a version that the schema no longer serves until it has been idle for long enough.
+  const kind = found?.resource.version === resource.version ? found : undefined
+  const name = kind?.typeName ?? `${apiVersionOf(resource)} ${resource.kind}`
+  const state: ResourceState = { ...cached, kind: name }
+  if (parts.access === undefined) return state
+  const scope = kind && parts.listed({ cluster: cluster.name, kind })
+  if (kind === undefined || scope === 'nothing') return null
   if (scope === undefined) return undefined
-  if (scope === 'nothing') return []
   // Errors of the API server may quote other objects, or the account or the address of the gateway.
-  const state = { ...resourceStateOf(served, cached), lastError: null }
-  if (scope.form === 'all') return [state]
+  const seen = { ...state, lastError: null }
+  if (scope.form === 'all') return seen
   const view = cluster.synced(kind.resource)
   const budget = new WorkBudget()
   const objects =
     view === undefined ? null : countObjects({ view, scope, budget, condition: everything })
-  return [{ ...state, objects }]
+  return { ...seen, objects }
 }

@@ -95,7 +95,7 @@ export class ReadRun {
    * Throws as `forLookup` does.
    */
   openPart(at: ClusterKind): KindView | undefined {
-    const isOpen = this.isOpen || this.access?.looksEverywhere(at) === true
+    const isOpen = this.isOpen || this.access?.looksIn(at, '') === true
     return isOpen ? this.forLookup(at) : undefined
   }
 }

@@ -1,4 +1,5 @@
-import { questionOf } from '../../../access/access-question.ts'
+import { placeOf, questionOf } from '../../../access/access-question.ts'
+import type { CallerToken } from '../../../access/authentication/authenticator.ts'
 import type { DirectApi, DirectList, DirectListRequest } from '../../../cache/direct-api.ts'
 import { createObjectCodec } from '../../../informer/codec/object-codec.ts'
 import { IndexedStore } from '../../../informer/store/indexed-store.ts'
@@ -10,11 +11,16 @@ import type { WorkBudget } from '../../../query/condition/work-budget.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
-import { forbiddenList, type ViewerAccess } from '../../prepare/viewer-access.ts'
+import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/read-failures.ts'
+import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import type { PrinterColumn, SecretContents } from '../../schema/read-context.ts'
-import { noSecretInFrames, readSecrets, type SecretReader } from './direct-secrets.ts'
-import { type DirectObject, type ObjectPlace, readTables } from './direct-tables.ts'
-import { failedRead, lateRead } from '../../prepare/read-failures.ts'
+import { CallerConnections, failedSecret, secretContents, tokenFor } from './direct-secrets.ts'
+import {
+  type DirectObject,
+  type IdentifiedPlace,
+  type ObjectPlace,
+  printedRows,
+} from './direct-tables.ts'
 
 /** A part of a list from the API server, in a store of its own. */
 export interface StoredList {
@@ -22,14 +28,30 @@ export interface StoredList {
   readonly list: DirectList
 }
 
-type ObjectNeed = { readonly at: ClusterKind } & (
-  | { readonly object: ObjectPlace }
-  | { readonly list: DirectListRequest }
-)
+/** What each form of read asks for, and its outcome; `null`: the object is gone or hidden. */
+interface Forms {
+  readonly object: { readonly asked: ObjectPlace; readonly outcome: FoundObject | null }
+  readonly list: { readonly asked: DirectListRequest; readonly outcome: StoredList }
+  readonly columns: {
+    readonly asked: IdentifiedPlace
+    readonly outcome: readonly PrinterColumn[] | null
+  }
+  readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
+}
+
+type Need = {
+  readonly [F in keyof Forms]: {
+    readonly form: F
+    readonly at: ClusterKind
+    readonly asked: Forms[F]['asked']
+  }
+}[keyof Forms]
+
+type Outcome = Forms[keyof Forms]['outcome'] | Error
 
 /** Concurrent reads of one operation. */
 const maxParallel = 8
-/** The objects and lists that one operation may read. Each is a request to the API server. */
+/** The objects, lists and Secrets that one operation may read. Each is a request to the API server. */
 const maxReads = 100
 /** The rounds of reads that one operation may make: objects read directly may name further ones. */
 const maxRounds = 32
@@ -37,10 +59,12 @@ const maxRounds = 32
 export interface DirectReadsOptions {
   readonly served: ServedSchema
   readonly limits: Pick<OperationLimits, 'liveDeadlineMs'>
-  /** The access of the viewer; `undefined`: everything. */
+  /** The access of the viewer; `undefined` without authentication: the gateway then reads with its own account. */
   readonly access: ViewerAccess | undefined
-  /** Absent in frames, which do not answer the data of Secrets. */
-  readonly secrets?: SecretReader | undefined
+  /** The caller's token, if the caller sent one. */
+  readonly token: CallerToken | undefined
+  /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
+  readonly read: (secret: string) => void
 }
 
 /**
@@ -50,9 +74,9 @@ export interface DirectReadsOptions {
  */
 export class DirectReads {
   readonly #options: DirectReadsOptions
-  readonly #found = new Outcomes<ObjectNeed, FoundObject | StoredList | null>()
-  readonly #columns = new Outcomes<DirectObject, readonly PrinterColumn[] | null>()
-  readonly #secrets = new Outcomes<DirectObject, SecretContents | null>()
+  readonly #outcomes = new Map<string, Outcome>()
+  readonly #noted = new Map<string, Need>()
+  #reads = 0
   #rounds = 0
 
   constructor(options: DirectReadsOptions) {
@@ -61,23 +85,22 @@ export class DirectReads {
 
   /** Whether {@link fetch} has needs to read. */
   get isLacking(): boolean {
-    return this.#found.isLacking || this.#columns.isLacking || this.#secrets.isLacking
+    return this.#noted.size > 0
   }
 
   /** Finds an object by name; `undefined` where it is absent, hidden or not read yet. Throws `ClientError`. */
-  object(at: ClusterKind, place: ObjectPlace, budget: WorkBudget): FoundObject | undefined {
+  object(at: ClusterKind, asked: ObjectPlace, budget: WorkBudget): FoundObject | undefined {
     const reads = budget.report?.reachedLive()
-    if (this.#options.access?.looks(at, objectKey(place)) === false) return undefined
-    const found = this.#read(at, { at, object: place }) as FoundObject | null | undefined
-    if (found === undefined || found === null) return undefined
-    if (reads !== undefined) reads.returned += 1
+    if (this.#options.access?.looks(at, objectKey(asked)) === false) return undefined
+    const found = this.#outcome('object', at, asked) ?? undefined
+    if (reads !== undefined && found !== undefined) reads.returned += 1
     return found
   }
 
   /** A part of a list; `undefined` until it is read. Throws `ClientError`. */
-  list(at: ClusterKind, list: DirectListRequest, budget: WorkBudget): StoredList | undefined {
+  list(at: ClusterKind, asked: DirectListRequest, budget: WorkBudget): StoredList | undefined {
     budget.report?.reachedLive()
-    return this.#read(at, { at, list }) as StoredList | undefined
+    return this.#outcome('list', at, asked)
   }
 
   /**
@@ -85,114 +108,159 @@ export class DirectReads {
    * read. Throws `ClientError`.
    */
   columns(object: DirectObject, wide: boolean): readonly PrinterColumn[] | null | undefined {
-    const columns = this.#columns.read(nameOfObject(object), () => this.#checkRounds(object))
+    const { cluster, kind, ...asked } = object
+    const columns = this.#outcome('columns', { cluster, kind }, asked)
     return columns?.filter(({ priority }) => wide || priority === 0) ?? columns
   }
 
   /** The contents of a Secret; `null` if the Secret is gone, `undefined` until they are read. Throws `ClientError`. */
   secret(object: DirectObject, budget: WorkBudget): SecretContents | null | undefined {
-    if (this.#options.secrets === undefined) throw noSecretInFrames(object)
     const reads = budget.report?.reachedLive()
     budget.spend('examined', 1)
-    const contents = this.#secrets.read(nameOfObject(object), () => this.#checkRounds(object))
+    const { cluster, kind, ...asked } = object
+    const contents = this.#outcome('secret', { cluster, kind }, asked)
     if (reads !== undefined && contents) reads.returned += 1
     return contents
   }
 
   /** Reads all noted needs; `undefined` if there are none. Never rejects. */
   fetch(): Promise<unknown> | undefined {
-    if (!this.isLacking) return undefined
-    this.#rounds += 1
-    const { served, limits, access, secrets } = this.#options
-    const means = { served, deadlineMs: limits.liveDeadlineMs, isViewer: access !== undefined }
-    return Promise.all([
-      this.#found.fetch((needs) => this.#readAll(needs)),
-      this.#columns.fetch((objects) => readTables(objects, means)),
-      this.#secrets.fetch((objects, count) =>
-        secrets === undefined ? new Map() : readSecrets(objects, count, { ...means, ...secrets }),
-      ),
-    ])
+    return this.isLacking ? this.#fetchNoted() : undefined
   }
 
-  #read(at: ClusterKind, need: ObjectNeed): FoundObject | StoredList | null | undefined {
-    return this.#found.read(nameOf(need), (count) => {
-      if (count > maxReads) throw tooManyReads(count)
-      return this.#checkRounds(need, at)
-    })
-  }
-
-  #checkRounds<T extends object>(
-    need: T,
-    { cluster, kind: { typeName } } = need as ClusterKind,
-  ): T {
-    if (this.#rounds < maxRounds) return need
-    const message = `${typeName} would be read from the API server for what was read there ${maxRounds} times over`
-    const hint = 'ask in several queries'
-    throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: typeName, hint })
-  }
-
-  async #readAll(
-    needs: readonly ObjectNeed[],
-  ): Promise<ReadonlyMap<ObjectNeed, FoundObject | StoredList | Error | null>> {
-    const outcomes = new Map<ObjectNeed, FoundObject | StoredList | Error | null>()
-    const admitted = await Promise.all(needs.map((need) => this.#refusal(need)))
-    for (const [at, need] of needs.entries()) {
-      const refusal = admitted[at]
-      if (refusal !== undefined) outcomes.set(need, refusal)
+  /** The outcome of a read, or `undefined`: then the need is noted. Throws the error of the read. */
+  #outcome<F extends keyof Forms>(
+    form: F,
+    at: ClusterKind,
+    asked: Forms[F]['asked'],
+  ): Forms[F]['outcome'] | undefined {
+    const key = JSON.stringify([form, at.cluster, at.kind.typeName, asked])
+    const outcome = this.#outcomes.get(key)
+    if (outcome instanceof Error) throw outcome
+    if (outcome === undefined && !this.#noted.has(key)) {
+      if (this.#rounds >= maxRounds) throw tooManyRounds(at)
+      this.#noted.set(key, { form, at, asked } as Need)
     }
-    const { limits, access } = this.#options
-    const signal = AbortSignal.timeout(limits.liveDeadlineMs)
-    const allowed = needs.filter((need) => !outcomes.has(need))
-    await boundedParallel(allowed, maxParallel, async (need) => {
-      try {
-        outcomes.set(need, await this.#readOne(need, signal))
-      } catch (error) {
-        const failure = signal.aborted
-          ? lateRead(need.at, limits.liveDeadlineMs)
-          : failedRead(need.at, error, access !== undefined)
-        outcomes.set(need, failure)
-      }
+    return outcome
+  }
+
+  async #fetchNoted(): Promise<void> {
+    this.#rounds += 1
+    const noted = [...this.#noted]
+    this.#noted.clear()
+    // One request prints many objects.
+    this.#reads += noted.filter(([, { form }]) => form !== 'columns').length
+    const refusals = await Promise.all(noted.map(([, need]) => this.#refusal(need)))
+    const allowed = noted.filter(([key], at) => {
+      const refusal = refusals[at]
+      if (refusal !== undefined) this.#outcomes.set(key, refusal)
+      return refusal === undefined
     })
-    return outcomes
+    // Objects of one kind are printed together.
+    const requests = Map.groupBy(allowed, ([key, { form, at }]) =>
+      form === 'columns' ? `${at.cluster}/${at.kind.typeName}` : key,
+    )
+    const { served, limits, token } = this.#options
+    const signal = AbortSignal.timeout(limits.liveDeadlineMs)
+    await using callers = new CallerConnections(served, token)
+    await boundedParallel([...requests.values()], maxParallel, async (together) => {
+      const outcomes = await this.#readTogether(together, callers, signal)
+      for (const [at, [key]] of together.entries()) this.#outcomes.set(key, outcomes[at] ?? null)
+    })
   }
 
   /**
-   * Why the viewer may not read this; `null` for a single object, which then counts as absent. The gateway reads with
-   * its own account, which may see more.
+   * Why the operation or its viewer may not read this; `null` for a single object, which then counts as absent. The
+   * gateway reads with its own account, which may see more than the viewer.
    */
-  async #refusal(need: ObjectNeed): Promise<Error | null | undefined> {
-    const { access } = this.#options
+  async #refusal({ form, at, asked }: Need): Promise<Error | null | undefined> {
+    const { access, served, token } = this.#options
+    if (form !== 'columns' && this.#reads > maxReads) return tooManyReads(this.#reads)
     if (access === undefined) return undefined
-    const { at } = need
     try {
-      if ('object' in need) {
-        return (await access.mayLook(at, objectKey(need.object))) ? undefined : null
+      switch (form) {
+        case 'object':
+          return (await access.mayLook(at, objectKey(asked))) ? undefined : null
+        case 'list': {
+          const { namespace = '' } = asked
+          return (await access.mayList(at, namespace)) ? undefined : forbiddenList(at, false)
+        }
+        case 'secret': {
+          tokenFor(at, served, token)
+          // The API server checks the token. A proxy in front may add its own credentials, so access is reviewed, too.
+          const { resource } = at.kind
+          const { namespace = '', name } = asked
+          const question = questionOf('get', resource, placeOf(resource, { namespace, name }))
+          return (await access.may(at.cluster, question)) ? undefined : forbidden(at, 'get')
+        }
+        case 'columns':
+          return undefined
       }
-      const { namespace = '' } = need.list
-      const may = await access.may(at.cluster, questionOf('list', at.kind.resource, { namespace }))
-      return may ? undefined : forbiddenList(at, false)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
     }
   }
 
-  async #readOne(need: ObjectNeed, signal: AbortSignal): Promise<FoundObject | StoredList | null> {
-    const { at } = need
-    const { resource, metadataOnly } = at.kind
-    const api: DirectApi | undefined = this.#options.served.clusters
-      .get(at.cluster)
-      ?.direct(resource)
-    if (api === undefined) throw new TypeError(`there is no cluster ${at.cluster}`)
-    const of = { resource, metadataOnly }
-    if ('list' in need) {
-      const list = await api.list(of, need.list, signal)
-      return { part: storedApart(at, list.objects, list.resourceVersion), list }
+  /** The outcomes of one request: of one need, or of the columns of several objects of one kind. */
+  async #readTogether(
+    together: readonly (readonly [string, Need])[],
+    callers: CallerConnections,
+    signal: AbortSignal,
+  ): Promise<readonly Outcome[]> {
+    const needs = together.map(([, need]) => need)
+    const [first] = needs
+    if (first === undefined) return []
+    const { at } = first
+    const { access, limits } = this.#options
+    try {
+      if (first.form !== 'columns') return [await this.#read(first, callers, signal)]
+      const objects = needs.map(({ asked }) => asked as IdentifiedPlace)
+      const rows = await printedRows(this.#api(at), at, objects, signal)
+      return objects.map((object) => rows.get(objectKey(object)) ?? null)
+    } catch (error) {
+      return needs.map(() => {
+        if (error instanceof ClientError) return error
+        if (signal.aborted) return lateRead(at, limits.liveDeadlineMs)
+        if (first.form === 'secret') return failedSecret(at, error)
+        return failedRead(at, error, access !== undefined)
+      })
     }
-    const object = await api.object(of, need.object, signal)
-    if (object === undefined) return null
-    const part = storedApart(at, [object], '')
-    const id = part.view.idOf(objectKey(object.metadata))
-    return id === undefined ? null : { part, id }
+  }
+
+  async #read(
+    { form, at, asked }: Exclude<Need, { readonly form: 'columns' }>,
+    callers: CallerConnections,
+    signal: AbortSignal,
+  ): Promise<FoundObject | StoredList | SecretContents | null> {
+    const { cluster, kind } = at
+    const { resource, metadataOnly } = kind
+    const of = { resource, metadataOnly }
+    switch (form) {
+      case 'object': {
+        const object = await this.#api(at).object(of, asked, signal)
+        if (object === undefined) return null
+        const part = storedApart(at, [object], '')
+        const id = part.view.idOf(objectKey(object.metadata))
+        return id === undefined ? null : { part, id }
+      }
+      case 'list': {
+        const list = await this.#api(at).list(of, asked, signal)
+        return { part: storedApart(at, list.objects, list.resourceVersion), list }
+      }
+      case 'secret': {
+        const api = this.#options.access === undefined ? this.#api(at) : callers.to(at)
+        const contents = await secretContents(api, resource, asked, signal)
+        const { namespace = '', name } = asked
+        if (contents !== null) this.#options.read(`${cluster}/${namespace}/${name}`)
+        return contents
+      }
+    }
+  }
+
+  #api({ cluster, kind }: ClusterKind): DirectApi {
+    const cache = this.#options.served.clusters.get(cluster)
+    if (cache === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+    return cache.direct(kind.resource)
   }
 }
 
@@ -219,60 +287,10 @@ export function directObject({ cluster, kind, view }: KindView, id: number): Dir
   return { cluster, kind, ...place, uid: view.uidOf(id) }
 }
 
-/** The outcomes of one sort of reads: fields note needs, and `fetch` reads them together. */
-class Outcomes<Need, Outcome> {
-  readonly #outcomes = new Map<string, Outcome | Error>()
-  readonly #noted = new Map<string, Need>()
-
-  get isLacking(): boolean {
-    return this.#noted.size > 0
-  }
-
-  /**
-   * Returns the outcome, or notes the need and returns `undefined`. `need` receives the count of reads including this
-   * one. Throws the error of the read.
-   */
-  read(name: string, need: (count: number) => Need): Outcome | undefined {
-    const outcome = this.#outcomes.get(name)
-    if (outcome instanceof Error) throw outcome
-    if (outcome === undefined && !this.#noted.has(name)) {
-      this.#noted.set(name, need(this.#outcomes.size + this.#noted.size + 1))
-    }
-    return outcome
-  }
-
-  /** Reads the noted needs. `readAll` receives their count, earlier reads included. */
-  async fetch(
-    readAll: (
-      needs: readonly Need[],
-      count: number,
-    ) => ReadonlyMap<Need, Outcome | Error> | Promise<ReadonlyMap<Need, Outcome | Error>>,
-  ): Promise<void> {
-    const noted = [...this.#noted]
-    if (noted.length === 0) return
-    this.#noted.clear()
-    const count = this.#outcomes.size + noted.length
-    const outcomes = await readAll(
-      noted.map(([, need]) => need),
-      count,
-    )
-    for (const [name, need] of noted) {
-      const outcome = outcomes.get(need)
-      this.#outcomes.set(
-        name,
-        outcome === undefined ? new TypeError(`${name} is not read`) : outcome,
-      )
-    }
-  }
-}
-
-function nameOf(need: ObjectNeed): string {
-  const { cluster, kind } = need.at
-  return JSON.stringify([cluster, kind.typeName, 'object' in need ? need.object : need.list])
-}
-
-function nameOfObject({ cluster, kind, namespace, name, uid }: DirectObject): string {
-  return JSON.stringify([cluster, kind.typeName, namespace, name, uid])
+function tooManyRounds({ cluster, kind: { typeName } }: ClusterKind): ClientError {
+  const message = `${typeName} would be read from the API server for what was read there ${maxRounds} times over`
+  const hint = 'ask in several queries'
+  return new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: typeName, hint })
 }
 
 function tooManyReads(value: number): ClientError {

@@ -1,11 +1,13 @@
-import type { DirectApi } from '../../../cache/direct-api.ts'
-import type { DirectColumn, DirectTable, DirectTableRow } from '../../../cache/direct-api.ts'
+import type {
+  DirectApi,
+  DirectColumn,
+  DirectTable,
+  DirectTableRow,
+} from '../../../cache/direct-api.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
-import type { ServedSchema } from '../../served/served-schema.ts'
 import type { PrinterColumn } from '../../schema/read-context.ts'
-import { failedRead, lateRead } from '../../prepare/read-failures.ts'
 
 /** The name of an object; `namespace` is absent for cluster-scoped objects. */
 export interface ObjectPlace {
@@ -13,65 +15,32 @@ export interface ObjectPlace {
   readonly name: string
 }
 
-/** An object with parts that are read directly. */
-export interface DirectObject extends ClusterKind, ObjectPlace {
+/** The name and the UID of an object. */
+export interface IdentifiedPlace extends ObjectPlace {
   readonly uid: string
 }
 
-type Row = readonly PrinterColumn[] | null
-
-export interface DirectReadMeans {
-  readonly served: ServedSchema
-  readonly deadlineMs: number
-  /** Whether a viewer asks. Errors then leave out the account of the gateway. */
-  readonly isViewer: boolean
-}
+/** An object with parts that are read directly. */
+export interface DirectObject extends ClusterKind, IdentifiedPlace {}
 
 const pageSize = 500
 /** The most pages that are read of one kind. */
 const maxPages = 20
 
 /**
- * The rows that the API server prints for some objects, with all columns; `null` for objects that are gone. Reads a
- * single object of a kind by name, and several as a list.
+ * The rows that the API server prints for objects of one kind, by key, with all columns. Objects that are gone have
+ * none. Reads a single object by name, and several as a list. Throws `ClientError` if there are too many.
  */
-export async function readTables(
-  objects: readonly DirectObject[],
-  means: DirectReadMeans,
-): Promise<ReadonlyMap<DirectObject, Row | Error>> {
-  const signal = AbortSignal.timeout(means.deadlineMs)
-  const byKind = Map.groupBy(objects, ({ cluster, kind }) => `${cluster}/${kind.typeName}`)
-  const outcomes = new Map<DirectObject, Row | Error>()
-  await Promise.all(
-    Array.from(byKind.values(), async (same) => {
-      const [at] = same
-      if (at === undefined) return
-      const rows = await rowsOf(at, same, means, signal).catch((error: unknown) => {
-        if (error instanceof ClientError) return error
-        return signal.aborted
-          ? lateRead(at, means.deadlineMs)
-          : failedRead(at, error, means.isViewer)
-      })
-      for (const object of same) {
-        outcomes.set(object, rows instanceof Error ? rows : (rows.get(objectKey(object)) ?? null))
-      }
-    }),
-  )
-  return outcomes
-}
-
-async function rowsOf(
+export async function printedRows(
+  api: DirectApi,
   { cluster, kind }: ClusterKind,
-  objects: readonly DirectObject[],
-  { served }: DirectReadMeans,
+  objects: readonly ObjectPlace[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, Row>> {
-  const api: DirectApi | undefined = served.clusters.get(cluster)?.direct(kind.resource)
-  if (api === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+): Promise<ReadonlyMap<string, readonly PrinterColumn[]>> {
   const of = { resource: kind.resource, metadataOnly: kind.metadataOnly }
-  const rows = new Map<string, Row>()
+  const rows = new Map<string, readonly PrinterColumn[]>()
   const keep = ({ columns, rows: found }: DirectTable): void => {
-    for (const row of found) rows.set(objectKey(row), rowOf(columns, row))
+    for (const row of found) rows.set(objectKey(row), columnsOf(columns, row))
   }
   const namespaces = new Set(objects.map(({ namespace }) => namespace))
   const [namespace] = namespaces.size === 1 ? namespaces : []
@@ -93,10 +62,16 @@ async function rowsOf(
     next = table.continue
     if (next === undefined || missing.size === 0) return rows
   }
-  throw tooMany({ cluster, kind })
+  const most = pageSize * maxPages
+  const message = `printerColumns: the API server has more than ${most} objects of ${kind.typeName}`
+  const hint = 'ask for objects of one namespace, or for single ones'
+  throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: kind.typeName, hint })
 }
 
-function rowOf(columns: readonly DirectColumn[], row: DirectTableRow): Row {
+function columnsOf(
+  columns: readonly DirectColumn[],
+  row: DirectTableRow,
+): readonly PrinterColumn[] {
   return columns.map(({ name, type, format, priority }, at) => {
     const value = row.cells[at] ?? null
     // The server counts an age up to now. The client counts on from the creation time.
@@ -107,11 +82,4 @@ function rowOf(columns: readonly DirectColumn[], row: DirectTableRow): Row {
       ? { name, type: 'date', format, priority, value: since, since }
       : { name, type, format, priority, value, since: null }
   })
-}
-
-function tooMany({ cluster, kind }: ClusterKind): ClientError {
-  const most = pageSize * maxPages
-  const message = `printerColumns: of ${kind.typeName} the API server is asked, and has more than ${most}`
-  const hint = 'ask for objects of one namespace, or for single ones'
-  return new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: kind.typeName, hint })
 }
