@@ -2,14 +2,13 @@ import type { GraphQLFormattedError } from 'graphql'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan } from './frame-plan.ts'
-import type { PageState } from './group-content.ts'
-import type { SentChange } from './live-change.ts'
+import type { PageState, SentChange } from './group-content.ts'
 
 export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead'> {
   readonly plan: FramePlan
   readonly maxFrameObjects: number
   readonly maxFrameBytes: number
-  /** The JSON text of how rows were read last; `undefined` where nobody asks. */
+  /** How the latest rows were read, as JSON; `undefined` if frames carry no explanation. */
   readonly explanation: () => string | undefined
 }
 
@@ -20,12 +19,12 @@ interface FramePart {
   readonly texts: readonly string[]
 }
 
-/** Where frames stand: the last one leads to `positions`, those before it are behind `before`. */
+/** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
 export interface FramesAt {
   readonly reset: boolean
   /** Whether frames before the last one are synced. The last one is. */
   readonly wasSynced: boolean
-  /** The positions of tokens before the last frame; the same as `positions` if further frames follow for these. */
+  /** The positions of the tokens before the last frame; equal to `positions` if further frames lead there. */
   readonly before: Positions
   readonly positions: Positions
   /** Whether some rows were written in a state later than `positions`. */
@@ -52,8 +51,8 @@ export class FrameWriter {
   }
 
   /**
-   * Changes as frames within the limits, at least one. Each is written when it is taken. Only the last one completes what led to
-   * its position, so the others keep the position before.
+   * Changes as frames within the limits, at least one. Each frame is written when it is taken. Only the last one has
+   * all changes up to its positions, so the others keep the positions before.
    */
   *frames(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
     let waiting: FramePart | undefined
@@ -68,7 +67,7 @@ export class FrameWriter {
       waiting = part
     }
     if (waiting !== undefined) {
-      // In the midst of a change, a page has several states at one position.
+      // Within a change, a page has several states at one position.
       const isMidst = positions === before
       const isAhead = isMidst || at.isAhead
       yield this.#written(waiting, { reset, synced: true, positions, isAhead, page })
@@ -120,7 +119,7 @@ export class FrameWriter {
   }
 }
 
-/** The member `errors` of a payload: those of its rows, with their paths from the root. */
+/** The member `errors` of a payload: the errors of its rows, with paths from the root. */
 function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string {
   const errors = changes.flatMap((change, at) => {
     if (change.errors === '') return none
@@ -134,7 +133,7 @@ function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string {
 
 const none: readonly GraphQLFormattedError[] = []
 
-/** The bytes have memory of their own: a slice of the shared pool would keep all of the pool in memory. */
+/** A buffer with its own memory: a slice of the shared pool would keep the whole pool in memory. */
 function utf8(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)

@@ -1,53 +1,68 @@
+import type { GraphQLError } from 'graphql'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { Condition } from '../../query/condition/condition.ts'
-import type { RelatedStores } from '../../query/condition/condition.ts'
-import { type Scope, unrestricted } from '../../query/condition/scope.ts'
-import { type LiveChange, LiveSet } from '../../query/live-set.ts'
+import type { LiveRead } from '../../query/live-set.ts'
+import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
+import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { PlanRun } from '../plan/plan-run.ts'
+import type { ChangeParts, FramePlan, PageStepParts } from './frame-plan.ts'
 import type { GroupRun } from './group-reading.ts'
-import type { SentChange } from './live-change.ts'
 import type { RowDependencies } from './row-dependencies.ts'
 
-/** What is known of objects from their changes alone. */
+/** The text of a row. */
+export interface RowText {
+  /** The fields of the object, by the plan's `row`; `null` if none is selected. */
+  readonly text: string
+  /** The errors of these fields as JSON, with paths that begin with the key of `changes`; empty without errors. */
+  readonly errors: string
+}
+
+/** A change of an object in a list, as members receive it. */
+export type SentListChange = ChangeParts & Pick<RowText, 'errors'>
+
+/** A step of a page, as members receive it. */
+export type SentPageStep = PageStepParts & Pick<RowText, 'errors'>
+
+export type SentChange = SentListChange | SentPageStep
+
+/** What the changes of objects say that their current state does not. */
 export interface SeenChanges {
-  /** False where a deletion was not seen but concluded. */
+  /** False if a deletion was concluded from a relist. */
   readonly isFinalStateKnown: (uid: string) => boolean
-  /** An object as it was before its changes, where that was asked for and is known. */
+  /** The object before its changes, if frames show it and it is known. */
   readonly previousOf: (uid: string) => HeldObject | undefined
 }
 
-/** Of objects that have not changed. */
+/** For objects that have not changed. */
 export const nothingSeen: SeenChanges = {
   isFinalStateKnown: () => true,
   previousOf: () => undefined,
 }
 
-/** What the frames of a page say besides its steps. */
+/** The fields of a page besides its steps. */
 export interface PageState {
-  /** All objects of the list. */
+  /** The number of objects in the whole list. */
   readonly totalCount: number
 }
 
-/** What the members of a group hold, by the form of their subscription: the objects of a list, or a page of it. */
+/**
+ * The rows that the members of a group hold: all objects of a list, or a page of it. Reading throws
+ * `QueryTooCostlyError`.
+ */
 export interface GroupContent {
   readonly dependencies: RowDependencies
-  /** `undefined` for what is no page. */
+  /** `undefined` for a list. */
   readonly page: PageState | undefined
-  /** The number of rows that have been sent. */
+  /** The number of rows that were sent. */
   readonly size: number
-  /** The memory that it takes, at the most. */
+  /** An upper bound of its memory. */
   readonly bytes: number
-  /** Begins anew: the keys of the rows that match. Throws `QueryTooCostlyError` and whatever reading throws. */
-  matching(part: KindView, run: PlanRun): readonly string[]
+  /** The keys of all matching objects. */
+  matching(part: KindView, run: GroupRun): readonly string[]
+  /** Those of `keys`, or of all keys, whose match has changed because of other objects. */
+  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[]
   /**
-   * The keys of rows that have come to match, or match no more, because of other objects: of `keys`, or of all that there are. Throws
-   * `QueryTooCostlyError` and whatever reading throws.
-   */
-  changedMatches(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[]
-  /**
-   * What to send for the keys of rows that have changed, or are written from objects that have. A row that is written as before is
-   * left out. Throws `QueryTooCostlyError`, and what `run.check` throws; then nothing counts as sent.
+   * The changes to send for the keys of rows that may have changed. Omits rows with the same text as before. If it
+   * throws, also by `run.check`, nothing counts as sent.
    */
   changes(
     keys: Iterable<string>,
@@ -55,65 +70,55 @@ export interface GroupContent {
     run: GroupRun,
     seen: SeenChanges,
   ): readonly SentChange[]
-  /** The keys of all rows that have been sent. */
+  /** The keys of all rows that were sent. */
   keys(): readonly string[]
-  /** What leads from nothing to what has been sent. */
+  /** The changes that lead from nothing to the rows that were sent. */
   all(): readonly SentChange[]
-  /** Changes that were sent last as fewer that lead to the same. */
+  /** The changes that were sent last, as fewer changes that lead to the same rows. */
   merged(changes: readonly SentChange[]): readonly SentChange[]
 }
 
-/** The objects of a group's list that match. What its condition asks of related objects is read in the tick of each call. */
-export class MatchingObjects {
-  readonly #condition: Condition
-  #set: LiveSet
-  #related: RelatedStores | undefined
+/** What a live set reads in a run. */
+export function liveRead({ view, scope, cluster }: KindView, run: PlanRun): LiveRead {
+  return { view, scope, budget: run.budget, related: run.related(cluster) }
+}
 
-  constructor(condition: Condition) {
-    this.#condition = condition
-    this.#set = this.#newSet(unrestricted)
-  }
+/** Writes rows within one tick. */
+export interface RowTexts {
+  readonly run: PlanRun
+  /** The text of a row. `id` is the object's number in the store. */
+  readonly write: (key: string, id: number) => RowText
+}
 
-  get size(): number {
-    return this.#set.size
+/** Writes rows by a plan, and records the objects that each row is written from. */
+export function rowTexts(
+  { row }: FramePlan,
+  dependencies: RowDependencies,
+  part: KindView,
+  options: GroupRun,
+): RowTexts {
+  let current = ''
+  const run = new PlanRun({
+    ...options,
+    followed: (relation) => {
+      options.followed?.(relation)
+      dependencies.add(current, relation)
+    },
+  })
+  const write = (key: string, id: number): RowText => {
+    current = key
+    dependencies.forget(key)
+    run.budget.spend('rows', 1)
+    const text = row?.(run, part, id) ?? 'null'
+    return { text, errors: rowErrors(run, options.unexpected) }
   }
+  return { run, write }
+}
 
-  /** What the condition reads in this tick. */
-  get related(): RelatedStores {
-    if (this.#related === undefined) throw new TypeError('nothing has been read yet')
-    return this.#related
-  }
-
-  /** As `LiveSet.matching` of a new set. */
-  matching({ view, scope, cluster }: KindView, run: PlanRun): readonly string[] {
-    this.#set = this.#newSet(scope)
-    this.#related = run.related(cluster)
-    return this.#set.matching(view, run.budget)
-  }
-
-  /** As `LiveSet.changedMatches`, or of `keys` as `LiveSet.changedMatchesOf`. */
-  changedMatches(
-    { view, cluster }: KindView,
-    run: PlanRun,
-    keys?: readonly string[],
-  ): readonly string[] {
-    this.#related = run.related(cluster)
-    if (keys === undefined) return this.#set.changedMatches(view, run.budget)
-    return this.#set.changedMatchesOf(keys, view, run.budget)
-  }
-
-  /** As `LiveSet.due`. */
-  due(keys: Iterable<string>, { view, cluster }: KindView, run: PlanRun): readonly LiveChange[] {
-    this.#related = run.related(cluster)
-    return this.#set.due(view, keys, run.budget)
-  }
-
-  /** As `LiveSet.sent`. */
-  sent(changes: readonly LiveChange[]): void {
-    this.#set.sent(changes)
-  }
-
-  #newSet(scope: Scope): LiveSet {
-    return new LiveSet({ condition: this.#condition, scope, related: () => this.related })
-  }
+/** The errors of the row that was written last, as {@link RowText} holds them. `unexpected` receives masked errors. */
+export function rowErrors(run: PlanRun, unexpected: (error: GraphQLError) => void): string {
+  const errors = run.errors.takeRow()
+  if (errors.length === 0) return ''
+  const result = clientResult({ data: null, errors }, unexpected)
+  return JSON.stringify(result.errors.map(withoutTransportDetails))
 }

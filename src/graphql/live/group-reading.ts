@@ -9,7 +9,6 @@ import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { explain } from '../answer/explanation.ts'
-import { filterPositionsAt } from './followed-filter.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { KindLeases } from '../prepare/kind-leases.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
@@ -89,7 +88,8 @@ export class GroupReading {
   followsAll(positions: Positions): boolean {
     const { list } = this.#options
     const own = this.needs.map(({ kind }) => kind.typeName)
-    const names = new Set([...own, ...filterPositionsAt(list).map(({ name }) => name)])
+    const filtering = list.filter?.kinds.map(({ position }) => position) ?? []
+    const names = new Set([...own, ...filtering])
     return Object.keys(positions).every((name) => names.has(name))
   }
 
@@ -136,12 +136,12 @@ export class GroupReading {
   }
 
   /** The positions of the readable stores. */
-  positions(filter: { readonly positions: Positions }): Positions {
+  positions(): Positions {
     const settled = this.now()
     const own = this.readable(settled).map((at) => {
       return [at.kind.typeName, settled.part(at).view.resourceVersion] as const
     })
-    return { ...Object.fromEntries(own), ...filter.positions }
+    return Object.fromEntries(own)
   }
 
   /** The recent changes of a kind. */
@@ -160,13 +160,13 @@ export class GroupReading {
 
   /** Resolves when the histories reach back to the positions, or as far as they can. Never rejects. */
   async reach(settled: ReadSnapshot, positions: Positions): Promise<void> {
-    const own = this.readable(settled).map((at) => ({ name: at.kind.typeName, at }))
-    const all = [...own, ...filterPositionsAt(this.#options.list)]
+    const own = this.readable(settled).map((at) => ({ position: at.kind.typeName, at }))
+    const all = [...own, ...(this.#options.list.filter?.kinds ?? [])]
     await Promise.all(
-      all.map(async ({ name, at }) => {
-        const position = positions[name]
-        if (position === undefined) return
-        await settled.history(at).reach(resourceVersion(position))
+      all.map(async ({ position, at }) => {
+        const version = positions[position]
+        if (version === undefined) return
+        await settled.history(at).reach(resourceVersion(version))
       }),
     )
   }

@@ -6,21 +6,27 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import { type GroupAccess, MissingKindError, type NameDecisions } from './group-access.ts'
+import type { FollowedList } from './followed-list.ts'
+import {
+  type AccessRequest,
+  type GroupAccess,
+  MissingKindError,
+  type NameDecisions,
+  resolveGroupAccess,
+} from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
+import type { DiscoveredKinds } from './wanted-group.ts'
 
 /** The parts of a group that memberships need. */
 export interface MembershipGroup {
-  readonly cluster: string
+  readonly list: FollowedList
   readonly groupAccess: GroupAccess
-  /** Whether rows depend on the viewer's identity; then all members have the same viewer. */
-  readonly hasOnlyViewer: boolean
-  /** The viewer's current access. Rejects with the `ClientError` that ends the subscriptions. */
-  resolve(access: ViewerAccess): Promise<GroupAccess>
+  readonly request: AccessRequest
+  readonly discovered: DiscoveredKinds
+  /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
+  readonly onlyViewer: ViewerAccess | undefined
   /** Rewrites all rows after a change of the viewer's permissions. Rejects if that fails. */
   rewrite(): Promise<void>
-  /** Records that a viewer may see objects of these kinds by name. */
-  nameKinds(access: ViewerAccess, kinds: Iterable<Kind>): void
   /** Moves the members of a viewer to another group. Rejects if no group can take them. */
   regroup(membership: ViewerMembership): Promise<void>
 }
@@ -34,30 +40,10 @@ const fewNames = 50
 /** The names that a group may withhold. Each costs two access reviews per viewer. */
 const maxWithheld = 500
 
+/** An object that the rows withhold. */
 interface WithheldName {
   readonly at: ClusterKind
   readonly key: string
-}
-
-/** The names of objects that a group's rows withhold because only a rule for the single name could allow them. */
-export class WithheldNames implements NameDecisions {
-  readonly all: Map<string, WithheldName> = new Map<string, WithheldName>()
-  readonly #more: () => void
-
-  /** Calls `more` for each new name. */
-  constructor(more: () => void) {
-    this.#more = more
-  }
-
-  /** Throws `MissingKindError` beyond {@link maxWithheld} names. */
-  mayLook(at: ClusterKind, key: string): false {
-    const name = `${at.kind.typeName} ${key}`
-    if (this.all.has(name)) return false
-    if (this.all.size === maxWithheld) throw new MissingKindError([{ form: 'viewer', at }])
-    this.all.set(name, { at, key })
-    this.#more()
-    return false
-  }
 }
 
 /**
@@ -68,7 +54,8 @@ export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
   readonly #group: MembershipGroup
-  readonly #withheld: WithheldNames
+  readonly #cluster: string
+  readonly #withheld: ReadonlyMap<string, WithheldName>
   readonly #leaving = new AbortController()
   readonly #unfollow: () => void
   #untilMs = Number.NEGATIVE_INFINITY
@@ -81,11 +68,16 @@ export class ViewerMembership implements MemberGate {
   /** Withheld names that recent reviews have denied to the viewer. */
   readonly #refused = new Set<string>()
 
-  constructor(access: ViewerAccess, group: MembershipGroup, withheld: WithheldNames) {
+  constructor(
+    access: ViewerAccess,
+    group: MembershipGroup,
+    withheld: ReadonlyMap<string, WithheldName>,
+  ) {
     this.access = access
     this.#group = group
+    this.#cluster = group.list.at.cluster
     this.#withheld = withheld
-    this.#unfollow = access.onChange(group.cluster, () => {
+    this.#unfollow = access.onChange(this.#cluster, () => {
       if (this.#refused.size <= fewNames) this.#refused.clear()
       this.#hasChanged = true
       this.recheck()
@@ -166,7 +158,7 @@ export class ViewerMembership implements MemberGate {
 
   async #checkOnce(): Promise<void> {
     const group = this.#group
-    const groupAccess = await group.resolve(this.access)
+    const groupAccess = await resolveGroupAccess(this.access, group.request)
     if (this.#isStale || this.#leaving.signal.aborted) return
     const isOther = groupAccess.fingerprint !== group.groupAccess.fingerprint
     if (isOther || (await this.#seesWithheld())) {
@@ -174,12 +166,13 @@ export class ViewerMembership implements MemberGate {
       return
     }
     if (this.#isStale) return
-    if (group.hasOnlyViewer && this.#hasChanged) {
+    const isAlone = group.onlyViewer !== undefined
+    if (isAlone && this.#hasChanged) {
       this.#hasChanged = false
       await group.rewrite()
       if (this.#isStale) return
     }
-    const longestMs = group.hasOnlyViewer ? this.access.longestMs(group.cluster) : Infinity
+    const longestMs = isAlone ? this.access.longestMs(this.#cluster) : Infinity
     const untilMs = Math.min(groupAccess.untilMs, performance.now() + longestMs)
     this.#untilMs = Math.max(untilMs, performance.now() + minHoldsMs)
     this.#isSettled = true
@@ -202,9 +195,8 @@ export class ViewerMembership implements MemberGate {
 
   /** Whether the viewer may see an object that the group withholds. Such a viewer needs separate rows. */
   async #seesWithheld(): Promise<boolean> {
-    const { all } = this.#withheld
-    while (this.#refused.size < all.size) {
-      const further = [...all].filter(([name]) => !this.#refused.has(name))
+    while (this.#refused.size < this.#withheld.size) {
+      const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
       // oxlint-disable-next-line no-await-in-loop -- there may be more by then
       const seen = await Promise.all(
         further.map(async ([, { at, key }]) =>
@@ -213,7 +205,7 @@ export class ViewerMembership implements MemberGate {
       )
       const kinds = seen.filter((kind) => kind !== undefined)
       if (kinds.length > 0) {
-        this.#group.nameKinds(this.access, kinds)
+        this.#group.discovered.nameKinds(this.access.identity, kinds)
         return true
       }
       for (const [name] of further) this.#refused.add(name)
@@ -227,19 +219,20 @@ function isPassing(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
 }
 
-/** The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. */
-export class GroupMemberships {
+/**
+ * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from
+ * the rows the objects that only a rule for a single name could allow; a viewer with such a rule leaves the group.
+ */
+export class GroupMemberships implements NameDecisions {
   readonly #group: MembershipGroup
-  readonly #withheld: WithheldNames
+  readonly #withheld = new Map<string, WithheldName>()
   readonly #memberships = new Map<string, ViewerMembership>()
   readonly #users = new Set<string>()
-  readonly #membershipOf = new WeakMap<GroupMember, ViewerMembership>()
   /** The namespaces of added objects, by kind. */
-  readonly #places = new Map<Kind, Set<string>>()
+  readonly #namespaces = new Map<Kind, Set<string>>()
 
-  constructor(group: MembershipGroup, withheld: WithheldNames) {
+  constructor(group: MembershipGroup) {
     this.#group = group
-    this.#withheld = withheld
   }
 
   /** The membership of a viewer, created if there is none. */
@@ -251,6 +244,16 @@ export class GroupMemberships {
       this.#users.add(access.viewer.username)
     }
     return membership
+  }
+
+  /** Throws `MissingKindError` beyond {@link maxWithheld} names. */
+  mayLook(at: ClusterKind, key: string): false {
+    const name = `${at.kind.typeName} ${key}`
+    if (this.#withheld.has(name)) return false
+    if (this.#withheld.size === maxWithheld) throw new MissingKindError([{ form: 'viewer', at }])
+    this.#withheld.set(name, { at, key })
+    for (const membership of this.#memberships.values()) membership.askMore()
+    return false
   }
 
   [Symbol.iterator](): Iterator<ViewerMembership> {
@@ -269,16 +272,10 @@ export class GroupMemberships {
     }
   }
 
-  /** Adds a member to a viewer's membership. */
-  join(member: GroupMember, membership: ViewerMembership): void {
-    membership.members.add(member)
-    this.#membershipOf.set(member, membership)
-  }
-
   /** Removes a member. A membership ends with its last member. */
   leave(member: GroupMember): void {
-    const membership = this.#membershipOf.get(member)
-    if (membership?.members.delete(member) === true) this.drop(membership)
+    const { gate } = member
+    if (gate instanceof ViewerMembership && gate.members.delete(member)) this.drop(gate)
   }
 
   /** Ends a membership that has no members. */
@@ -293,21 +290,16 @@ export class GroupMemberships {
     this.#users.delete(viewer.username)
   }
 
-  /** Reviews names that the group has newly withheld. */
-  askMore(): void {
-    for (const membership of this.#memberships.values()) membership.askMore()
-  }
-
   /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
-  heard(kind: Kind, changes: readonly Change[]): void {
+  changed(kind: Kind, changes: readonly Change[]): void {
     if (this.#memberships.size === 0 || !this.#group.groupAccess.isPlaceBound(kind)) return
-    let places = this.#places.get(kind)
-    if (places === undefined) this.#places.set(kind, (places = new Set()))
-    const known = places.size
+    let namespaces = this.#namespaces.get(kind)
+    if (namespaces === undefined) this.#namespaces.set(kind, (namespaces = new Set()))
+    const known = namespaces.size
     for (const { type, key } of changes) {
-      if (type === 'ADDED') places.add(splitObjectKey(key).namespace)
+      if (type === 'ADDED') namespaces.add(splitObjectKey(key).namespace)
     }
-    if (places.size === known) return
+    if (namespaces.size === known) return
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
