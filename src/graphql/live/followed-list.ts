@@ -23,7 +23,7 @@ import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { idsCondition } from '../reads/ids-condition.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan } from './frame-writer.ts'
 
 /** The objects that a subscription follows. */
 export interface FollowedList {

@@ -18,14 +18,8 @@ import { maxRounds } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
-import type { FrameWriter } from './frame-writer.ts'
-import {
-  type GroupContent,
-  nothingSeen,
-  type SeenChanges,
-  type SentChange,
-} from './group-content.ts'
+import type { FramePlan, FrameWriter, SentChange } from './frame-writer.ts'
+import { type GroupContent, nothingSeen, type SeenChanges } from './group-content.ts'
 import { type FilterChanges, GroupFilter } from './group-filter.ts'
 import type { GroupFrames } from './group-frames.ts'
 import { type GroupReading, type GroupRun, LackingError } from './group-reading.ts'

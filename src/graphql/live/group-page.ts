@@ -8,19 +8,15 @@ import { objectIdOf } from '../model/object-id.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { FollowedList, FollowedPage } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan, PageState, RowText, SentChange, SentPageStep } from './frame-writer.ts'
 import {
   type GroupContent,
   liveRead,
-  type PageState,
-  type RowText,
+  RowDependencies,
   type RowTexts,
   rowTexts,
-  type SentChange,
-  type SentPageStep,
 } from './group-content.ts'
 import type { GroupRun } from './group-reading.ts'
-import { RowDependencies } from './row-dependencies.ts'
 
 /** A row of a page as the members hold it. */
 interface PageRow extends RowText {

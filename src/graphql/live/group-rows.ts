@@ -4,19 +4,16 @@ import { LiveSet, removalCause, type RemovalCause } from '../../query/live-set.t
 import { objectIdOf } from '../model/object-id.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan, RowText, SentChange, SentListChange } from './frame-writer.ts'
 import {
   type GroupContent,
   liveRead,
+  RowDependencies,
   rowErrors,
-  type RowText,
   rowTexts,
   type SeenChanges,
-  type SentChange,
-  type SentListChange,
 } from './group-content.ts'
 import type { GroupRun } from './group-reading.ts'
-import { RowDependencies } from './row-dependencies.ts'
 
 /** An object as the members hold it. */
 interface SentObject extends RowText {

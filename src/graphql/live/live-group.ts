@@ -6,7 +6,7 @@ import { enterLive } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan } from './frame-writer.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { type AccessRequest, type GroupAccess, MissingKindError } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
@@ -34,7 +34,7 @@ import {
   type MembershipGroup,
   type ViewerMembership,
 } from './viewer-membership.ts'
-import type { DiscoveredKinds, WantedGroup } from './wanted-group.ts'
+import type { DiscoveredKinds, WantedGroup } from './group-access.ts'
 
 /** Members that leave a group together: the members of one viewer, or the members without a viewer. */
 export interface LeavingMembers {

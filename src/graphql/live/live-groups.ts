@@ -7,7 +7,7 @@ import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts
 import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import { checkedCoalesceMs, followedList } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FramePlan } from './frame-writer.ts'
 import { MissingKindError, resolveGroupAccess } from './group-access.ts'
 import type { Backlog } from './group-frames.ts'
 import { GroupMember } from './group-member.ts'
@@ -22,7 +22,7 @@ import { HeldBytes, type LiveCounts, type LiveLimits, type LiveState } from './l
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
 import type { ViewerMembership } from './viewer-membership.ts'
-import { DiscoveredKinds, type Joining, neededBy, type WantedGroup } from './wanted-group.ts'
+import { DiscoveredKinds, type Joining, neededBy, type WantedGroup } from './group-access.ts'
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits

@@ -15,7 +15,7 @@ import {
   resolveGroupAccess,
 } from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
-import type { DiscoveredKinds } from './wanted-group.ts'
+import type { DiscoveredKinds } from './group-access.ts'
 
 /** The parts of a group that memberships need. */
 export interface MembershipGroup {
