@@ -1,16 +1,16 @@
 import type { DocumentNode, VariableValues } from 'graphql'
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
-import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
+import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
-import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { neededKinds } from '../plan/plan-needs.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { FramePlan } from './frame-writer.ts'
-import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/permission-wait.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import {
@@ -21,7 +21,7 @@ import {
 } from '../prepare/viewer-access.ts'
 
 /** The access of a group's members to one kind. */
-interface GroupKindAccess {
+export interface GroupKindAccess {
   readonly at: ClusterKind
   /** The scope that they may list, or the error that a list gets. */
   readonly list: Scope | ClientError
@@ -55,7 +55,8 @@ export class MissingKindError extends Error {
 
 /** Decides about single objects outside every scope that a rule for a whole namespace allows. */
 export interface NameDecisions {
-  mayLook(at: ClusterKind, key: string): boolean
+  /** `undefined`: there are too many names, so that the viewer needs a group alone. */
+  mayLook(at: ClusterKind, key: string): boolean | undefined
 }
 
 /**
@@ -89,85 +90,32 @@ export class GroupAccess {
 
   /** The kinds that the members may see in part or whole, the followed kind first. Other kinds need no informer. */
   get visible(): readonly ClusterKind[] {
-    return this.#kinds.flatMap((one) => (this.#isVisible(one) ? [one.at] : []))
+    return this.#kinds.flatMap(({ at }) => (this.isVisible(at.kind) ? [at] : []))
   }
 
-  #isVisible({ at, list, look }: GroupKindAccess): boolean {
-    return 'form' in list || !isEmpty(look) || this.#named.has(at.kind)
+  isVisible(kind: Kind): boolean {
+    const found = this.of(kind)
+    if (found === undefined) return false
+    return 'form' in found.list || !isEmpty(found.look) || this.#named.has(kind)
+  }
+
+  /** The access to a kind; `undefined` if the group does not read it. */
+  of(kind: Kind): GroupKindAccess | undefined {
+    return this.#byKind.get(kind)
   }
 
   /** Whether access to a kind was reviewed only for the namespaces that had objects of it. */
   isPlaceBound(kind: Kind): boolean {
-    const found = this.#byKind.get(kind)
+    const found = this.of(kind)
     if (found === undefined || found.within !== undefined || !kind.resource.namespaced) return false
     return !('form' in found.list) || found.list.form !== 'all'
   }
 
   /** The followed kind. */
   followed(settled: ReadSnapshot): KindView {
-    return { ...settled.part(this.#followedAt), scope: this.scope }
-  }
-
-  get #followedAt(): ClusterKind {
     const [first] = this.#kinds
     if (first === undefined) throw new TypeError('nothing is followed')
-    return first.at
-  }
-
-  /**
-   * The kinds of a snapshot, limited to this access. Reading a kind that the group does not follow throws
-   * `MissingKindError`.
-   */
-  over(settled: ReadSnapshot, names: NameDecisions): CachedParts {
-    const part = (at: ClusterKind, reading: ListReading = {}): KindView => {
-      const scope = this.#listed(at, reading)
-      return { ...settled.part(at), scope }
-    }
-    const forLookup = (at: ClusterKind, keys: readonly string[] = []): KindView | undefined => {
-      const known = this.#accessOf(at)
-      const { look } = known
-      if (look.form === 'all') return settled.part(at)
-      const allows = (key: string): boolean => {
-        if (isInScope(look, key)) return true
-        if (!names.mayLook(at, key)) return false
-        if (!this.#isVisible(known)) throw new MissingKindError([{ form: 'name', at }])
-        return true
-      }
-      const isAny = keys.map((key) => allows(key)).includes(true)
-      if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
-      const byName = { identity: this.fingerprint, allows }
-      return { ...settled.part(at), scope: look, byName }
-    }
-    return {
-      part,
-      forLookup,
-      cachedPart(at, reading) {
-        if (settled.cachedPart(at) === undefined) return undefined
-        return unlessRefused(() => part(at, reading))
-      },
-    }
-  }
-
-  #listed(at: ClusterKind, { within }: ListReading): Scope {
-    const { list, within: decided } = this.#accessOf(at)
-    if ('form' in list && list.form === 'all') return list
-    if (!('form' in list) && list.code !== 'FORBIDDEN') throw list
-    const wanted = at.kind.resource.namespaced ? within?.() : undefined
-    if (decided !== undefined && at.kind.resource.namespaced) {
-      const isDecided = wanted?.every((namespace) => decided.includes(namespace)) ?? false
-      if (!isDecided) throw new MissingKindError([{ form: 'place', at }])
-    }
-    if (!('form' in list)) throw list
-    const isHidden = (namespace: string): boolean =>
-      list.form === 'namespaces' && !list.namespaces.has(namespace)
-    if (wanted?.every(isHidden) === true) throw forbiddenList(at, false)
-    return list
-  }
-
-  #accessOf(at: ClusterKind): GroupKindAccess {
-    const found = this.#byKind.get(at.kind)
-    if (found === undefined) throw new MissingKindError([{ form: 'kind', at }])
-    return found
+    return { ...settled.part(first.at), scope: this.scope }
   }
 }
 
@@ -190,7 +138,7 @@ function placesText(scope: Scope): string {
   return placesOf(scope).toSorted().join()
 }
 
-function isEmpty(scope: Scope): boolean {
+export function isEmpty(scope: Scope): boolean {
   return scope.form !== 'all' && placesOf(scope).length === 0
 }
 
@@ -362,64 +310,45 @@ const everywhere = ['']
 
 /** Permissions that rows depend on and that need a review for this viewer and this object. */
 export class ViewerDecisions implements NameDecisions {
-  readonly access: ViewerAccess
-  readonly #looks = new Map<string, () => Promise<unknown>>()
-  readonly #questions = new Map<string, AccessQuestion[]>()
-  readonly #others: (() => Promise<unknown>)[] = []
+  readonly #access: ViewerAccess
+  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
   #refusal: unknown
 
   constructor(access: ViewerAccess) {
-    this.access = access
+    this.#access = access
   }
 
   /** Whether the rows need reviews first. */
   get isLacking(): boolean {
-    return this.#looks.size + this.#questions.size + this.#others.length > 0
+    return this.#reviews.size > 0
   }
 
   mayLook(at: ClusterKind, key: string): boolean {
-    const known = this.access.looks(at, key)
-    if (known !== undefined) return known
-    this.#refuse()
+    const known = this.#access.looks(at, key)
     const name = `${at.kind.typeName} ${key}`
-    this.#looks.set(name, () => this.access.mayLook(at, key))
-    return false
+    if (known === undefined) this.awaits(() => this.#access.mayLook(at, key), name)
+    return known ?? false
   }
 
   /** Notes an access question about the viewer. Throws if the last reviews failed. */
   asks(cluster: string, question: AccessQuestion): void {
-    this.#refuse()
-    const known = this.#questions.get(cluster)
-    if (known === undefined) this.#questions.set(cluster, [question])
-    else known.push(question)
+    this.awaits(() => this.#access.may(cluster, question))
   }
 
-  /** Notes another review. Throws if the last reviews failed. */
-  awaits(ask: () => Promise<unknown>): void {
-    this.#refuse()
-    this.#others.push(ask)
+  /** Notes a review, once for each name. Throws if the last reviews failed. */
+  awaits(review: () => Promise<unknown>, name: unknown = review): void {
+    if (this.#refusal !== undefined) throw this.#refusal as Error
+    this.#reviews.set(name, review)
   }
 
   /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
   async ask(): Promise<void> {
-    this.access.begin()
-    const asking = [
-      ...Array.from(this.#looks.values(), (ask) => ask()),
-      ...[...this.#questions].flatMap(([cluster, all]) =>
-        all.map(async (question) => this.access.may(cluster, question)),
-      ),
-      ...this.#others.map((ask) => ask()),
-    ]
-    this.#looks.clear()
-    this.#questions.clear()
-    this.#others.length = 0
+    this.#access.begin()
+    const asking = Array.from(this.#reviews.values(), (review) => review())
+    this.#reviews.clear()
     const outcomes = await Promise.allSettled(asking)
     const failed = outcomes.find((one) => one.status === 'rejected')
     if (failed !== undefined) this.#refusal = failed.reason
-  }
-
-  #refuse(): void {
-    if (this.#refusal !== undefined) throw this.#refusal as Error
   }
 }
 

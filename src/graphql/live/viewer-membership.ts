@@ -10,7 +10,6 @@ import type { FollowedList } from './followed-list.ts'
 import {
   type AccessRequest,
   type GroupAccess,
-  MissingKindError,
   type NameDecisions,
   resolveGroupAccess,
 } from './group-access.ts'
@@ -246,11 +245,10 @@ export class GroupMemberships implements NameDecisions {
     return membership
   }
 
-  /** Throws `MissingKindError` beyond {@link maxWithheld} names. */
-  mayLook(at: ClusterKind, key: string): false {
+  mayLook(at: ClusterKind, key: string): false | undefined {
     const name = `${at.kind.typeName} ${key}`
     if (this.#withheld.has(name)) return false
-    if (this.#withheld.size === maxWithheld) throw new MissingKindError([{ form: 'viewer', at }])
+    if (this.#withheld.size === maxWithheld) return undefined
     this.#withheld.set(name, { at, key })
     for (const membership of this.#memberships.values()) membership.askMore()
     return false
