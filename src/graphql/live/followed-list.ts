@@ -25,7 +25,6 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { FramePlan } from './frame-writer.ts'
 
-/** The objects that a subscription follows. */
 export interface FollowedList {
   readonly at: ClusterKind
   readonly condition: Condition
@@ -41,7 +40,6 @@ export interface FollowedList {
   readonly filter?: ListFilter | undefined
 }
 
-/** The filter of a list on related objects. */
 export interface ListFilter {
   readonly affected: AffectedRows
   /** The kinds whose changes may add rows to the list or remove them. */
@@ -54,7 +52,6 @@ export interface FilterKind {
   readonly position: string
 }
 
-/** The first objects of a list in an order. */
 export interface FollowedPage {
   readonly size: number
   readonly terms: readonly OrderTerm[]

@@ -26,7 +26,6 @@ import { fieldSourceOf } from '../schema/field-source.ts'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
 
-/** The text of a row. */
 export interface RowText {
   /** The fields of the object, by {@link FramePlan.row}; `null` if none is selected. */
   readonly text: string
@@ -54,13 +53,10 @@ export type SentChange = SentListChange | SentPageStep
 
 /** The fields of a page besides its steps. */
 export interface PageState {
-  /** The number of objects in the whole list. */
   readonly totalCount: number
 }
 
-/** The contents of a frame. */
 interface FrameParts {
-  /** Of a page. */
   readonly totalCount: number | undefined
   readonly reset: boolean
   readonly synced: boolean
@@ -72,13 +68,6 @@ interface FrameParts {
 
 type Write<T> = (parts: T) => string
 
-/** A field `changes`: its response key and the writer of one change. */
-interface ChangesField {
-  readonly key: string
-  readonly write: Write<SentChange>
-}
-
-/** Writes the value at a path of an object's previous state. */
 type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
 /**
@@ -88,7 +77,6 @@ type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => strin
 export interface FramePlan {
   readonly form: 'listFrames' | 'lookupFrames' | 'livePages'
   readonly kind: Kind
-  /** The response key of the root field. */
   readonly key: string
   readonly nodes: readonly FieldNode[]
   readonly args: FieldArguments
@@ -102,11 +90,9 @@ export interface FramePlan {
   readonly needsViewer: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
-  /** The fields `previous` of a change. */
   readonly previous: readonly PreviousWriter[]
-  /** The fields `changes` of a frame. */
-  readonly changes: readonly ChangesField[]
-  /** The value of the root field. */
+  /** Writes a change, for each field `changes` of a frame. */
+  readonly changes: readonly Write<SentChange>[]
   readonly frame: Write<FrameParts>
 }
 
@@ -170,7 +156,7 @@ function joined(rows: readonly RowWriter[]): RowWriter | undefined {
 class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
-  readonly changes: ChangesField[] = []
+  readonly changes: Write<SentChange>[] = []
   readonly #kind: Kind
   readonly #compiler: PlanCompiler
 
@@ -187,13 +173,11 @@ class FrameCompiler {
       }
       const { part } = source
       if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
-      const write = this.#change(typeOf(field), key, same)
-      const at = this.changes.push({ key, write }) - 1
+      const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
       return ({ changes }) => changes[at] ?? '[]'
     })
   }
 
-  /** A change of a list, or a step of a page. */
   #change(
     type: GraphQLObjectType,
     changes: string,
@@ -339,37 +323,25 @@ export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | '
   readonly explanation: () => string | undefined
 }
 
-/** Some changes that fit into one frame. */
-interface FramePart {
-  readonly changes: readonly SentChange[]
-  /** The text of each field `changes`. */
-  readonly texts: readonly string[]
-}
-
 /** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
 export interface FramesAt {
+  /** Whether the changes are a snapshot. Then only its last frame is synced. */
   readonly reset: boolean
-  /** Whether frames before the last one are synced. The last one is. */
-  readonly wasSynced: boolean
   /** The positions of the tokens before the last frame; equal to `positions` if further frames lead there. */
   readonly before: Positions
   readonly positions: Positions
   /** Whether some rows were written in a state later than `positions`. */
   readonly isAhead: boolean
-  /** The page that the last frame leads to. */
   readonly page: PageState | undefined
 }
 
-/** A frame, as bytes and as changes. */
 export interface WrittenFrame {
   readonly changes: readonly SentChange[]
-  /** The payload, UTF-8. */
   readonly payload: Buffer
   readonly positions: Positions
   readonly isAhead: boolean
 }
 
-/** Writes the frames of one group. */
 export class FrameWriter {
   readonly #options: FrameWriterOptions
 
@@ -382,36 +354,41 @@ export class FrameWriter {
    * all changes up to its positions, so the others keep the positions before.
    */
   *frames(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
-    let waiting: FramePart | undefined
+    const { plan, maxFrameObjects, maxFrameBytes } = this.#options
     let { reset } = at
-    const { wasSynced, before, positions, page } = at
-    for (const part of this.#parts(changes)) {
-      if (waiting !== undefined) {
-        const midst = { synced: wasSynced, positions: before, isAhead: true, page }
-        yield this.#written(waiting, { reset, ...midst })
+    let fields = plan.changes.map((): string[] => [])
+    let length = 0
+    let start = 0
+    for (const [number, change] of changes.entries()) {
+      const texts = plan.changes.map((write) => write(change))
+      const more = texts.reduce((sum, text) => sum + text.length + 1, 0)
+      const isFull = number - start >= maxFrameObjects || length + more > maxFrameBytes
+      if (number > start && isFull) {
+        const within = { reset, synced: !at.reset, positions: at.before, isAhead: true }
+        yield this.#written(changes.slice(start, number), fields, { ...at, ...within })
         reset = false
+        fields = plan.changes.map(() => [])
+        ;[length, start] = [0, number]
       }
-      waiting = part
+      for (const [field, text] of texts.entries()) fields[field]?.push(text)
+      length += more
     }
-    if (waiting !== undefined) {
-      // Within a change, a page has several states at one position.
-      const isMidst = positions === before
-      const isAhead = isMidst || at.isAhead
-      yield this.#written(waiting, { reset, synced: true, positions, isAhead, page })
-    }
+    // Within a change, a page has several states at one position.
+    const isAhead = at.isAhead || at.positions === at.before
+    yield this.#written(changes.slice(start), fields, { ...at, reset, synced: true, isAhead })
   }
 
   #written(
-    { changes, texts }: FramePart,
-    at: Pick<FramesAt, 'reset' | 'positions' | 'isAhead' | 'page'> & { readonly synced: boolean },
+    changes: readonly SentChange[],
+    fields: readonly (readonly string[])[],
+    { reset, synced, positions, isAhead, page }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
     const { plan, explanation, ...known } = this.#options
-    const { reset, synced, positions, isAhead, page } = at
     const frame = plan.frame({
       reset,
       synced,
       totalCount: page?.totalCount,
-      changes: texts,
+      changes: fields.map((texts) => `[${texts.join(',')}]`),
       resumeToken: encodeResumeToken({ ...known, positions, isAhead }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
@@ -419,30 +396,6 @@ export class FrameWriter {
     const extensions = explained === undefined ? '' : `,"extensions":{"explain":${explained}}`
     const payload = `{${errorsOf(plan, changes)}"data":{${JSON.stringify(plan.key)}:${frame}}${extensions}}`
     return { changes, payload: utf8(payload), positions, isAhead }
-  }
-
-  *#parts(changes: readonly SentChange[]): Generator<FramePart, void> {
-    const { plan, maxFrameObjects, maxFrameBytes } = this.#options
-    let fields = plan.changes.map((): string[] => [])
-    let length = 0
-    let start = 0
-    const part = (end: number): FramePart => ({
-      changes: changes.slice(start, end),
-      texts: fields.map((texts) => `[${texts.join(',')}]`),
-    })
-    for (const [number, change] of changes.entries()) {
-      const written = plan.changes.map(({ write }) => write(change))
-      const more = written.reduce((sum, text) => sum + text.length + 1, 0)
-      const isFull = number - start >= maxFrameObjects || length + more > maxFrameBytes
-      if (number > start && isFull) {
-        yield part(number)
-        fields = plan.changes.map(() => [])
-        ;[length, start] = [0, number]
-      }
-      for (const [at, text] of written.entries()) fields[at]?.push(text)
-      length += more
-    }
-    yield part(changes.length)
   }
 }
 

@@ -20,12 +20,13 @@ import {
   type ViewerAccess,
 } from '../prepare/viewer-access.ts'
 
-/** The access of a group's members to one kind. */
 export interface GroupKindAccess {
   readonly at: ClusterKind
-  /** The scope that they may list, or the error that a list gets. */
-  readonly list: Scope | ClientError
-  /** The namespaces that `list` was reviewed for; `undefined`: all. */
+  /** The scope that they may list. */
+  readonly scope: Scope
+  /** The error that a list gets, if they may list nothing. */
+  readonly refusal: ClientError | undefined
+  /** The namespaces that lists were reviewed for; `undefined`: all. */
   readonly within: readonly string[] | undefined
   /** The scope that they may get by name, from rules for whole namespaces. */
   readonly look: Scope
@@ -96,7 +97,7 @@ export class GroupAccess {
   isVisible(kind: Kind): boolean {
     const found = this.of(kind)
     if (found === undefined) return false
-    return 'form' in found.list || !isEmpty(found.look) || this.#named.has(kind)
+    return found.refusal === undefined || !isEmpty(found.look) || this.#named.has(kind)
   }
 
   /** The access to a kind; `undefined` if the group does not read it. */
@@ -107,35 +108,30 @@ export class GroupAccess {
   /** Whether access to a kind was reviewed only for the namespaces that had objects of it. */
   isPlaceBound(kind: Kind): boolean {
     const found = this.of(kind)
-    if (found === undefined || found.within !== undefined || !kind.resource.namespaced) return false
-    return !('form' in found.list) || found.list.form !== 'all'
+    if (found === undefined || found.within !== undefined) return false
+    return kind.resource.namespaced && found.scope.form !== 'all'
   }
 
-  /** The followed kind. */
-  followed(settled: ReadSnapshot): KindView {
+  followed(snapshot: ReadSnapshot): KindView {
     const [first] = this.#kinds
     if (first === undefined) throw new TypeError('nothing is followed')
-    return { ...settled.part(first.at), scope: this.scope }
+    return { ...snapshot.part(first.at), scope: this.scope }
   }
 }
 
-function seenKinds(scope: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
-  return kinds.flatMap(({ at, list, look }, number) => {
-    const related = { ...at, scope: 'form' in list ? list : nothingVisible, look }
+function seenKinds(followed: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
+  return kinds.flatMap(({ at, scope, look }, number) => {
+    const related = { ...at, scope, look }
     if (number > 0) return [related]
     // Equals the fingerprint of a page of the list if relations have the same access to the kind.
-    const isSame = isSameScope(related.scope, scope) && isSameScope(look, scope)
-    return isSame ? [{ ...at, scope }] : [{ ...at, scope }, related]
+    const isSame = isSameScope(scope, followed) && isSameScope(look, followed)
+    return isSame ? [{ ...at, scope }] : [{ ...at, scope: followed }, related]
   })
 }
 
 function isSameScope(a: Scope, b: Scope): boolean {
-  if (a === b) return true
-  return a.form === b.form && placesText(a) === placesText(b)
-}
-
-function placesText(scope: Scope): string {
-  return placesOf(scope).toSorted().join()
+  if (a.form !== b.form) return false
+  return placesOf(a).toSorted().join() === placesOf(b).toSorted().join()
 }
 
 export function isEmpty(scope: Scope): boolean {
@@ -164,7 +160,8 @@ export async function resolveGroupAccess(
   request: AccessRequest,
 ): Promise<GroupAccess> {
   if (access === undefined) {
-    const whole = { list: unrestricted, within: undefined, look: unrestricted }
+    const look = unrestricted
+    const whole = { scope: look, look, refusal: undefined, within: undefined }
     const kinds = request.needs.map((at) => ({ at, ...whole }))
     return new GroupAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
   }
@@ -191,32 +188,35 @@ function knownGroupAccess(
   const open: Question[] = []
   const [root] = needs
   if (root === undefined) throw new TypeError('nothing is followed')
-  const scope = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
-  if (scope === undefined) return open
-  if (scope instanceof ClientError) throw scope
+  const followed = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
+  if (followed === undefined) return open
+  if (followed instanceof ClientError) throw followed
+  let untilMs = access.allowedUntilMs(root, placesOf(followed), ['list', 'watch'])
   const kinds: GroupKindAccess[] = []
   const namespaces =
-    list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
-  const filtering = filteringKinds(list)
+    list.within ?? (followed.form === 'namespaces' ? [...followed.namespaces] : undefined)
+  const filtering = new Set(list.needs.map(({ kind }) => kind))
   // Includes the followed kind: relations may lead to its objects, too.
   for (const at of needs) {
-    const isWide = wide.has(at.kind) || filtering.has(at.kind)
-    const within = isWide ? undefined : namespaces
+    // The group follows the kinds that its filter reads.
     const watch = filtering.has(at.kind)
+    const within = watch || wide.has(at.kind) ? undefined : namespaces
     const ofKind = listed(access, { ...at, list: { within, watch } }, open)
     if (ofKind === undefined) continue
-    const isWhole = !(ofKind instanceof ClientError) && ofKind.form === 'all'
-    const look = isWhole ? unrestricted : lookedUp(access, at, ofKind, namespaces ?? [], open)
-    kinds.push({ at, list: ofKind, within, look })
+    const refusal = ofKind instanceof ClientError ? ofKind : undefined
+    const scope = ofKind instanceof ClientError ? nothingVisible : ofKind
+    const isWhole = scope.form === 'all'
+    const look = isWhole ? unrestricted : lookedUp(access, at, scope, namespaces ?? [], open)
+    kinds.push({ at, scope, refusal, within, look })
+    const places = new Set(placesOf(scope))
+    const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
+    untilMs = Math.min(
+      untilMs,
+      access.allowedUntilMs(at, places, watch ? ['list', 'watch'] : ['list']),
+      access.allowedUntilMs(at, others, ['get']),
+    )
   }
-  if (open.length > 0) return open
-  const untilMs = believedUntilMs(access, { root, scope, kinds, filtering })
-  return new GroupAccess(scope, kinds, { untilMs, named })
-}
-
-/** The kinds that the list's filter reads. The group follows them, so they need `watch`. */
-function filteringKinds({ needs }: FollowedList): ReadonlySet<Kind> {
-  return new Set(needs.map(({ kind }) => kind))
+  return open.length > 0 ? open : new GroupAccess(followed, kinds, { untilMs, named })
 }
 
 /** The scope or error of a list; `undefined` if it adds a question to `open`. */
@@ -245,7 +245,7 @@ function listed(
 function lookedUp(
   access: ViewerAccess,
   at: ClusterKind,
-  list: Scope | ClientError,
+  list: Scope,
   namespaces: readonly string[],
   open: Question[],
 ): Scope {
@@ -254,7 +254,7 @@ function lookedUp(
     if (known === undefined) open.push(question)
     return known === true
   }
-  const inLists = 'form' in list && list.form === 'namespaces' ? list.namespaces : new Set<string>()
+  const inLists = list.form === 'namespaces' ? list.namespaces : new Set<string>()
   const isListed = (namespace: string): boolean => inLists.has(namespace)
   if (resource.namespaced && namespaces.length > 0 && namespaces.every(isListed)) {
     return { form: 'namespaces', namespaces: inLists }
@@ -276,37 +276,17 @@ function lookedUp(
   return { form: 'names', keys: new Set(seen) }
 }
 
-interface Seen {
-  readonly root: ClusterKind
-  readonly scope: Scope
-  readonly kinds: readonly GroupKindAccess[]
-  readonly filtering: ReadonlySet<Kind>
-}
-
-/** When the first permission expires if no change is reported, in `performance.now()` time. */
-function believedUntilMs(access: ViewerAccess, { root, scope, kinds, filtering }: Seen): number {
-  const each = kinds.map(({ at, list, look }) => {
-    const places = new Set('form' in list ? placesOf(list) : [])
-    const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
-    const verbs = filtering.has(at.kind) ? ['list', 'watch'] : ['list']
-    const untilListed = access.allowedUntilMs(at, places, verbs)
-    return Math.min(untilListed, access.allowedUntilMs(at, others, ['get']))
-  })
-  return Math.min(access.allowedUntilMs(root, placesOf(scope), ['list', 'watch']), ...each)
-}
-
+/** Namespaces, `''` for all of them, or the keys of single objects. */
 function placesOf(scope: Scope): readonly string[] {
   switch (scope.form) {
     case 'all':
-      return everywhere
+      return ['']
     case 'namespaces':
       return [...scope.namespaces]
     case 'names':
       return [...scope.keys]
   }
 }
-
-const everywhere = ['']
 
 /** Permissions that rows depend on and that need a review for this viewer and this object. */
 export class ViewerDecisions implements NameDecisions {
@@ -318,7 +298,6 @@ export class ViewerDecisions implements NameDecisions {
     this.#access = access
   }
 
-  /** Whether the rows need reviews first. */
   get isLacking(): boolean {
     return this.#reviews.size > 0
   }
@@ -360,15 +339,12 @@ export interface Joining {
   readonly variables: VariableValues
   /** A hash of the variables that decide the rows. */
   readonly asked: string
-  /** See `supportingKinds`. */
   readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
-  /** Whether frames explain how their rows were read. */
   readonly explains: boolean
   /** Absent without access control: the subscriber may see everything. */
   readonly viewer?: Viewer | undefined
 }
 
-/** The group that a subscription wants. */
 export interface WantedGroup extends Joining {
   readonly list: FollowedList
   readonly coalesceMs: number

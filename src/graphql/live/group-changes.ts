@@ -3,7 +3,6 @@ import { TimeShare } from '../../lib/event-loop.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
-import type { Change } from '../../informer/store/change.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import {
   isBefore,
@@ -23,43 +22,36 @@ import { type GroupContent, nothingSeen, type SeenChanges } from './group-conten
 import { type FilterChanges, GroupFilter } from './group-filter.ts'
 import type { GroupFrames } from './group-frames.ts'
 import { type GroupReading, type GroupRun, LackingError } from './group-reading.ts'
+import type { GroupMemberships } from './viewer-membership.ts'
 
 /** The parts of a group that take part in a change. */
 export interface ChangingGroup {
   readonly plan: FramePlan
   readonly list: FollowedList
-  /** The caches of the cluster. */
   readonly cache: ClusterCache | undefined
   readonly coalesceMs: number
-  /** The number of rows to write in one turn. */
   readonly maxFrameObjects: number
   readonly content: GroupContent
   readonly reading: GroupReading
   readonly writer: FrameWriter
   readonly frames: GroupFrames
+  readonly memberships: GroupMemberships
   /** Aborted when the group is over, which stops all following and writing. */
   readonly leaving: AbortSignal
-  /** Waits for the group's turn. */
   enter(): Promise<void> | undefined
-  /** Called with changes of a kind that the group reads. */
-  changed(kind: Kind, changes: readonly Change[]): void
-  /** Called when there are new frames. */
   announce(): void
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
-  /** Called when the informer of a kind has stopped. */
   stopped(kind: Kind): void
   /** Called when the informer of a kind that the list's filter reads has stopped. */
   filterStopped(): void
   /** Called if another group must take the members: the cluster was replaced, or another kind can be read now. */
   outdated(): void
-  /** Called when the changes could not be written. */
   failed(error: unknown): void
 }
 
 /** The changes to write next. */
 interface PendingChanges {
-  /** The keys of rows that may have changed. */
   readonly keys: Set<string>
   /** The UIDs of objects whose deletion was concluded. */
   readonly unseen: Set<string>
@@ -163,7 +155,6 @@ export class GroupChanges {
     return keys.size === 0 && Object.keys(positions).length === 0 && !this.#isWide
   }
 
-  /** Whether all changes were written. */
   get #isDrained(): boolean {
     if (this.#flushing !== undefined || !this.#isEmpty || this.#filter?.isDrained === false) {
       return false
@@ -181,30 +172,30 @@ export class GroupChanges {
     const { content, reading } = this.#group
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- an index may have to be made first
-      const settled = await reading.settled()
-      const run = reading.run(settled)
+      const snapshot = await reading.snapshot()
+      const run = reading.run(snapshot)
       try {
-        const keys = content.matching(reading.followed(settled), run)
-        this.#listen(settled)
+        const keys = content.matching(reading.followed(snapshot), run)
+        this.#listen(snapshot)
         this.#reachPresent()
         return keys
       } catch (error) {
         if (!(error instanceof UnknownIndexError) || round === maxRounds) throw error
-        settled.missed(error)
+        snapshot.missed(error)
         // oxlint-disable-next-line no-await-in-loop -- as above
         await run.more()
       }
     }
   }
 
-  #listen(settled: ReadSnapshot): void {
+  #listen(snapshot: ReadSnapshot): void {
     const { reading, content, cache } = this.#group
-    this.#listeners = reading.readable(settled).map((at) => {
-      return { kind: at.kind, listener: reading.listen(settled, at) }
+    this.#listeners = reading.readable(snapshot).map((at) => {
+      return { kind: at.kind, listener: reading.listen(snapshot, at) }
     })
     const byType = new Map(this.#listeners.map(({ kind, listener }) => [kind.typeName, listener]))
     content.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
-    this.#filter?.listen(settled)
+    this.#filter?.listen(snapshot)
     const synced = cache?.onSynced(() => this.#kindSynced())
     if (synced !== undefined) this.#unsubscribe.push(synced)
   }
@@ -223,7 +214,7 @@ export class GroupChanges {
   async #follow(kind: Kind, listener: Listener): Promise<void> {
     const { leaving } = this.#group
     for await (const batch of listener.gathered(this.#pause)) {
-      this.#group.changed(kind, batch.changes)
+      this.#group.memberships.changed(kind, batch.changes)
       this.#take(kind.typeName, batch)
       // The changes of other kinds at the same time go into the same frame.
       if (this.#listeners.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
@@ -247,7 +238,6 @@ export class GroupChanges {
 
   readonly #failed = (error: unknown): void => this.#group.failed(error)
 
-  /** Gathers the rows that changes of a kind may affect. */
   #take(type: string, { changes, position }: ListenerBatch): void {
     const { plan, content } = this.#group
     const { dependencies } = content
@@ -304,7 +294,7 @@ export class GroupChanges {
       if (changes.length > 0 || page?.totalCount !== count || (isLast && isPageOpen)) {
         isPageOpen = page !== undefined
         count = page?.totalCount
-        const at = { reset: false, wasSynced: true, before, positions: reached, isAhead, page }
+        const at = { reset: false, before, positions: reached, isAhead, page }
         for (const frame of writer.frames(changes, at)) frames.push(frame)
         group.announce()
       }
@@ -327,10 +317,10 @@ export class GroupChanges {
   async #changedMatches(): Promise<readonly string[]> {
     await this.#group.enter()
     const { reading, content } = this.#group
-    const settled = await reading.settled()
+    const snapshot = await reading.snapshot()
     const startMs = performance.now()
     const changed = runLive(() =>
-      content.changedMatches(reading.followed(settled), reading.run(settled)),
+      content.changedMatches(reading.followed(snapshot), reading.run(snapshot)),
     )
     this.#filter?.decidedAll(startMs)
     return changed
@@ -362,8 +352,8 @@ export class GroupChanges {
     for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
       const chunk = keys.slice(start, start + maxFrameObjects)
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await this.#inTurn((settled, run) => {
-        const part = reading.followed(settled)
+      await this.#inTurn((snapshot, run) => {
+        const part = reading.followed(snapshot)
         const due = this.#due(chunk, affected, part, run)
         let changes: readonly SentChange[]
         try {
@@ -393,7 +383,7 @@ export class GroupChanges {
   }
 
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
-  async #inTurn(write: (settled: ReadSnapshot, run: GroupRun) => void): Promise<void> {
+  async #inTurn(write: (snapshot: ReadSnapshot, run: GroupRun) => void): Promise<void> {
     const { reading, leaving } = this.#group
     const decisions = reading.decisions()
     for (let round = 1; ; round += 1) {
@@ -401,10 +391,10 @@ export class GroupChanges {
       await this.#group.enter()
       if (leaving.aborted) return
       // oxlint-disable-next-line no-await-in-loop -- as above
-      const settled = await reading.settled()
-      const run = reading.run(settled, decisions, round > maxLackingRounds)
+      const snapshot = await reading.snapshot()
+      const run = reading.run(snapshot, decisions, round > maxLackingRounds)
       try {
-        runLive(() => write(settled, run))
+        runLive(() => write(snapshot, run))
         return
       } catch (error) {
         if (!(error instanceof LackingError)) throw error

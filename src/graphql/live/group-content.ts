@@ -32,8 +32,6 @@ export interface GroupContent {
   readonly dependencies: RowDependencies
   /** `undefined` for a list. */
   readonly page: PageState | undefined
-  /** The number of rows that were sent. */
-  readonly size: number
   /** An upper bound of its memory. */
   readonly bytes: number
   /** The keys of all matching objects. */
@@ -63,7 +61,6 @@ export function liveRead({ view, scope, cluster }: KindView, run: PlanRun): Live
   return { view, scope, budget: run.budget, related: run.related(cluster) }
 }
 
-/** Writes rows within one tick. */
 export interface RowTexts {
   readonly run: PlanRun
   /** The text of a row. `id` is the object's number in the store. */
@@ -103,22 +100,22 @@ export function rowErrors(run: PlanRun, unexpected: (error: GraphQLError) => voi
   return JSON.stringify(result.errors.map(withoutTransportDetails))
 }
 
-/** The memory of one dependency, about: an anchor, a row in its set, and the way back. */
+/** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
 const dependencyBytes = 300
 
 /**
- * Which rows are written from which other objects, to find the rows that a change of such an object affects. A relation to an
- * object that the row names is known by key, even if no such object exists yet; owned objects are known by their owner. Of any
- * other relation only the kinds are known that it reads: a change of those affects all rows.
+ * The objects that each row was written from. Finds the rows that a change of such an object affects. A row depends on
+ * an object that it names by the object's key, even if the object does not exist yet, and on owned objects by their
+ * owner. Of any other relation the class knows only the kinds: a change of one of these affects all rows.
  */
 export class RowDependencies {
   /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
   readonly #rowsOf = new Map<string, Map<string, Set<string>>>()
   readonly #ofRow = new Map<string, (readonly [type: string, anchor: string])[]>()
   readonly #wide = new Set<string>()
-  /** The types whose objects are looked at for their owners. */
+  /** The types on whose owned objects rows depend. */
   readonly #owned = new Set<string>()
-  /** By type: rows that were written while changes waited. A listener merges these, so an owner in between may be missed. */
+  /** By type: rows written while changes waited. A listener merges changes, which may hide an owner in between. */
   readonly #doubtful = new Map<string, Set<string>>()
   #size = 0
   #hasWaiting: (type: string) => boolean = () => false
@@ -128,12 +125,11 @@ export class RowDependencies {
     this.#hasWaiting = hasWaiting
   }
 
-  /** The memory that it takes, about. */
   get bytes(): number {
     return this.#size * dependencyBytes
   }
 
-  /** Forgets a row: it is about to be written anew, or is gone. */
+  /** Removes a row that is about to be rewritten, or was removed. */
   forget(row: string): void {
     const dependencies = this.#ofRow.get(row) ?? []
     this.#size -= dependencies.length
@@ -145,7 +141,7 @@ export class RowDependencies {
     this.#ofRow.delete(row)
   }
 
-  /** A relation has been followed for a row. */
+  /** Records a relation that was followed for a row. */
   add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
     const [only] = reads
     const isOne = isSaid && reads.length === 1
@@ -166,7 +162,7 @@ export class RowDependencies {
     return this.#wide.has(type)
   }
 
-  /** The rows that are written from an object as it was before a change, or as it is now. */
+  /** The rows that depend on an object as it was before a change, or as it is now. */
   affectedBy(type: string, change: Change): ReadonlySet<string> {
     const rowsOf = this.#rowsOf.get(type)
     if (rowsOf === undefined) return noRows
@@ -177,7 +173,7 @@ export class RowDependencies {
       for (const row of rowsOf.get(anchor) ?? noRows) all.add(row)
     }
     if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
-      // Its owners before the change are not known.
+      // The owners before the change are unknown.
       for (const anchor of rowsOf.keys()) if (isOfOwner(anchor)) add(anchor)
     } else {
       for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
@@ -187,7 +183,7 @@ export class RowDependencies {
     return all
   }
 
-  /** Takes the rows that have to be written anew when the listener of a type has changes. */
+  /** Takes the rows to rewrite with the next changes of a type. */
   takeDoubtful(type: string): Iterable<string> {
     const rows = this.#doubtful.get(type) ?? noRows
     this.#doubtful.delete(type)

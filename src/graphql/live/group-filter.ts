@@ -52,7 +52,6 @@ export class GroupFilter {
     return this.#leaving.signal.aborted
   }
 
-  /** Whether all changes have been taken. */
   get isDrained(): boolean {
     const isEmpty = !this.#isAll && Object.keys(this.#positions).length === 0
     return isEmpty && this.#listeners.every(({ isDrained }) => isDrained)
@@ -64,7 +63,6 @@ export class GroupFilter {
     return Object.keys(this.#positions).length > 0
   }
 
-  /** The positions of the followed stores. */
   get positions(): Readonly<Record<string, string>> {
     return Object.fromEntries(
       this.#filter.kinds.map(({ position, at }) => [
@@ -75,12 +73,12 @@ export class GroupFilter {
   }
 
   /** Call in the tick that first decides the rows. Throws if a kind cannot be read. */
-  listen(settled: Pick<ReadSnapshot, 'informer'>): void {
+  listen(snapshot: Pick<ReadSnapshot, 'informer'>): void {
     for (const at of [this.#list.at, ...this.#list.needs]) {
-      this.#views.set(at.kind.typeName, settled.informer(at, { watch: true }).store)
+      this.#views.set(at.kind.typeName, snapshot.informer(at, { watch: true }).store)
     }
     for (const { position, at } of this.#filter.kinds) {
-      const listener = settled.informer(at, { watch: true }).listen({
+      const listener = snapshot.informer(at, { watch: true }).listen({
         bufferLimit: maxWaitingChanges,
         overflow: 'reset',
         replay: false,

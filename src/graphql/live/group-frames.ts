@@ -5,7 +5,6 @@ import type { LiveLimits, NoRoomError } from './live-limits.ts'
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {
-  /** The number of changes in the frames. */
   readonly rows: number
   /** The number of the ring's frame that follows them. */
   readonly next: number
@@ -56,7 +55,6 @@ export class Backlog {
     return this.#problem
   }
 
-  /** A frame by number; `undefined` after the last one. */
   frame(number: number): Buffer | undefined {
     while (this.#written.length <= number && this.#unwritten !== undefined) {
       this.#write(this.#unwritten)
@@ -81,7 +79,6 @@ export class Backlog {
     if (this.#problem !== undefined) this.empty()
   }
 
-  /** Drops its frames. */
   empty(): void {
     this.#unwritten = undefined
     this.#written = []
@@ -93,10 +90,7 @@ export class Backlog {
 export interface FramedGroup {
   readonly content: Pick<GroupContent, 'all' | 'merged' | 'page'>
   readonly writer: FrameWriter
-  /** The positions of a member that has read every frame. */
-  readonly positions: Positions
-  /** Whether some rows were sent in a state newer than the positions. */
-  readonly isAhead: boolean
+  readonly changes: { readonly positions: Positions; readonly isAhead: boolean }
   /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
 }
@@ -140,7 +134,6 @@ export class GroupFrames {
     return this.#first
   }
 
-  /** The number of the next frame. */
   get next(): number {
     return this.#next
   }
@@ -157,7 +150,6 @@ export class GroupFrames {
     return bytesAhead(members, all)
   }
 
-  /** Adds a frame to the ring. */
   push(frame: WrittenFrame): void {
     const { maxFrames, maxBytes } = this.#limits
     if (this.#next - this.#first === maxFrames) this.#drop()
@@ -179,9 +171,10 @@ export class GroupFrames {
   snapshot(): Backlog {
     this.dropSnapshots()
     if (this.#snapshot !== undefined) return this.#snapshot
-    const { content, writer, positions, isAhead } = this.#group
+    const { content, writer, changes: written } = this.#group
+    const { positions, isAhead } = written
     const changes = content.all()
-    const at = { reset: true, wasSynced: false, before: {}, positions, isAhead, page: content.page }
+    const at = { reset: true, before: {}, positions, isAhead, page: content.page }
     const end = { rows: changes.length, next: this.#next, positions }
     const frames = writer.frames(changes, at)
     const snapshot = new Backlog(frames, end, () => this.#group.roomProblem())
@@ -228,7 +221,6 @@ export class GroupFrames {
     while (this.#first < needed) this.#drop()
   }
 
-  /** Drops all frames of the ring. */
   dropAll(): void {
     while (this.#first < this.#next) this.#drop()
     this.dropSnapshots()
@@ -265,7 +257,7 @@ export class GroupFrames {
     const { page } = content
     const merged = content.merged(changes)
     const isNothing = merged.length === 0 && page === undefined
-    const at = { reset: false, wasSynced: true, before, positions, isAhead, page }
+    const at = { reset: false, before, positions, isAhead, page }
     const frames = isNothing ? [].values() : writer.frames(merged, at)
     return new Backlog(frames, { rows: merged.length, next: this.#next, positions })
   }

@@ -72,12 +72,10 @@ export class GroupMember {
     return this.#backlog
   }
 
-  /** Whether the member may receive frames now. */
   get gate(): MemberGate {
     return this.#gate
   }
 
-  /** The number of object changes sent. */
   get rows(): number {
     return this.#rows
   }
@@ -92,7 +90,6 @@ export class GroupMember {
     return this.#backlog !== undefined || this.#next < this.#group.frames.next
   }
 
-  /** Sets a callback for when the member closes. */
   onLeft(left: () => void): void {
     this.#left = left
   }

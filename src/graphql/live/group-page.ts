@@ -20,7 +20,6 @@ import type { GroupRun } from './group-reading.ts'
 
 /** A row of a page as the members hold it. */
 interface PageRow extends RowText {
-  /** The `id` of the object. */
   readonly id: string
   readonly key: string
   readonly uid: string
@@ -53,10 +52,6 @@ export class GroupPage implements GroupContent {
 
   get page(): PageState {
     return { totalCount: this.#matching.size }
-  }
-
-  get size(): number {
-    return this.#sent.length
   }
 
   get bytes(): number {

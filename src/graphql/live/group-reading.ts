@@ -29,13 +29,15 @@ import {
   type MissingRead,
   type NameDecisions,
   ViewerDecisions,
+  type WantedGroup,
 } from './group-access.ts'
 
-export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
-  /** Whether rows may read objects of the followed kind outside the list. */
+export interface GroupReadingOptions extends Omit<
+  PlanRunOptions,
+  'parts' | 'budget' | 'followed' | 'variables'
+> {
+  readonly wanted: WantedGroup
   readonly leadsBack: boolean
-  readonly list: FollowedList
-  /** The access of all members. */
   readonly groupAccess: GroupAccess
   /** Whether members have viewers; members without viewers may see everything. */
   readonly isViewed: boolean
@@ -45,9 +47,6 @@ export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'bud
   readonly names: NameDecisions
   /** Leases of the kinds that the group reads. The group returns them at its end. */
   readonly prepared: KindLeases
-  /** Whether frames explain how their rows were read. */
-  readonly explains: boolean
-  /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
 }
 
@@ -72,6 +71,7 @@ export class GroupReading {
   /** Whether the written rows depend on which kinds are in memory. */
   looksAround = false
   readonly #options: GroupReadingOptions
+  readonly #list: FollowedList
   /** The objects of the followed kind that the listener reports; `undefined`: all. */
   readonly #route: ListenerRoute | undefined
   /** Indexes that {@link needs} is known to contain. */
@@ -81,14 +81,14 @@ export class GroupReading {
   constructor(options: GroupReadingOptions) {
     this.#options = options
     this.needs = options.groupAccess.visible
-    this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
+    this.#list = options.wanted.list
+    this.#route = options.leadsBack ? undefined : listenerRoute(this.#list.condition)
   }
 
   /** Whether the group follows all kinds that these positions name. */
   followsAll(positions: Positions): boolean {
-    const { list } = this.#options
     const own = this.needs.map(({ kind }) => kind.typeName)
-    const filtering = list.filter?.kinds.map(({ position }) => position) ?? []
+    const filtering = this.#list.filter?.kinds.map(({ position }) => position) ?? []
     const names = new Set([...own, ...filtering])
     return Object.keys(positions).every((name) => names.has(name))
   }
@@ -97,36 +97,35 @@ export class GroupReading {
    * A current snapshot. Rejects if the followed kind cannot be read. Errors of other kinds fail the fields that read
    * them.
    */
-  async settled(): Promise<ReadSnapshot> {
-    const { prepared, list } = this.#options
+  async snapshot(): Promise<ReadSnapshot> {
+    const { prepared } = this.#options
     for (let round = 1; ; round += 1) {
-      const settled = prepared.settle()
+      const snapshot = prepared.settle()
       try {
-        settled.part(list.at)
-        return settled
+        snapshot.part(this.#list.at)
+        return snapshot
       } catch (error) {
-        if (settled.needed.length === 0 || round === maxRounds) throw error
+        if (snapshot.needed.length === 0 || round === maxRounds) throw error
         // oxlint-disable-next-line no-await-in-loop -- one round after the other
-        await prepared.prepare(settled.needed)
+        await prepared.prepare(snapshot.needed)
       }
     }
   }
 
-  /** The snapshot of this tick. */
   now(): ReadSnapshot {
     return this.#options.prepared.settle()
   }
 
   /** The followed kind, as the members see it. */
-  followed(settled: ReadSnapshot = this.now()): KindView {
-    return this.#options.groupAccess.followed(settled)
+  followed(snapshot: ReadSnapshot = this.now()): KindView {
+    return this.#options.groupAccess.followed(snapshot)
   }
 
   /** The kinds that can be read in this tick. */
-  readable(settled: ReadSnapshot = this.now()): readonly ClusterKind[] {
+  readable(snapshot: ReadSnapshot = this.now()): readonly ClusterKind[] {
     return this.needs.filter((at) => {
       try {
-        settled.part(at)
+        snapshot.part(at)
         return true
       } catch (error) {
         if (error instanceof ClientError) return false
@@ -137,36 +136,35 @@ export class GroupReading {
 
   /** The positions of the readable stores. */
   positions(): Positions {
-    const settled = this.now()
-    const own = this.readable(settled).map((at) => {
-      return [at.kind.typeName, settled.part(at).view.resourceVersion] as const
+    const snapshot = this.now()
+    const own = this.readable(snapshot).map((at) => {
+      return [at.kind.typeName, snapshot.part(at).view.resourceVersion] as const
     })
     return Object.fromEntries(own)
   }
 
-  /** The recent changes of a kind. */
   history(at: ClusterKind): ResourceHistory {
     return this.now().history(at)
   }
 
   /** Whether objects of the followed kind with some of these keys may have changed since a position. */
   haveChanged(keys: readonly string[], position: ResourceVersion): boolean {
-    const settled = this.now()
-    if (this.followed(settled).view.resourceVersion === position) return false
-    const changes = settled.history(this.#options.list.at).since(position)
+    const snapshot = this.now()
+    if (this.followed(snapshot).view.resourceVersion === position) return false
+    const changes = snapshot.history(this.#list.at).since(position)
     const changed = changes && new Set(changes.map(({ key }) => key))
     return changed === undefined || keys.some((key) => changed.has(key))
   }
 
   /** Resolves when the histories reach back to the positions, or as far as they can. Never rejects. */
-  async reach(settled: ReadSnapshot, positions: Positions): Promise<void> {
-    const own = this.readable(settled).map((at) => ({ position: at.kind.typeName, at }))
-    const all = [...own, ...(this.#options.list.filter?.kinds ?? [])]
+  async reach(snapshot: ReadSnapshot, positions: Positions): Promise<void> {
+    const own = this.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
+    const all = [...own, ...(this.#list.filter?.kinds ?? [])]
     await Promise.all(
       all.map(async ({ position, at }) => {
         const version = positions[position]
         if (version === undefined) return
-        await settled.history(at).reach(resourceVersion(version))
+        await snapshot.history(at).reach(resourceVersion(version))
       }),
     )
   }
@@ -176,9 +174,9 @@ export class GroupReading {
    * each object. Frames show the store's state when they are written, which may be ahead of the changes taken from the
    * listener.
    */
-  listen(settled: ReadSnapshot, at: ClusterKind): Listener {
-    const route = at.kind === this.#options.list.at.kind ? this.#route : undefined
-    return settled.informer(at).listen({
+  listen(snapshot: ReadSnapshot, at: ClusterKind): Listener {
+    const route = at.kind === this.#list.at.kind ? this.#route : undefined
+    return snapshot.informer(at).listen({
       bufferLimit: 0,
       overflow: 'coalesce',
       replay: false,
@@ -192,13 +190,14 @@ export class GroupReading {
    * indexes and permissions.
    */
   run(
-    settled: ReadSnapshot,
+    snapshot: ReadSnapshot,
     decisions: ViewerDecisions | undefined = this.decisions(),
     isLast = false,
   ): GroupRun {
-    const { served, limits, variables, fragments, unexpected, explains, prepared } = this.#options
+    const { served, limits, fragments, unexpected, wanted, prepared } = this.#options
+    const { variables, explains } = wanted
     const work = plannedWork(limits.work)
-    const parts = new GroupParts(this.#options, this, settled, decisions, isLast)
+    const parts = new GroupParts(this.#options, this, snapshot, decisions, isLast)
     return {
       served,
       limits,
@@ -208,11 +207,11 @@ export class GroupReading {
       budget: explains ? new ReportingBudget(work, this.#report) : new WorkBudget(work),
       parts,
       followed: (relation) => {
-        if (this.#leadsBack(relation)) parts.note({ form: 'own', at: this.#options.list.at })
+        if (this.#leadsBack(relation)) parts.note({ form: 'own', at: this.#list.at })
       },
       check: () => parts.check(),
       more: async () => {
-        await prepared.makeIndexes(settled.neededIndexes)
+        await prepared.makeIndexes(snapshot.neededIndexes)
         await decisions?.ask()
       },
     }
@@ -221,7 +220,7 @@ export class GroupReading {
   /** Whether a relation leads to objects of the followed kind that the listener does not report. */
   #leadsBack({ reads, condition, isSaid }: FollowedRelation): boolean {
     const route = this.#route
-    if (route === undefined || !reads.includes(this.#options.list.at.kind)) return false
+    if (route === undefined || !reads.includes(this.#list.at.kind)) return false
     if (!isSaid || condition.form !== 'keys') return true
     return !condition.keys.every((key) =>
       'keys' in route
@@ -238,8 +237,8 @@ export class GroupReading {
 
   /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
   explanation(): string | undefined {
-    const { explains, served, onlyViewer: access } = this.#options
-    if (!explains) return undefined
+    const { wanted, served, onlyViewer: access } = this.#options
+    if (!wanted.explains) return undefined
     const report = this.#report
     this.#report = new ReadReport()
     return JSON.stringify(explain({ served, report, access, kinds: this.needs }))
@@ -264,7 +263,7 @@ class GroupParts implements ReadParts {
   readonly access: ViewerAccess | undefined
   readonly #options: GroupReadingOptions
   readonly #reading: GroupReading
-  readonly #settled: ReadSnapshot
+  readonly #snapshot: ReadSnapshot
   readonly #decisions: ViewerDecisions | undefined
   readonly #isLast: boolean
   readonly #missing = new Map<string, MissingRead>()
@@ -272,14 +271,14 @@ class GroupParts implements ReadParts {
   constructor(
     options: GroupReadingOptions,
     reading: GroupReading,
-    settled: ReadSnapshot,
+    snapshot: ReadSnapshot,
     decisions: ViewerDecisions | undefined,
     isLast: boolean,
   ) {
     this.access = options.onlyViewer
     this.#options = options
     this.#reading = reading
-    this.#settled = settled
+    this.#snapshot = snapshot
     this.#decisions = decisions
     this.#isLast = isLast
   }
@@ -293,7 +292,7 @@ class GroupParts implements ReadParts {
     this.#checkIndexes(at)
     const { groupAccess, names } = this.#options
     const { look } = this.#accessOf(at)
-    if (look.form === 'all') return this.#settled.part(at)
+    if (look.form === 'all') return this.#snapshot.part(at)
     const allows = (key: string): boolean => {
       if (isInScope(look, key)) return true
       const isAllowed = (this.#decisions ?? names).mayLook(at, key)
@@ -304,12 +303,12 @@ class GroupParts implements ReadParts {
     const isAny = keys.map((key) => allows(key)).includes(true)
     if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
     const byName = { identity: groupAccess.fingerprint, allows }
-    return { ...this.#settled.part(at), scope: look, byName }
+    return { ...this.#snapshot.part(at), scope: look, byName }
   }
 
   cachedPart(at: ClusterKind, reading: ListReading = {}): KindView | undefined {
     this.#reading.looksAround = true
-    if (this.#settled.cachedPart(at) === undefined) return undefined
+    if (this.#snapshot.cachedPart(at) === undefined) return undefined
     try {
       return unlessRefused(() => this.#listed(at, reading))
     } catch (error) {
@@ -325,7 +324,7 @@ class GroupParts implements ReadParts {
 
   get #isUnprepared(): boolean {
     if (this.#isLast) return false
-    return this.#decisions?.isLacking === true || this.#settled.neededIndexes.length > 0
+    return this.#decisions?.isLacking === true || this.#snapshot.neededIndexes.length > 0
   }
 
   /** See {@link GroupRun.check}. */
@@ -335,7 +334,7 @@ class GroupParts implements ReadParts {
   }
 
   missed(error: UnknownIndexError): void {
-    this.#settled.missed(error)
+    this.#snapshot.missed(error)
   }
 
   asks(cluster: string, question: AccessQuestion): void {
@@ -353,8 +352,8 @@ class GroupParts implements ReadParts {
   }
 
   dependsOnViewer(): void {
-    const { isViewed, list } = this.#options
-    if (isViewed && this.access === undefined) this.#miss({ form: 'viewer', at: list.at })
+    const { isViewed, wanted } = this.#options
+    if (isViewed && this.access === undefined) this.#miss({ form: 'viewer', at: wanted.list.at })
   }
 
   /** Notes a read that the group does not follow. */
@@ -377,21 +376,21 @@ class GroupParts implements ReadParts {
   }
 
   #listed(at: ClusterKind, { within }: ListReading): KindView {
-    const { list, within: reviewed } = this.#accessOf(at)
-    if (!('form' in list) && list.code !== 'FORBIDDEN') throw list
-    if (!('form' in list) || list.form !== 'all') {
+    const { scope, refusal, within: reviewed } = this.#accessOf(at)
+    if (refusal !== undefined && refusal.code !== 'FORBIDDEN') throw refusal
+    if (scope.form !== 'all') {
       const { namespaced } = at.kind.resource
       const wanted = namespaced ? within?.() : undefined
       if (reviewed !== undefined && namespaced) {
         const isReviewed = wanted?.every((namespace) => reviewed.includes(namespace)) ?? false
         if (!isReviewed) this.#miss({ form: 'place', at })
       }
-      if (!('form' in list)) throw list
+      if (refusal !== undefined) throw refusal
       const isHidden = (namespace: string): boolean =>
-        list.form === 'namespaces' && !list.namespaces.has(namespace)
+        scope.form === 'namespaces' && !scope.namespaces.has(namespace)
       if (wanted?.every(isHidden) === true) throw forbiddenList(at, false)
     }
-    return { ...this.#settled.part(at), scope: list }
+    return { ...this.#snapshot.part(at), scope }
   }
 }
 

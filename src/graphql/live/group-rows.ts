@@ -15,7 +15,6 @@ import {
 } from './group-content.ts'
 import type { GroupRun } from './group-reading.ts'
 
-/** An object as the members hold it. */
 interface SentObject extends RowText {
   readonly uid: string
   readonly objectId: string
@@ -67,7 +66,6 @@ export class GroupRows implements GroupContent {
     return mergedChanges(changes.filter((change) => 'type' in change))
   }
 
-  /** The row with a key, as it was sent. */
   sentOf(key: string): SentObject | undefined {
     return this.#sent.get(key)
   }

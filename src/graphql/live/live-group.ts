@@ -1,14 +1,13 @@
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
-import type { Change } from '../../informer/store/change.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
 import type { Kind } from '../model/kind.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { Positions, ResumePosition } from '../reads/resume-token.ts'
+import type { ResumePosition } from '../reads/resume-token.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { FramePlan } from './frame-writer.ts'
 import { FrameWriter } from './frame-writer.ts'
-import { type AccessRequest, type GroupAccess, MissingKindError } from './group-access.ts'
+import { type AccessRequest, type DiscoveredKinds, MissingKindError } from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import type { GroupContent } from './group-content.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
@@ -34,7 +33,6 @@ import {
   type MembershipGroup,
   type ViewerMembership,
 } from './viewer-membership.ts'
-import type { DiscoveredKinds, WantedGroup } from './group-access.ts'
 
 /** Members that leave a group together: the members of one viewer, or the members without a viewer. */
 export interface LeavingMembers {
@@ -56,14 +54,10 @@ export interface GroupOwner {
   ended(group: LiveGroup): void
 }
 
-export interface LiveGroupOptions extends Omit<
-  GroupReadingOptions,
-  'names' | 'leadsBack' | 'list' | 'variables' | 'explains'
-> {
+export interface LiveGroupOptions extends Omit<GroupReadingOptions, 'names' | 'leadsBack'> {
   /** The key among the groups: equal for subscribers who share a group. */
   readonly key: string
   readonly owner: GroupOwner
-  readonly wanted: WantedGroup
   /** The reads to review a viewer's access for. */
   readonly request: AccessRequest
   readonly discovered: DiscoveredKinds
@@ -79,16 +73,10 @@ export interface LiveGroupOptions extends Omit<
 export class LiveGroup
   implements ByteHolder, ChangingGroup, FramedGroup, MemberGroup, MembershipGroup
 {
-  readonly key: string
-  readonly wanted: WantedGroup
-  readonly subscription: OpenSubscription
+  readonly options: LiveGroupOptions
   readonly plan: FramePlan
   readonly list: FollowedList
   readonly cache: ClusterCache | undefined
-  readonly groupAccess: GroupAccess
-  readonly request: AccessRequest
-  readonly discovered: DiscoveredKinds
-  readonly onlyViewer: ViewerAccess | undefined
   readonly maxFrameObjects: number
   readonly coalesceMs: number
   readonly counts: LiveCounts
@@ -99,11 +87,10 @@ export class LiveGroup
   readonly reading: GroupReading
   readonly writer: FrameWriter
   readonly frames: GroupFrames
-  readonly #options: LiveGroupOptions
   readonly #owner: GroupOwner
-  readonly #changes: GroupChanges
+  readonly changes: GroupChanges
   readonly #members = new Set<GroupMember>()
-  readonly #memberships: GroupMemberships
+  readonly memberships: GroupMemberships
   readonly #notifier = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
   /** The kinds that objects refer to and the operation does not name. */
@@ -115,24 +102,17 @@ export class LiveGroup
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { wanted, groupAccess, limits, owner, served, onlyViewer, discovered } = options
-    const { plan, list, variables, explains } = wanted
+    const { wanted, groupAccess, limits, served, onlyViewer, discovered } = options
+    const { plan, list } = wanted
     const { cluster } = list.at
-    this.#options = options
-    this.#owner = owner
-    this.key = options.key
-    this.wanted = wanted
-    this.subscription = options.subscription
+    this.options = options
+    this.#owner = options.owner
     this.plan = plan
     this.list = list
     this.cache = served.clusters.get(cluster)
-    this.groupAccess = groupAccess
-    this.request = options.request
-    this.discovered = discovered
-    this.onlyViewer = onlyViewer
     this.maxFrameObjects = limits.maxFrameObjects
     this.coalesceMs = wanted.coalesceMs
-    this.counts = owner.counts
+    this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
     this.#further = new Set(discovered.further.map(({ kind }) => kind))
     const incarnation = this.cache?.incarnation ?? ''
@@ -141,15 +121,15 @@ export class LiveGroup
     const { page } = list
     this.content =
       page === undefined ? new GroupRows(plan, list.condition) : new GroupPage(plan, list, page)
-    this.#memberships = new GroupMemberships(this)
+    this.memberships = new GroupMemberships(this)
     const leadsBack = plan.leadsBack || discovered.leadsBack
-    const names = this.#memberships
-    const reading = new GroupReading({ ...options, list, variables, explains, leadsBack, names })
+    const names = this.memberships
+    const reading = new GroupReading({ ...options, leadsBack, names })
     this.reading = reading
     const explanation = (): string | undefined => reading.explanation()
     this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation })
     this.frames = new GroupFrames(this, options.live)
-    this.#changes = new GroupChanges(this)
+    this.changes = new GroupChanges(this)
   }
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
@@ -161,7 +141,7 @@ export class LiveGroup
   async #start(): Promise<void> {
     if (this.#end !== undefined) return
     try {
-      await this.#changes.start()
+      await this.changes.start()
     } catch (error) {
       if (error instanceof MissingKindError) this.#learn(error)
       this.end({ form: 'failed', errors: [error] })
@@ -171,27 +151,10 @@ export class LiveGroup
 
   /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
   #learn({ missing }: MissingKindError): void {
-    for (const one of missing) this.discovered.add(one, this.onlyViewer?.identity)
+    const { discovered, onlyViewer } = this.options
+    for (const one of missing) discovered.add(one, onlyViewer?.identity)
   }
 
-  /** The membership of a viewer. {@link dropMembership} ends a membership without members. */
-  membershipOf(access: ViewerAccess): ViewerMembership {
-    return this.#memberships.of(access)
-  }
-
-  dropMembership(membership: ViewerMembership): void {
-    this.#memberships.drop(membership)
-  }
-
-  get positions(): Positions {
-    return this.#changes.positions
-  }
-
-  get isAhead(): boolean {
-    return this.#changes.isAhead
-  }
-
-  /** The number of subscribers. */
   get members(): number {
     return this.#members.size
   }
@@ -227,7 +190,7 @@ export class LiveGroup
   }
 
   leave(member: GroupMember): void {
-    this.#memberships.leave(member)
+    this.memberships.leave(member)
     if (this.#members.delete(member)) this.#endIfEmpty()
   }
 
@@ -259,10 +222,6 @@ export class LiveGroup
     this.#hold()
   }
 
-  changed(kind: Kind, changes: readonly Change[]): void {
-    this.#memberships.changed(kind, changes)
-  }
-
   stopped(kind: Kind): void {
     // The operation does not name a further kind, so the subscription outlives that kind's informer.
     if (this.#further.has(kind)) this.outdated()
@@ -271,9 +230,9 @@ export class LiveGroup
 
   filterStopped(): void {
     try {
-      const settled = this.reading.now()
+      const snapshot = this.reading.now()
       // Throws if one of them has become unreadable.
-      for (const at of this.list.needs) settled.part(at)
+      for (const at of this.list.needs) snapshot.part(at)
       this.end({ form: 'complete' })
     } catch (error) {
       this.failed(error)
@@ -287,7 +246,7 @@ export class LiveGroup
   async rewrite(): Promise<void> {
     // Unread frames may contain data that the viewer may no longer see.
     const behind = [...this.#members].filter(({ isBehind }) => isBehind)
-    await this.#changes.rewrite()
+    await this.changes.rewrite()
     this.frames.renewSnapshot()
     for (const member of behind) if (!member.isClosed) member.beginAnew()
   }
@@ -298,18 +257,18 @@ export class LiveGroup
   }
 
   get users(): ReadonlySet<string> {
-    const { users } = this.#memberships
+    const { users } = this.memberships
     // The group has no members before it has written the rows.
     return users.size > 0 || this.#user === undefined ? users : new Set([this.#user])
   }
 
   /** The user that started the group; absent without viewers. */
   get #user(): string | undefined {
-    return this.wanted.viewer?.username
+    return this.options.wanted.viewer?.username
   }
 
   heldBytesFor(user: string): number {
-    return this.#sharedBytes / this.users.size + bytesAhead(this.#memberships.membersOf(user))
+    return this.#sharedBytes / this.users.size + bytesAhead(this.memberships.membersOf(user))
   }
 
   get #sharedBytes(): number {
@@ -337,9 +296,9 @@ export class LiveGroup
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
-    this.#changes.close()
-    this.#options.prepared[Symbol.dispose]()
-    this.#memberships.retire()
+    this.changes.close()
+    this.options.prepared[Symbol.dispose]()
+    this.memberships.retire()
     this.#owner.ended(this)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
@@ -359,7 +318,7 @@ export class LiveGroup
     this.#isLeft = true
     this.#leaving.abort()
     this.#owner.forget(this)
-    const withViewer = [...this.#memberships]
+    const withViewer = [...this.memberships]
     const others = new Set(this.#members)
     for (const { members } of withViewer) for (const member of members) others.delete(member)
     const all: readonly LeavingMembers[] = [...withViewer, { access: undefined, members: others }]

@@ -28,20 +28,16 @@ export interface LiveGroupsOptions {
   readonly limits: OperationLimits
   readonly live: LiveLimits
   readonly fragments: FragmentCache
-  /** The registry of open subscriptions. */
   readonly subscriptions: OpenSubscriptions
   readonly counts: LiveCounts
-  /** Receives errors that clients see masked. */
   readonly unexpected: GroupReadingOptions['unexpected']
 }
 
-/** Members that need a group. */
 interface Placing<T> {
   readonly wanted: WantedGroup
   readonly access: ViewerAccess | undefined
   /** The position of a member that resumes. */
   readonly resumeFrom?: ResumePosition | undefined
-  /** The group that the members leave. */
   readonly leaving?: LiveGroup
   /** Adds the members to the group. Called in a tick in which the group takes members. */
   readonly place: (
@@ -79,7 +75,6 @@ export class LiveGroups implements GroupOwner {
     this.held = new HeldBytes(options.live)
   }
 
-  /** Adds a member. Rejects with the error for the subscriber. */
   async join(joining: Joining): Promise<GroupMember> {
     const { served, plan, variables, viewer, asked } = joining
     const { limits, counts } = this.#options
@@ -107,7 +102,6 @@ export class LiveGroups implements GroupOwner {
     })
   }
 
-  /** The current state. */
   state(): LiveState {
     const groups = [...this.#groups.values()]
     return {
@@ -120,7 +114,7 @@ export class LiveGroups implements GroupOwner {
 
   async regroup(leaving: LiveGroup, { access, members }: LeavingMembers): Promise<void> {
     if (members.size === 0) return
-    const { wanted } = leaving
+    const { wanted } = leaving.options
     await this.#placed({
       wanted,
       access,
@@ -133,17 +127,18 @@ export class LiveGroups implements GroupOwner {
   }
 
   forget(group: LiveGroup): void {
-    if (this.#groups.get(group.key) === group) this.#groups.delete(group.key)
+    const { key } = group.options
+    if (this.#groups.get(key) === group) this.#groups.delete(key)
   }
 
   ended(group: LiveGroup): void {
-    this.#options.subscriptions.remove(group.subscription)
+    const { subscription, wanted, discovered } = group.options
+    this.#options.subscriptions.remove(subscription)
     this.held.release(group)
     this.forget(group)
-    this.#unused(group.wanted, group.discovered)
+    this.#unused(wanted, discovered)
   }
 
-  /** Finds the wanted group and adds the members to it. */
   async #placed<T>(placing: Placing<T>): Promise<T> {
     const { wanted } = placing
     // Keeps the discovered kinds for the next attempt, even if the group ends in between.
@@ -174,11 +169,11 @@ export class LiveGroups implements GroupOwner {
     const group = await this.#groupFor(wanted, access, discovered)
     if (group === leaving) {
       // The viewer's access equals the group's again. The membership reopens after its own check.
-      if (access !== undefined) group.membershipOf(access).recheck()
+      if (access !== undefined) group.memberships.of(access).recheck()
       return place(group, undefined, undefined)
     }
     const joined = group.expect()
-    const membership = access && group.membershipOf(access)
+    const membership = access && group.memberships.of(access)
     try {
       await group.start()
       const backlog = resumeFrom === undefined ? undefined : await resumed(group, resumeFrom)
@@ -191,7 +186,7 @@ export class LiveGroups implements GroupOwner {
       throw error
     } finally {
       joined()
-      if (membership !== undefined) group.dropMembership(membership)
+      if (membership !== undefined) group.memberships.drop(membership)
     }
   }
 

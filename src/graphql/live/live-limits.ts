@@ -4,7 +4,6 @@ import { ClientError } from '../errors/client-error.ts'
 export interface LiveLimits {
   /** The frames that a group keeps for members that have not read them. A member further behind starts again. */
   readonly maxFrames: number
-  /** The same in bytes. */
   readonly maxBytes: number
   /** The memory of all groups: rows, snapshots and unread frames. More is refused with `QUERY_TOO_COSTLY`. */
   readonly maxHeldBytes: number
@@ -12,7 +11,6 @@ export interface LiveLimits {
   readonly maxHeldBytesPerUser: number
 }
 
-/** Every default of {@link LiveLimits}. */
 export const defaultLiveLimits: LiveLimits = {
   maxFrames: 256,
   maxBytes: 8 << 20,
@@ -20,7 +18,6 @@ export const defaultLiveLimits: LiveLimits = {
   maxHeldBytesPerUser: 256 << 20,
 }
 
-/** The state of subscriptions. */
 export interface LiveState extends Readonly<LiveCounts> {
   readonly groups: number
   readonly members: number
@@ -42,7 +39,6 @@ export interface LiveCounts {
   notResumed: number
 }
 
-/** The memory of a group. */
 export interface ByteHolder {
   /** An upper bound of the memory that the group holds now: rows, and unread frames. */
   readonly heldBytes: number
@@ -74,7 +70,6 @@ export class HeldBytes {
     this.#limits = limits
   }
 
-  /** The memory of all groups. */
   get bytes(): number {
     this.#countAll()
     return this.#bytes
@@ -98,7 +93,6 @@ export class HeldBytes {
     return new NoRoomError(maxHeldBytesPerUser, true)
   }
 
-  /** Removes a group that is over. */
   release(group: ByteHolder): void {
     this.#bytes -= this.#ofGroup.get(group) ?? 0
     this.#ofGroup.delete(group)

@@ -17,7 +17,6 @@ export interface OpenSubscription {
   /** The schema at the start of the subscription, which it keeps reading. */
   readonly served: ServedSchema
   readonly document: DocumentNode
-  /** The kinds that the document names. */
   readonly kinds: readonly ClusterKind[]
   /** The `supportingKinds` of the subscription. */
   readonly supporting: (served: ServedSchema) => ReadonlyMap<string, string>
@@ -99,7 +98,6 @@ export class OpenSubscriptions {
   }
 }
 
-/** A kind as object references name it. */
 interface NamedKind {
   readonly group: string
   readonly kind: string

@@ -36,7 +36,6 @@ import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
-  /** The schema currently served. */
   readonly served: () => ServedSchema
   readonly limits: OperationLimits
   readonly documents: OperationDocuments
@@ -51,12 +50,10 @@ export interface SubscriptionOrigin {
   readonly beganMs?: number | undefined
 }
 
-/** A parsed and validated document, with the other parts of the request. */
 export interface SubscriptionRequest {
   readonly document: DocumentNode
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
-  /** Whether frames explain how their rows were read. */
   readonly explains?: boolean
 }
 
@@ -64,7 +61,6 @@ interface Refusal {
   readonly errors: readonly GraphQLError[]
 }
 
-/** A compiled operation. */
 interface KnownSubscription {
   readonly served: ServedSchema
   readonly plan: Plan<FramePlan>
@@ -140,7 +136,6 @@ export class PlannedSubscriptions {
     return stream
   }
 
-  /** The current state. */
   state(): LiveState {
     return this.#groups.state()
   }

@@ -32,17 +32,17 @@ export async function resumed(
   const { cluster, incarnation, list, access } = from
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access) return undefined
-  const settled = await reading.settled()
-  await reading.reach(settled, from.positions)
+  const snapshot = await reading.snapshot()
+  await reading.reach(snapshot, from.positions)
   if (!(await hasReached(group, from.positions))) return undefined
   // The rest runs in one tick.
-  const { positions, isAhead } = group
+  const { positions, isAhead } = group.changes
   const missed =
     content instanceof GroupRows ? missedOf(group, content, from) : missedOfPage(group, from)
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: from.positions, positions, isAhead, page }
-  const frames = writer.frames(missed, { reset: false, wasSynced: true, ...at })
+  const frames = writer.frames(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
 }
 
@@ -50,7 +50,7 @@ export async function resumed(
 async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean> {
   const { coalesceMs, leaving } = group
   const deadlineMs = performance.now() + 2 * coalesceMs + reachMs
-  while (!isReached(wanted, group.positions)) {
+  while (!isReached(wanted, group.changes.positions)) {
     if (leaving.aborted || performance.now() > deadlineMs) return false
     // oxlint-disable-next-line no-await-in-loop -- looks again and again
     await sleep(10, leaving)
@@ -138,7 +138,7 @@ interface ChangesSince {
 
 /** The changes of the kinds that the group reads since a position; `undefined` if unknown for the followed kind. */
 function changesSince(
-  { reading, onlyViewer }: LiveGroup,
+  { reading, options }: LiveGroup,
   { positions }: ResumePosition,
 ): ChangesSince | undefined {
   const readable = new Set(reading.readable())
@@ -150,7 +150,8 @@ function changesSince(
   if (changes === undefined) return undefined
   // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
   const mayHaveShownMore = reading.looksAround && !reading.followsAll(positions)
-  const isAnyRow = onlyViewer !== undefined || mayHaveShownMore || related.includes(undefined)
+  const isAnyRow =
+    options.onlyViewer !== undefined || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
 }
 
@@ -183,8 +184,10 @@ function affectedSince(
   const rows = new Set<string>()
   const { filter, at, needs } = list
   if (filter === undefined) return rows
-  const settled = reading.now()
-  const views = new Map([at, ...needs].map((need) => [need.kind.typeName, settled.part(need).view]))
+  const snapshot = reading.now()
+  const views = new Map(
+    [at, ...needs].map((need) => [need.kind.typeName, snapshot.part(need).view]),
+  )
   const viewOf = (type: string): StoreView => {
     const found = views.get(type)
     if (found === undefined) throw new TypeError(`${type} is not followed`)
@@ -193,7 +196,7 @@ function affectedSince(
   const budget = new WorkBudget()
   for (const { position: name, at: filtering } of filter.kinds) {
     const position = positions[name]
-    const history = settled.history(filtering)
+    const history = snapshot.history(filtering)
     const changes = position === undefined ? undefined : history.since(resourceVersion(position))
     if (changes === undefined) return undefined
     const keys = affectedRows(filter, filtering.kind.typeName, changes, viewOf, budget)

@@ -9,21 +9,22 @@ import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { FollowedList } from './followed-list.ts'
 import {
   type AccessRequest,
+  type DiscoveredKinds,
   type GroupAccess,
   type NameDecisions,
   resolveGroupAccess,
 } from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
-import type { DiscoveredKinds } from './group-access.ts'
 
-/** The parts of a group that memberships need. */
 export interface MembershipGroup {
   readonly list: FollowedList
-  readonly groupAccess: GroupAccess
-  readonly request: AccessRequest
-  readonly discovered: DiscoveredKinds
-  /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
-  readonly onlyViewer: ViewerAccess | undefined
+  readonly options: {
+    readonly groupAccess: GroupAccess
+    readonly request: AccessRequest
+    readonly discovered: DiscoveredKinds
+    /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
+    readonly onlyViewer: ViewerAccess | undefined
+  }
   /** Rewrites all rows after a change of the viewer's permissions. Rejects if that fails. */
   rewrite(): Promise<void>
   /** Moves the members of a viewer to another group. Rejects if no group can take them. */
@@ -39,7 +40,6 @@ const fewNames = 50
 /** The names that a group may withhold. Each costs two access reviews per viewer. */
 const maxWithheld = 500
 
-/** An object that the rows withhold. */
 interface WithheldName {
   readonly at: ClusterKind
   readonly key: string
@@ -57,8 +57,8 @@ export class ViewerMembership implements MemberGate {
   readonly #withheld: ReadonlyMap<string, WithheldName>
   readonly #leaving = new AbortController()
   readonly #unfollow: () => void
-  #untilMs = Number.NEGATIVE_INFINITY
-  #isSettled = false
+  /** The expiry of the latest review that found the viewer's access equal to the group's. */
+  #openUntilMs = Number.NEGATIVE_INFINITY
   #isStale = false
   /** Whether permissions may have changed since rows were written. */
   #hasChanged = false
@@ -83,14 +83,13 @@ export class ViewerMembership implements MemberGate {
     })
   }
 
-  /** Whether the latest review found the viewer's access equal to the group's, and has not expired. */
   get isOpen(): boolean {
-    return this.#isSettled && performance.now() < this.#untilMs
+    return performance.now() < this.#openUntilMs
   }
 
   /** Holds frames back until a new review of the viewer's access is done. */
   recheck(): void {
-    this.#isSettled = false
+    this.#openUntilMs = Number.NEGATIVE_INFINITY
     this.#isStale = true
     clearTimeout(this.#timer)
     if (this.#leaving.signal.aborted) return
@@ -106,7 +105,6 @@ export class ViewerMembership implements MemberGate {
     await withDeadline('what a viewer may see', checked, deadlineMs).catch(() => {})
   }
 
-  /** Reviews names that the group has newly withheld. */
   askMore(): void {
     if (!this.isOpen) return
     void this.#seesWithheld().then(
@@ -128,7 +126,7 @@ export class ViewerMembership implements MemberGate {
   /** Ends the membership: it has no more members. */
   close(): void {
     this.#leaving.abort()
-    this.#isSettled = false
+    this.#openUntilMs = Number.NEGATIVE_INFINITY
     clearTimeout(this.#timer)
     this.#unfollow()
   }
@@ -157,38 +155,36 @@ export class ViewerMembership implements MemberGate {
 
   async #checkOnce(): Promise<void> {
     const group = this.#group
-    const groupAccess = await resolveGroupAccess(this.access, group.request)
+    const { request, groupAccess: shared, onlyViewer } = group.options
+    const groupAccess = await resolveGroupAccess(this.access, request)
     if (this.#isStale || this.#leaving.signal.aborted) return
-    const isOther = groupAccess.fingerprint !== group.groupAccess.fingerprint
+    const isOther = groupAccess.fingerprint !== shared.fingerprint
     if (isOther || (await this.#seesWithheld())) {
       if (this.members.size > 0) await group.regroup(this)
       return
     }
     if (this.#isStale) return
-    const isAlone = group.onlyViewer !== undefined
+    const isAlone = onlyViewer !== undefined
     if (isAlone && this.#hasChanged) {
       this.#hasChanged = false
       await group.rewrite()
       if (this.#isStale) return
     }
     const longestMs = isAlone ? this.access.longestMs(this.#cluster) : Infinity
-    const untilMs = Math.min(groupAccess.untilMs, performance.now() + longestMs)
-    this.#untilMs = Math.max(untilMs, performance.now() + minHoldsMs)
-    this.#isSettled = true
-    this.#expire()
+    const now = performance.now()
+    this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
+    this.#recheckAfter(this.#openUntilMs - now)
     for (const member of this.members) member.announce()
   }
 
-  /** Schedules a new review for when the answers expire. */
-  #expire(): void {
-    const restMs = this.#untilMs - performance.now()
+  #recheckAfter(delayMs: number): void {
     clearTimeout(this.#timer)
-    if (restMs === Number.POSITIVE_INFINITY) return
+    if (delayMs === Number.POSITIVE_INFINITY) return
     this.#timer = setTimeout(() => {
       this.#refused.clear()
       this.#hasChanged = true
       this.recheck()
-    }, restMs)
+    }, delayMs)
     this.#timer.unref()
   }
 
@@ -204,7 +200,7 @@ export class ViewerMembership implements MemberGate {
       )
       const kinds = seen.filter((kind) => kind !== undefined)
       if (kinds.length > 0) {
-        this.#group.discovered.nameKinds(this.access.identity, kinds)
+        this.#group.options.discovered.nameKinds(this.access.identity, kinds)
         return true
       }
       for (const [name] of further) this.#refused.add(name)
@@ -234,7 +230,6 @@ export class GroupMemberships implements NameDecisions {
     this.#group = group
   }
 
-  /** The membership of a viewer, created if there is none. */
   of(access: ViewerAccess): ViewerMembership {
     let membership = this.#memberships.get(access.identity)
     if (membership === undefined) {
@@ -258,12 +253,10 @@ export class GroupMemberships implements NameDecisions {
     return this.#memberships.values()
   }
 
-  /** The names of the users that have memberships. */
   get users(): ReadonlySet<string> {
     return this.#users
   }
 
-  /** The members of a user. */
   *membersOf(user: string): Generator<GroupMember, void> {
     for (const { access, members } of this.#memberships.values()) {
       if (access.viewer.username === user) yield* members
@@ -290,7 +283,7 @@ export class GroupMemberships implements NameDecisions {
 
   /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
   changed(kind: Kind, changes: readonly Change[]): void {
-    if (this.#memberships.size === 0 || !this.#group.groupAccess.isPlaceBound(kind)) return
+    if (this.#memberships.size === 0 || !this.#group.options.groupAccess.isPlaceBound(kind)) return
     let namespaces = this.#namespaces.get(kind)
     if (namespaces === undefined) this.#namespaces.set(kind, (namespaces = new Set()))
     const known = namespaces.size
@@ -301,7 +294,6 @@ export class GroupMemberships implements NameDecisions {
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
-  /** The group is over. */
   retire(): void {
     for (const membership of this.#memberships.values()) membership.retire()
   }
