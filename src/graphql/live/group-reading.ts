@@ -1,10 +1,9 @@
 import type { GraphQLError } from 'graphql'
 import type { AccessQuestion } from '../../access/access-question.ts'
-import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import type { Listener, ListenerRoute } from '../../informer/delivery/listener.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
 import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
@@ -85,14 +84,6 @@ export class GroupReading {
     this.#route = options.leadsBack ? undefined : listenerRoute(this.#list.condition)
   }
 
-  /** Whether the group follows all kinds that these positions name. */
-  followsAll(positions: Positions): boolean {
-    const own = this.needs.map(({ kind }) => kind.typeName)
-    const filtering = this.#list.filter?.kinds.map(({ position }) => position) ?? []
-    const names = new Set([...own, ...filtering])
-    return Object.keys(positions).every((name) => names.has(name))
-  }
-
   /**
    * A current snapshot. Rejects if the followed kind cannot be read. Errors of other kinds fail the fields that read
    * them.
@@ -143,10 +134,6 @@ export class GroupReading {
     return Object.fromEntries(own)
   }
 
-  history(at: ClusterKind): ResourceHistory {
-    return this.now().history(at)
-  }
-
   /** Whether objects of the followed kind with some of these keys may have changed since a position. */
   haveChanged(keys: readonly string[], position: ResourceVersion): boolean {
     const snapshot = this.now()
@@ -154,19 +141,6 @@ export class GroupReading {
     const changes = snapshot.history(this.#list.at).since(position)
     const changed = changes && new Set(changes.map(({ key }) => key))
     return changed === undefined || keys.some((key) => changed.has(key))
-  }
-
-  /** Resolves when the histories reach back to the positions, or as far as they can. Never rejects. */
-  async reach(snapshot: ReadSnapshot, positions: Positions): Promise<void> {
-    const own = this.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
-    const all = [...own, ...(this.#list.filter?.kinds ?? [])]
-    await Promise.all(
-      all.map(async ({ position, at }) => {
-        const version = positions[position]
-        if (version === undefined) return
-        await snapshot.history(at).reach(resourceVersion(version))
-      }),
-    )
   }
 
   /**

@@ -87,14 +87,12 @@ export class LiveGroup
   readonly reading: GroupReading
   readonly writer: FrameWriter
   readonly frames: GroupFrames
-  readonly #owner: GroupOwner
   readonly changes: GroupChanges
-  readonly #members = new Set<GroupMember>()
   readonly memberships: GroupMemberships
+  readonly #owner: GroupOwner
+  readonly #members = new Set<GroupMember>()
   readonly #notifier = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
-  /** The kinds that objects refer to and the operation does not name. */
-  readonly #further: ReadonlySet<Kind>
   #started: Promise<void> | undefined
   #expected = 0
   #end: StreamEnd | undefined
@@ -114,7 +112,6 @@ export class LiveGroup
     this.coalesceMs = wanted.coalesceMs
     this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
-    this.#further = new Set(discovered.further.map(({ kind }) => kind))
     const incarnation = this.cache?.incarnation ?? ''
     const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
     this.token = { cluster, incarnation, list: list.list, access }
@@ -123,8 +120,7 @@ export class LiveGroup
       page === undefined ? new GroupRows(plan, list.condition) : new GroupPage(plan, list, page)
     this.memberships = new GroupMemberships(this)
     const leadsBack = plan.leadsBack || discovered.leadsBack
-    const names = this.memberships
-    const reading = new GroupReading({ ...options, leadsBack, names })
+    const reading = new GroupReading({ ...options, leadsBack, names: this.memberships })
     this.reading = reading
     const explanation = (): string | undefined => reading.explanation()
     this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation })
@@ -223,9 +219,10 @@ export class LiveGroup
   }
 
   stopped(kind: Kind): void {
-    // The operation does not name a further kind, so the subscription outlives that kind's informer.
-    if (this.#further.has(kind)) this.outdated()
-    else this.end({ form: 'complete' })
+    const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
+    if (isNamed) this.end({ form: 'complete' })
+    // The operation does not name the kind, so the subscription outlives the kind's informer.
+    else this.outdated()
   }
 
   filterStopped(): void {

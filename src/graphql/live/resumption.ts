@@ -33,7 +33,15 @@ export async function resumed(
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access) return undefined
   const snapshot = await reading.snapshot()
-  await reading.reach(snapshot, from.positions)
+  // The histories reach back to the positions, or as far as they can.
+  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
+  const followed = [...ofRows, ...(group.list.filter?.kinds ?? [])]
+  await Promise.all(
+    followed.map(async ({ position, at }) => {
+      const version = from.positions[position]
+      if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
+    }),
+  )
   if (!(await hasReached(group, from.positions))) return undefined
   // The rest runs in one tick.
   const { positions, isAhead } = group.changes
@@ -138,18 +146,24 @@ interface ChangesSince {
 
 /** The changes of the kinds that the group reads since a position; `undefined` if unknown for the followed kind. */
 function changesSince(
-  { reading, options }: LiveGroup,
+  { reading, list, options }: LiveGroup,
   { positions }: ResumePosition,
 ): ChangesSince | undefined {
-  const readable = new Set(reading.readable())
+  const snapshot = reading.now()
+  const readable = new Set(reading.readable(snapshot))
   const [changes, ...related] = reading.needs.map((at) => {
     const position = positions[at.kind.typeName]
     if (position === undefined || !readable.has(at)) return undefined
-    return reading.history(at).since(resourceVersion(position))
+    return snapshot.history(at).since(resourceVersion(position))
   })
   if (changes === undefined) return undefined
   // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
-  const mayHaveShownMore = reading.looksAround && !reading.followsAll(positions)
+  const names = new Set([
+    ...reading.needs.map(({ kind }) => kind.typeName),
+    ...(list.filter?.kinds ?? []).map(({ position }) => position),
+  ])
+  const mayHaveShownMore =
+    reading.looksAround && Object.keys(positions).some((name) => !names.has(name))
   const isAnyRow =
     options.onlyViewer !== undefined || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
