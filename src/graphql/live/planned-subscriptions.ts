@@ -108,9 +108,6 @@ export class PlannedSubscriptions {
     const { document, operationName } = request
     const validated = this.#validated(served, request)
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
-    const closeLate = (late: MemberStream | Refusal): void => {
-      if ('take' in late) late.close()
-    }
     const answer =
       'schema' in validated
         ? await inTime(this.#joined(served, request, validated, viewer), deadline, closeLate)
@@ -210,6 +207,10 @@ export class PlannedSubscriptions {
     }
     return known
   }
+}
+
+function closeLate(late: MemberStream | Refusal): void {
+  if ('take' in late) late.close()
 }
 
 function followable(error: unknown): unknown {
