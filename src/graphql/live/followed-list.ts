@@ -81,14 +81,8 @@ function listToFollow(
 ): FollowedList {
   const at = { cluster: clusterNamed(served, args.cluster), kind }
   const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
-  const identity = {
-    list: `${at.cluster}/${kind.listField}`,
-    ids,
-    namespace,
-    namespaces,
-    labelSelector,
-    where: args.where ?? null,
-  }
+  const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
+  const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
   const { related } = served.relations.whereFields(kind)
   const filtered = compileListCondition(args, kind.indexes, related)
   const condition = allOf([idsCondition(args.ids, at), filtered])
@@ -101,11 +95,8 @@ function listToFollow(
   })
   const needs = conditionNeeds(served, at, condition).map((need) => ({ cluster, ...need }))
   const kinds = needs
-    .filter((need) => affected.types.includes(need.kind.typeName))
-    .map((need) => ({
-      at: { cluster, kind: need.kind },
-      position: `where:${need.kind.typeName}`,
-    }))
+    .map((need) => ({ at: { cluster, kind: need.kind }, position: `where:${need.kind.typeName}` }))
+    .filter(({ at: of }) => affected.types.includes(of.kind.typeName))
   return { ...followed, needs, filter: { affected, kinds } }
 }
 

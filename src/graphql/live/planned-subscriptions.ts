@@ -27,7 +27,7 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { operationKinds, supportingKinds } from '../reads/operation-kinds.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
 import { compileFrames, type FramePlan } from './frame-writer.ts'
@@ -37,7 +37,6 @@ import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
-  readonly limits: OperationLimits
   readonly documents: OperationDocuments
   /** Receives a report for each started or refused subscription, and for its end. */
   readonly observer?: OperationObserver | undefined
@@ -304,7 +303,7 @@ export interface PlannedOperations {
   /** The frames of a subscription, or its errors. Never rejects. */
   subscribe(
     request: QueryRequest,
-    origin: { readonly viewer?: Viewer | undefined },
+    origin: Pick<SubscriptionOrigin, 'viewer'>,
   ): Promise<MemberStream>
   /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
