@@ -11,8 +11,8 @@ import {
   liveResults,
   type PlannedOperations,
   plannedOperations,
-} from '../graphql/live/planned-operations.ts'
-import { PlannedSubscriptions } from '../graphql/live/planned-subscriptions.ts'
+  PlannedSubscriptions,
+} from '../graphql/live/planned-subscriptions.ts'
 import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'

@@ -39,28 +39,26 @@ export function removalCause(
   return id === undefined || view.uidOf(id) !== uid ? 'gone' : 'unmatched'
 }
 
-export interface LiveSetOptions {
-  readonly condition: Condition
+/** What one call reads, within one tick. */
+export interface LiveRead {
+  readonly view: StoreView
   readonly scope: Scope
-  /** The stores for conditions on related objects; called for each read. */
-  readonly related?: () => RelatedStores
+  readonly budget: WorkBudget
+  /** The stores that conditions on related objects read. */
+  readonly related?: RelatedStores
 }
 
 /**
  * The objects that a subscriber holds: those that matched and were visible when the last changes were sent. Given the
  * keys that changed, it computes what to send, so that a fold of all changes equals a fresh list. It keeps a key and a
- * UID per object, both shared with the store.
+ * UID per object, both shared with the store. Reading throws `QueryTooCostlyError`.
  */
 export class LiveSet {
   readonly #condition: Condition
-  readonly #related: LiveSetOptions['related']
-  #scope: Scope
   readonly #uidByKey = new Map<string, string>()
 
-  constructor(options: LiveSetOptions) {
-    this.#condition = options.condition
-    this.#related = options.related
-    this.#scope = options.scope
+  constructor(condition: Condition) {
+    this.#condition = condition
   }
 
   /** The number of objects that the subscriber holds. */
@@ -69,60 +67,41 @@ export class LiveSet {
   }
 
   /**
-   * Starts again after a `reset`: all matching objects are ADDED. Throws as {@link matching} does; then nothing is
-   * held.
+   * The keys for a subscriber that holds nothing. {@link due} checks each of them again when it is sent. Examines the
+   * whole store if no index narrows the condition.
    */
-  reset(view: StoreView, budget: WorkBudget): LiveChange[] {
-    this.#uidByKey.clear()
-    return this.changes(view, this.matching(view, budget), budget)
-  }
-
-  /**
-   * The keys for a subscriber that holds nothing. {@link changes} checks each of them again when it is sent. Examines
-   * the whole store if no index narrows the condition. Throws `QueryTooCostlyError`.
-   */
-  matching(view: StoreView, budget: WorkBudget): string[] {
-    const set = this.#bind(view, budget)
+  matching(read: LiveRead): string[] {
+    const set = this.#bind(read)
     const keys: string[] = []
-    for (const id of this.#examined(view, set, budget)) {
-      if (set.has(id)) keys.push(view.keyOf(id))
-    }
+    for (const id of this.#examined(read, set)) if (set.has(id)) keys.push(read.view.keyOf(id))
     return keys
   }
 
   /**
-   * What to send for keys that were added, modified or deleted; each key once. An object that was recreated under its
-   * key is DELETED, then ADDED. Throws `QueryTooCostlyError`.
+   * What to send for keys that were added, modified or deleted; each key once. It is due until {@link sent} is called.
+   * An object that was recreated under its key is DELETED, then ADDED.
    */
-  changes(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
-    const changes = this.due(view, keys, budget)
-    this.sent(changes)
-    return changes
-  }
-
-  /** The same, before it is sent: it is due until {@link sent} is called. */
-  due(view: StoreView, keys: Iterable<string>, budget: WorkBudget): LiveChange[] {
-    const set = this.#bind(view, budget)
+  due(read: LiveRead, keys: Iterable<string>): LiveChange[] {
+    const { view, budget } = read
+    const set = this.#bind(read)
     const changes: LiveChange[] = []
     for (const key of keys) {
       budget.spend('examined', 1)
       const id = view.idOf(key)
       const held = this.#uidByKey.get(key)
       if (id === undefined || !set.has(id)) {
-        if (held !== undefined) changes.push(this.#removal(view, key, held))
+        if (held === undefined) continue
+        const cause = removalCause(read, { key, uid: held })
+        changes.push({ type: 'DELETED', key, uid: held, cause })
         continue
       }
       const uid = view.uidOf(id)
-      if (held === undefined) {
-        changes.push({ type: 'ADDED', key, uid, id })
-        continue
-      }
       if (uid === held) {
         changes.push({ type: 'MODIFIED', key, uid, id })
         continue
       }
-      const gone = { type: 'DELETED', key, uid: held, cause: 'gone' } as const
-      changes.push(gone, { type: 'ADDED', key, uid, id })
+      if (held !== undefined) changes.push({ type: 'DELETED', key, uid: held, cause: 'gone' })
+      changes.push({ type: 'ADDED', key, uid, id })
     }
     return changes
   }
@@ -135,66 +114,42 @@ export class LiveSet {
     }
   }
 
-  /** What to send after the viewer's access has changed. Objects that stay are not mentioned. */
-  rescope(view: StoreView, scope: Scope, budget: WorkBudget): LiveChange[] {
-    return this.changes(view, this.affectedBy(view, scope, budget), budget)
-  }
-
   /**
-   * Replaces the viewer's Scope. Returns the keys that it affects, those no longer visible first; {@link changes}
-   * computes what to send for them. Examines all held and all visible objects.
+   * Those of `keys` whose match has changed. Without `keys`: of all objects, held but not matching first, then matching
+   * but not held. That examines both.
    */
-  affectedBy(view: StoreView, scope: Scope, budget: WorkBudget): string[] {
-    this.#scope = scope
-    return this.changedMatches(view, budget)
-  }
-
-  /**
-   * The keys of all objects whose match has changed: held but not matching first, then matching but not held. Examines
-   * both.
-   */
-  changedMatches(view: StoreView, budget: WorkBudget): string[] {
-    const set = this.#bind(view, budget)
-    budget.spend('examined', this.size)
-    const affected: string[] = []
-    for (const key of this.#uidByKey.keys()) {
+  changedMatches(read: LiveRead, keys?: Iterable<string>): string[] {
+    const { view, budget } = read
+    const set = this.#bind(read)
+    const changed: string[] = []
+    const isMatch = (key: string): boolean => {
       const id = view.idOf(key)
-      if (id === undefined || !set.has(id)) affected.push(key)
+      return id !== undefined && set.has(id)
     }
-    for (const id of this.#examined(view, set, budget)) {
+    if (keys !== undefined) {
+      for (const key of keys) {
+        budget.spend('examined', 1)
+        if (isMatch(key) !== this.#uidByKey.has(key)) changed.push(key)
+      }
+      return changed
+    }
+    budget.spend('examined', this.size)
+    for (const key of this.#uidByKey.keys()) if (!isMatch(key)) changed.push(key)
+    for (const id of this.#examined(read, set)) {
       if (!set.has(id)) continue
       const key = view.keyOf(id)
-      if (!this.#uidByKey.has(key)) affected.push(key)
-    }
-    return affected
-  }
-
-  /** Those of `keys` whose match has changed. */
-  changedMatchesOf(keys: Iterable<string>, view: StoreView, budget: WorkBudget): string[] {
-    const set = this.#bind(view, budget)
-    const changed: string[] = []
-    for (const key of keys) {
-      budget.spend('examined', 1)
-      const id = view.idOf(key)
-      const isMatch = id !== undefined && set.has(id)
-      if (isMatch !== this.#uidByKey.has(key)) changed.push(key)
+      if (!this.#uidByKey.has(key)) changed.push(key)
     }
     return changed
   }
 
-  #bind(view: StoreView, budget: WorkBudget): IdSet {
-    const condition = allOf([this.#condition, scopeCondition(this.#scope)])
-    return bindCondition(condition, view, budget, this.#related?.())
+  #bind({ view, scope, budget, related }: LiveRead): IdSet {
+    return bindCondition(allOf([this.#condition, scopeCondition(scope)]), view, budget, related)
   }
 
-  #examined(view: StoreView, set: IdSet, budget: WorkBudget): Iterable<ObjectId> {
+  #examined({ view, budget }: LiveRead, set: IdSet): Iterable<ObjectId> {
     const candidates = set.candidates(view.size)
     budget.spend('examined', candidates?.size ?? view.size)
     return candidates?.ids() ?? view.ids()
-  }
-
-  #removal(view: StoreView, key: string, uid: string): LiveChange {
-    const cause = removalCause({ view, scope: this.#scope }, { key, uid })
-    return { type: 'DELETED', key, uid, cause }
   }
 }

@@ -1,15 +1,14 @@
 // Imports internals: changes are folded at every step of the store, which no subscriber sees one by one.
 import { type StoreView, type Unstructured, objectKey } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
-import { everything } from '../../src/query/condition/condition.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { compileListCondition } from '../../src/query/condition/list-condition.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
-import { type LiveChange, LiveSet } from '../../src/query/live-set.ts'
+import { type LiveChange, type LiveRead, LiveSet } from '../../src/query/live-set.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { matchesScope, matchesWhere, podIndexes, RandomPods } from '../query/random-pods.ts'
-import { byCodeUnits, keysOf, objectOf, resourceOf, storeOf } from './stores.ts'
+import { byCodeUnits, objectOf, resourceOf, storeOf } from './stores.ts'
 
 /** What a client holds: the text of each object by UID. Applying a change that does not fit what is held throws. */
 class Fold {
@@ -24,6 +23,19 @@ class Fold {
       else this.held.set(change.uid, JSON.stringify(view.object(change.id)))
     }
   }
+}
+
+const readOf = (view: StoreView, scope: Scope = unrestricted): LiveRead => ({
+  view,
+  scope,
+  budget: new WorkBudget(),
+})
+
+/** What is sent for keys; after that the subscriber holds it. */
+function sentOf(live: LiveSet, read: LiveRead, keys: Iterable<string>): readonly LiveChange[] {
+  const changes = live.due(read, keys)
+  live.sent(changes)
+  return changes
 }
 
 const pod = (phase: string, uid = 'u-1', namespace = 'a') =>
@@ -42,13 +54,11 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
         store.put(one)
       }
       for (let made = 0; made < 100; made += 1) put(random.pod())
-      let scope: Scope = random.scope([...pods.keys()])
-      const live = new LiveSet({
-        condition: compileListCondition({ where: where as never }, podIndexes),
-        scope,
-      })
+      const scope: Scope = random.scope([...pods.keys()])
+      const live = new LiveSet(compileListCondition({ where: where as never }, podIndexes))
       const fold = new Fold()
-      fold.apply(live.reset(store.view, new WorkBudget()), store.view)
+      const read = readOf(store.view, scope)
+      fold.apply(sentOf(live, read, live.matching(read)), store.view)
       const dirty = new Set<string>()
       for (let step = 0; step < 150; step += 1) {
         const one = random.pod(`pod-${random.below(60)}`)
@@ -62,12 +72,8 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
           put({ ...one, metadata: { ...one.metadata, uid } })
         } else put(one)
         dirty.add(key)
-        if (random.chance(0.1)) {
-          scope = random.scope([...pods.keys()])
-          fold.apply(live.rescope(store.view, scope, new WorkBudget()), store.view)
-        }
         if (random.chance(0.5)) continue
-        fold.apply(live.changes(store.view, dirty, new WorkBudget()), store.view)
+        fold.apply(sentOf(live, readOf(store.view, scope), dirty), store.view)
         dirty.clear()
         const expected = [...pods.values()].filter(
           (each) => matchesScope(scope, each) && matchesWhere(where, each),
@@ -86,9 +92,10 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
 
 function begin() {
   const store = storeOf(resourceOf('Pod'), [pod('Running')], indexersOf(podIndexes))
-  const live = new LiveSet({ condition: running, scope: unrestricted })
-  live.reset(store.view, new WorkBudget())
-  return { store, live, told: () => live.changes(store.view, ['a/p'], new WorkBudget()) }
+  const live = new LiveSet(running)
+  const told = (scope: Scope = unrestricted) => sentOf(live, readOf(store.view, scope), ['a/p'])
+  told()
+  return { store, live, told }
 }
 
 describe('one object', () => {
@@ -130,34 +137,18 @@ describe('one object', () => {
   })
 
   it('that may no longer be seen is DELETED as hidden, and is not spoken of again', () => {
-    const { store, live, told } = begin()
+    const { store, told } = begin()
     const other: Scope = { form: 'namespaces', namespaces: new Set(['b']) }
-    expect(live.rescope(store.view, other, new WorkBudget())).toEqual([
-      { type: 'DELETED', key: 'a/p', uid: 'u-1', cause: 'hidden' },
-    ])
+    expect(told(other)).toEqual([{ type: 'DELETED', key: 'a/p', uid: 'u-1', cause: 'hidden' }])
     store.put(pod('Failed'))
-    expect(told()).toEqual([])
+    expect(told(other)).toEqual([])
     store.put(pod('Running'))
-    expect(told()).toEqual([])
-    expect(live.rescope(store.view, unrestricted, new WorkBudget())).toMatchObject([
-      { type: 'ADDED', uid: 'u-1' },
-    ])
+    expect(told(other)).toEqual([])
   })
 
   it('that is unknown, or never matched, is not spoken of', () => {
     const { store, live } = begin()
     store.put(pod('Failed', 'u-9', 'z'))
-    expect(live.changes(store.view, ['z/p', 'no/such'], new WorkBudget())).toEqual([])
-  })
-})
-
-describe('reset', () => {
-  it('begins anew', () => {
-    const store = storeOf(resourceOf('Pod'), [pod('Running')], indexersOf(podIndexes))
-    const live = new LiveSet({ condition: everything, scope: unrestricted })
-    expect(live.reset(store.view, new WorkBudget())).toHaveLength(1)
-    store.put(pod('Running', 'u-5', 'b'))
-    const keys = live.reset(store.view, new WorkBudget()).map((change) => change.key)
-    expect(keys).toEqual(keysOf(store.view, store.view.ids()))
+    expect(sentOf(live, readOf(store.view), ['z/p', 'no/such'])).toEqual([])
   })
 })

@@ -22,33 +22,59 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { idsCondition } from '../reads/ids-condition.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import type { FramePlan } from './frame-writer.ts'
 
-/** What a subscription follows: some objects of one kind. */
 export interface FollowedList {
   readonly at: ClusterKind
   readonly condition: Condition
-  /** The namespaces that it keeps to; `undefined` where it keeps to none. */
+  /** The namespaces that the list is limited to; `undefined`: all. */
   readonly within: readonly string[] | undefined
-  /** What it is known by on every replica: equal to that of a connection with the same arguments. */
+  /** A hash that is equal on every replica, and equal to the hash of a connection with the same arguments. */
   readonly list: string
-  /** Where only its first objects are followed. */
+  /** Set if the subscription follows only the first objects. */
   readonly page?: FollowedPage | undefined
-  /** The kinds that a condition on related objects rests on, its own among them, with the indexes that it asks. */
-  readonly needs: readonly RelatedNeed[]
-  /** Which of its objects a change of another concerns; absent where the condition is about the objects alone. */
-  readonly concerned?: AffectedRows | undefined
+  /** The kinds that the filter on related objects reads, including the list's kind, with the indexes for these reads. */
+  readonly needs: readonly ClusterKind[]
+  /** Absent if the condition reads no related objects. */
+  readonly filter?: ListFilter | undefined
 }
 
-/** The beginning of a list in an order. */
+export interface ListFilter {
+  readonly affected: AffectedRows
+  /** The kinds whose changes may add rows to the list or remove them. */
+  readonly kinds: readonly FilterKind[]
+}
+
+export interface FilterKind {
+  readonly at: ClusterKind
+  /** The name of its position in tokens. It is separate from the position for the rows. */
+  readonly position: string
+}
+
 export interface FollowedPage {
   readonly size: number
   readonly terms: readonly OrderTerm[]
 }
 
-/** The list that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
-export function listToFollow(
+/** The objects that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
+export function followedList(
+  served: ServedSchema,
+  { form, kind }: Pick<FramePlan, 'form' | 'kind'>,
+  args: object,
+  maxPageSize: number,
+): FollowedList {
+  switch (form) {
+    case 'listFrames':
+      return listToFollow(served, kind, args)
+    case 'lookupFrames':
+      return objectToFollow(served, kind, args as LookupSubscriptionArguments)
+    case 'livePages':
+      return pageToFollow(served, kind, args, maxPageSize)
+  }
+}
+
+function listToFollow(
   served: ServedSchema,
   kind: Kind,
   args: ListSubscriptionArguments,
@@ -62,20 +88,24 @@ export function listToFollow(
   const condition = allOf([idsCondition(args.ids, at), filtered])
   const followed = { at, condition, within: namespacesOf(condition), list: listHash(identity) }
   if (relatedIn(condition) === undefined) return { ...followed, needs: [] }
-  const concerned = new AffectedRows(condition, {
+  const { cluster } = at
+  const affected = new AffectedRows(condition, {
     definitionsOf: (type) => served.kinds.get(type)?.indexes ?? [],
-    has: (type) => isServed(served, at.cluster, type),
+    has: (type) => isServed(served, cluster, type),
   })
-  return { ...followed, concerned, needs: conditionNeeds(served, at, condition) }
+  const needs = conditionNeeds(served, at, condition).map((need) => ({ cluster, ...need }))
+  const kinds = needs
+    .map((need) => ({ at: { cluster, kind: need.kind }, position: `where:${need.kind.typeName}` }))
+    .filter(({ at: of }) => affected.types.includes(of.kind.typeName))
+  return { ...followed, needs, filter: { affected, kinds } }
 }
 
-/** The page that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
-export function pageToFollow(
+function pageToFollow(
   served: ServedSchema,
   kind: Kind,
   args: LivePageArguments,
   maxPageSize: number,
-): FollowedList & { readonly page: FollowedPage } {
+): FollowedList {
   const followed = listToFollow(served, kind, args)
   const { size } = pageSizeOf({ first: args.first }, maxPageSize)
   const terms = compileOrder(args.orderBy, kind.indexes)
@@ -84,8 +114,8 @@ export function pageToFollow(
   return { ...followed, list, page: { size, terms } }
 }
 
-/** The one object that the arguments of a subscription choose, whether or not it is there. Throws `ClientError`. */
-export function objectToFollow(
+/** One object, whether or not it exists. */
+function objectToFollow(
   served: ServedSchema,
   kind: Kind,
   args: LookupSubscriptionArguments,
@@ -99,12 +129,12 @@ export function objectToFollow(
 }
 
 const maxCoalesceMs = 60_000
-/** Few, as subscribers share what they are sent only where it is gathered for the same time. */
+/** Few steps: only subscribers with the same interval share frames. */
 const coalesceSteps = [
   0, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 60_000,
 ] as const
 
-/** The next of the times for which changes may be gathered. Throws `ClientError`. */
+/** The allowed interval for gathering changes that is next to `value`. Throws `ClientError`. */
 export function checkedCoalesceMs(value: number | null | undefined): number | undefined {
   if (value === undefined || value === null) return undefined
   if (value >= 0 && value <= maxCoalesceMs) return coalesceSteps.find((step) => step >= value)

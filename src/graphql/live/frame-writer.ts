@@ -1,49 +1,347 @@
-import type { GraphQLFormattedError } from 'graphql'
+import {
+  type FieldNode,
+  getNamedType,
+  type GraphQLField,
+  type GraphQLFormattedError,
+  type GraphQLObjectType,
+  isObjectType,
+  type OperationDefinitionNode,
+} from 'graphql'
+import { AnswerTooLongError } from '../../informer/codec/projection.ts'
+import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import type { SentStep } from '../../query/page/page-steps.ts'
+import type { Kind } from '../model/kind.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
+import { FieldArguments } from '../plan/field-arguments.ts'
+import { answered } from '../plan/field-errors.ts'
+import { jsonField } from '../plan/object-writers.ts'
+import type { PlanCompiler } from '../plan/plan-compiler.ts'
+import type { PlanNeeds } from '../plan/plan-needs.ts'
+import type { PlanRun } from '../plan/plan-run.ts'
+import type { RowWriter } from '../plan/writers.ts'
+import { fieldSourceOf } from '../schema/field-source.ts'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
-import type { FramePlan } from './frame-plan.ts'
-import type { PageState } from './group-content.ts'
-import type { SentChange } from './live-change.ts'
+
+export interface RowText {
+  /** The fields of the object, by {@link FramePlan.row}; `null` if none is selected. */
+  readonly text: string
+  /** The errors of these fields as JSON, with paths that begin with the key of `changes`; empty without errors. */
+  readonly errors: string
+}
+
+/** A change of an object in a list, as members receive it. */
+export type SentListChange = {
+  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
+  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
+  readonly objectId: string
+  /** The text of the row. */
+  readonly object: string
+  readonly errors: string
+  readonly finalStateKnown: boolean
+  /** The text of each of {@link FramePlan.previous}; absent: null. */
+  readonly previous?: readonly string[] | undefined
+}
+
+/** A step of a page, as members receive it. */
+export type SentPageStep = SentStep & Pick<SentListChange, 'object' | 'errors'>
+
+export type SentChange = SentListChange | SentPageStep
+
+/** The fields of a page besides its steps. */
+export interface PageState {
+  readonly totalCount: number
+}
+
+interface FrameParts {
+  readonly totalCount: number | undefined
+  readonly reset: boolean
+  readonly synced: boolean
+  /** The text of the list, for each of {@link FramePlan.changes}. */
+  readonly changes: readonly string[]
+  readonly resumeToken: string
+  readonly resourceVersion: string
+}
+
+type Write<T> = (parts: T) => string
+
+type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
+
+/**
+ * A compiled subscription to a list, a page or an object: the kinds it reads, and the writers of its frames as JSON
+ * text.
+ */
+export interface FramePlan {
+  readonly form: 'listFrames' | 'lookupFrames' | 'livePages'
+  readonly kind: Kind
+  readonly key: string
+  readonly nodes: readonly FieldNode[]
+  readonly args: FieldArguments
+  /** The kinds that rows read, including the followed kind, with the indexes for these reads. */
+  readonly needs: readonly RelatedNeed[]
+  /** The fields whose arguments name further kinds. */
+  readonly asked: PlanNeeds['asked']
+  /** Whether relations lead to objects of the followed kind, so that rows may read any of its objects. */
+  readonly leadsBack: boolean
+  /** Whether a field depends on the viewer's identity, beyond the viewer's list access. */
+  readonly needsViewer: boolean
+  /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
+  readonly row: RowWriter | undefined
+  readonly previous: readonly PreviousWriter[]
+  /** Writes a change, for each field `changes` of a frame. */
+  readonly changes: readonly Write<SentChange>[]
+  readonly frame: Write<FrameParts>
+}
+
+/** Separates the texts of several fields `object`. Never occurs in JSON. */
+const between = '\0'
+
+/** Compiles a subscription. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+export function compileFrames(
+  operation: OperationDefinitionNode,
+  compiler: PlanCompiler,
+): FramePlan {
+  const type = compiler.served.schema.getSubscriptionType()
+  if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
+  const roots = [...collectFields([operation.selectionSet], new Set([type.name]), compiler.collect)]
+  const [[key, nodes] = ['', []]] = roots
+  const [node] = nodes
+  const field = type.getFields()[node?.name.value ?? '']
+  if (roots.length !== 1 || node === undefined || field === undefined) {
+    throw new NotCoveredError('a subscription to anything but one field')
+  }
+  const source = fieldSourceOf(field)
+  const { form } = source
+  if (form !== 'listFrames' && form !== 'lookupFrames' && form !== 'livePages') {
+    throw new NotCoveredError(`Subscription.${field.name}`)
+  }
+  const { kind } = source
+  return compiler.within(key, () => {
+    compiler.reads(kind)
+    const compiled = new FrameCompiler(kind, compiler)
+    const frame = compiled.frame(typeOf(field), nodes)
+    const { kinds: needs, asked } = compiler.takeNeeds()
+    const { rows } = compiled
+    return {
+      form,
+      kind,
+      key,
+      nodes,
+      args: new FieldArguments(field, node),
+      needs,
+      asked,
+      leadsBack: compiler.isLedTo(kind),
+      get needsViewer() {
+        // The compiler compiles rows of a further kind at its first object.
+        return compiler.needsViewer
+      },
+      row: joined(rows),
+      previous: compiled.previous,
+      changes: compiled.changes,
+      frame,
+    }
+  })
+}
+
+function joined(rows: readonly RowWriter[]): RowWriter | undefined {
+  const [only] = rows
+  if (rows.length <= 1) return only
+  return (run, part, id) => rows.map((write) => write(run, part, id)).join(between)
+}
+
+/** Compiles the fields of a frame. A field may occur under several response keys. */
+class FrameCompiler {
+  readonly rows: RowWriter[] = []
+  readonly previous: PreviousWriter[] = []
+  readonly changes: Write<SentChange>[] = []
+  readonly #kind: Kind
+  readonly #compiler: PlanCompiler
+
+  constructor(kind: Kind, compiler: PlanCompiler) {
+    this.#kind = kind
+    this.#compiler = compiler
+  }
+
+  frame(type: GraphQLObjectType, nodes: readonly FieldNode[]): Write<FrameParts> {
+    return this.#members<FrameParts>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'frame' && source.form !== 'livePage') {
+        throw new NotCoveredError(field.name)
+      }
+      const { part } = source
+      if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
+      const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
+      return ({ changes }) => changes[at] ?? '[]'
+    })
+  }
+
+  #change(
+    type: GraphQLObjectType,
+    changes: string,
+    nodes: readonly FieldNode[],
+  ): Write<SentChange> {
+    return this.#members<SentChange>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'change' && source.form !== 'livePageChange') {
+        throw new NotCoveredError(field.name)
+      }
+      const { part } = source
+      if (part === 'object') return this.#object(field, [changes, key], same)
+      if (part !== 'previous') {
+        return (change) => JSON.stringify((change as Readonly<Record<string, unknown>>)[part])
+      }
+      const at = this.previous.push(previousWriter(field, [changes, key], same)) - 1
+      return (change) => ('previous' in change ? change.previous?.[at] : undefined) ?? 'null'
+    })
+  }
+
+  #object(
+    field: GraphQLField<unknown, unknown>,
+    path: readonly [changes: string, key: string],
+    nodes: readonly FieldNode[],
+  ): Write<{ readonly object: string }> {
+    const compiler = this.#compiler
+    const row = compiler.live(true, () => compiler.row(this.#kind, selectionsOf(nodes)))
+    const at = this.rows.push(inChanges(field, path, nodes, row)) - 1
+    return ({ object }) => {
+      if (this.rows.length === 1) return object
+      return object.split(between)[at] ?? 'null'
+    }
+  }
+
+  /** Writes the fields of one of the gateway's own types. */
+  #members<T>(
+    type: GraphQLObjectType,
+    nodes: readonly FieldNode[],
+    writeOf: (
+      field: GraphQLField<unknown, unknown>,
+      key: string,
+      same: readonly FieldNode[],
+    ) => Write<T>,
+  ): Write<T> {
+    const { collect } = this.#compiler
+    const fields = collectFields(selectionsOf(nodes), new Set([type.name]), collect)
+    const members = Array.from(fields, ([key, same], position): [string, Write<T>] => {
+      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+      const name = same[0]?.name.value ?? ''
+      if (name === '__typename') return [before, () => JSON.stringify(type.name)]
+      const field = type.getFields()[name]
+      if (field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+      return [before, writeOf(field, key, same)]
+    })
+    return (parts) => {
+      let text = '{'
+      for (const [before, write] of members) text += before + write(parts)
+      return `${text}}`
+    }
+  }
+}
+
+/**
+ * Wraps the writer of a field of a change: its error paths begin with the key of `changes`, without the change's index.
+ */
+function inChanges<A, B>(
+  { type }: GraphQLField<unknown, unknown>,
+  [changes, key]: readonly [changes: string, key: string],
+  nodes: readonly FieldNode[],
+  write: (run: PlanRun, a: A, b: B) => string,
+): (run: PlanRun, a: A, b: B) => string {
+  const guarded = answered({ key, type, nodes }, write)
+  return (run, a, b) => {
+    const before = run.errors.count
+    try {
+      return guarded(run, a, b)
+    } finally {
+      if (run.errors.count > before) run.errors.within(before, changes)
+    }
+  }
+}
+
+/** The charge for writing a `previous`, in fields: walking a path may cost as much. */
+const chargedFields = 65
+/** The number of paths per field with a kept projection. Paths may come from variables. */
+const maxPaths = 16
+
+/** Compiles a field `previous`: writes the value at its path straight from the held object. */
+function previousWriter(
+  field: GraphQLField<unknown, unknown>,
+  path: readonly [changes: string, key: string],
+  nodes: readonly FieldNode[],
+): PreviousWriter {
+  const [node] = nodes
+  if (node === undefined) throw new NotCoveredError('previous')
+  const args = new FieldArguments(field, node)
+  const projections = new WeakMap<StoreView, Map<string, Projection>>()
+  const projectionOf = (view: StoreView, at: string | null): Projection => {
+    let ofView = projections.get(view)
+    if (ofView === undefined) projections.set(view, (ofView = new Map()))
+    const name = JSON.stringify(at)
+    let projection = ofView.get(name)
+    if (projection === undefined) {
+      const { path: names, value } = jsonField(at)
+      if (ofView.size >= maxPaths) ofView.clear()
+      projection = view.projection({ fields: [{ key: 'v', path: names, value }] })
+      ofView.set(name, projection)
+    }
+    return projection
+  }
+  const write: PreviousWriter = (run, view, held) => {
+    const { budget } = run
+    budget.spend('fields', chargedFields)
+    const { path: at } = run.argumentsOf(args)
+    const project = projectionOf(view, typeof at === 'string' ? at : null)
+    let text: string | undefined
+    try {
+      text = project(held, budget.left('bytes'))
+    } catch (error) {
+      if (error instanceof AnswerTooLongError) budget.spend('bytes', error.length)
+      throw error
+    }
+    if (text === undefined) throw new TypeError('JSON of any kind can be written')
+    budget.spend('bytes', text.length)
+    return text.slice(memberStart.length, -1)
+  }
+  return inChanges(field, path, nodes, write)
+}
+
+const memberStart = '{"v":'
+
+function typeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
+  const type = getNamedType(field.type)
+  if (!isObjectType(type)) throw new NotCoveredError(field.name)
+  return type
+}
 
 export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead'> {
   readonly plan: FramePlan
   readonly maxFrameObjects: number
   readonly maxFrameBytes: number
-  /** The JSON text of how rows were read last; `undefined` where nobody asks. */
+  /** How the latest rows were read, as JSON; `undefined` if frames carry no explanation. */
   readonly explanation: () => string | undefined
 }
 
-/** Some changes that fit into one frame. */
-interface FramePart {
-  readonly changes: readonly SentChange[]
-  /** The text of each field `changes`. */
-  readonly texts: readonly string[]
-}
-
-/** Where frames stand: the last one leads to `positions`, those before it are behind `before`. */
+/** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
 export interface FramesAt {
+  /** Whether the changes are a snapshot. Then only its last frame is synced. */
   readonly reset: boolean
-  /** Whether frames before the last one are synced. The last one is. */
-  readonly wasSynced: boolean
-  /** The positions of tokens before the last frame; the same as `positions` if further frames follow for these. */
+  /** The positions of the tokens before the last frame; equal to `positions` if further frames lead there. */
   readonly before: Positions
   readonly positions: Positions
   /** Whether some rows were written in a state later than `positions`. */
   readonly isAhead: boolean
-  /** The page that the last frame leads to. */
   readonly page: PageState | undefined
 }
 
-/** A frame, as bytes and as changes. */
 export interface WrittenFrame {
   readonly changes: readonly SentChange[]
-  /** The payload, UTF-8. */
   readonly payload: Buffer
   readonly positions: Positions
   readonly isAhead: boolean
 }
 
-/** Writes the frames of one group. */
 export class FrameWriter {
   readonly #options: FrameWriterOptions
 
@@ -52,40 +350,45 @@ export class FrameWriter {
   }
 
   /**
-   * Changes as frames within the limits, at least one. Each is written when it is taken. Only the last one completes what led to
-   * its position, so the others keep the position before.
+   * Changes as frames within the limits, at least one. Each frame is written when it is taken. Only the last one has
+   * all changes up to its positions, so the others keep the positions before.
    */
   *frames(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
-    let waiting: FramePart | undefined
+    const { plan, maxFrameObjects, maxFrameBytes } = this.#options
     let { reset } = at
-    const { wasSynced, before, positions, page } = at
-    for (const part of this.#parts(changes)) {
-      if (waiting !== undefined) {
-        const midst = { synced: wasSynced, positions: before, isAhead: true, page }
-        yield this.#written(waiting, { reset, ...midst })
+    let fields = plan.changes.map((): string[] => [])
+    let length = 0
+    let start = 0
+    for (const [number, change] of changes.entries()) {
+      const texts = plan.changes.map((write) => write(change))
+      const more = texts.reduce((sum, text) => sum + text.length + 1, 0)
+      const isFull = number - start >= maxFrameObjects || length + more > maxFrameBytes
+      if (number > start && isFull) {
+        const within = { reset, synced: !at.reset, positions: at.before, isAhead: true }
+        yield this.#written(changes.slice(start, number), fields, { ...at, ...within })
         reset = false
+        fields = plan.changes.map(() => [])
+        ;[length, start] = [0, number]
       }
-      waiting = part
+      for (const [field, text] of texts.entries()) fields[field]?.push(text)
+      length += more
     }
-    if (waiting !== undefined) {
-      // In the midst of a change, a page has several states at one position.
-      const isMidst = positions === before
-      const isAhead = isMidst || at.isAhead
-      yield this.#written(waiting, { reset, synced: true, positions, isAhead, page })
-    }
+    // Within a change, a page has several states at one position.
+    const isAhead = at.isAhead || at.positions === at.before
+    yield this.#written(changes.slice(start), fields, { ...at, reset, synced: true, isAhead })
   }
 
   #written(
-    { changes, texts }: FramePart,
-    at: Pick<FramesAt, 'reset' | 'positions' | 'isAhead' | 'page'> & { readonly synced: boolean },
+    changes: readonly SentChange[],
+    fields: readonly (readonly string[])[],
+    { reset, synced, positions, isAhead, page }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
     const { plan, explanation, ...known } = this.#options
-    const { reset, synced, positions, isAhead, page } = at
     const frame = plan.frame({
       reset,
       synced,
       totalCount: page?.totalCount,
-      changes: texts,
+      changes: fields.map((texts) => `[${texts.join(',')}]`),
       resumeToken: encodeResumeToken({ ...known, positions, isAhead }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
     })
@@ -94,33 +397,9 @@ export class FrameWriter {
     const payload = `{${errorsOf(plan, changes)}"data":{${JSON.stringify(plan.key)}:${frame}}${extensions}}`
     return { changes, payload: utf8(payload), positions, isAhead }
   }
-
-  *#parts(changes: readonly SentChange[]): Generator<FramePart, void> {
-    const { plan, maxFrameObjects, maxFrameBytes } = this.#options
-    let fields = plan.changes.map((): string[] => [])
-    let length = 0
-    let start = 0
-    const part = (end: number): FramePart => ({
-      changes: changes.slice(start, end),
-      texts: fields.map((texts) => `[${texts.join(',')}]`),
-    })
-    for (const [number, change] of changes.entries()) {
-      const written = plan.changes.map(({ write }) => write(change))
-      const more = written.reduce((sum, text) => sum + text.length + 1, 0)
-      const isFull = number - start >= maxFrameObjects || length + more > maxFrameBytes
-      if (number > start && isFull) {
-        yield part(number)
-        fields = plan.changes.map(() => [])
-        ;[length, start] = [0, number]
-      }
-      for (const [at, text] of written.entries()) fields[at]?.push(text)
-      length += more
-    }
-    yield part(changes.length)
-  }
 }
 
-/** The member `errors` of a payload: those of its rows, with their paths from the root. */
+/** The member `errors` of a payload: the errors of its rows, with paths from the root. */
 function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string {
   const errors = changes.flatMap((change, at) => {
     if (change.errors === '') return none
@@ -134,7 +413,7 @@ function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string {
 
 const none: readonly GraphQLFormattedError[] = []
 
-/** The bytes have memory of their own: a slice of the shared pool would keep all of the pool in memory. */
+/** A buffer with its own memory: a slice of the shared pool would keep the whole pool in memory. */
 function utf8(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
   bytes.write(text)

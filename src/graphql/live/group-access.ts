@@ -1,21 +1,28 @@
+import type { DocumentNode, VariableValues } from 'graphql'
 import type { AccessQuestion } from '../../access/access-question.ts'
-import { isInScope, nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
-import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { neededKinds } from '../plan/plan-needs.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
+import type { FramePlan } from './frame-writer.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { forbiddenList, tooManyNamespaces } from '../prepare/read-failures.ts'
+import { tooManyNamespaces } from '../prepare/read-failures.ts'
 import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 
-/** The access of a group's members to one kind. */
-interface GroupKindAccess {
+export interface GroupKindAccess {
   readonly at: ClusterKind
-  /** The scope that they may list, or the error that a list gets. */
-  readonly list: Scope | ClientError
-  /** The namespaces that `list` was reviewed for; `undefined`: all. */
+  /** The scope that they may list. */
+  readonly scope: Scope
+  /** The error that a list gets, if they may list nothing. */
+  readonly refusal: ClientError | undefined
+  /** The namespaces that lists were reviewed for; `undefined`: all. */
   readonly within: readonly string[] | undefined
   /** The scope that they may get by name, from rules for whole namespaces. */
   readonly look: Scope
@@ -45,7 +52,8 @@ export class MissingKindError extends Error {
 
 /** Decides about single objects outside every scope that a rule for a whole namespace allows. */
 export interface NameDecisions {
-  mayLook(at: ClusterKind, key: string): boolean
+  /** `undefined`: there are too many names, so that the viewer needs a group alone. */
+  mayLook(at: ClusterKind, key: string): boolean | undefined
 }
 
 /**
@@ -79,108 +87,50 @@ export class GroupAccess {
 
   /** The kinds that the members may see in part or whole, the followed kind first. Other kinds need no informer. */
   get visible(): readonly ClusterKind[] {
-    return this.#kinds.flatMap((one) => (this.#isVisible(one) ? [one.at] : []))
+    return this.#kinds.flatMap(({ at }) => (this.isVisible(at.kind) ? [at] : []))
   }
 
-  #isVisible({ at, list, look }: GroupKindAccess): boolean {
-    return 'form' in list || !isEmpty(look) || this.#named.has(at.kind)
+  isVisible(kind: Kind): boolean {
+    const found = this.of(kind)
+    if (found === undefined) return false
+    return found.refusal === undefined || !isEmpty(found.look) || this.#named.has(kind)
+  }
+
+  /** The access to a kind; `undefined` if the group does not read it. */
+  of(kind: Kind): GroupKindAccess | undefined {
+    return this.#byKind.get(kind)
   }
 
   /** Whether access to a kind was reviewed only for the namespaces that had objects of it. */
   isPlaceBound(kind: Kind): boolean {
-    const found = this.#byKind.get(kind)
-    if (found === undefined || found.within !== undefined || !kind.resource.namespaced) return false
-    return !('form' in found.list) || found.list.form !== 'all'
+    const found = this.of(kind)
+    if (found === undefined || found.within !== undefined) return false
+    return kind.resource.namespaced && found.scope.form !== 'all'
   }
 
-  /** The followed kind. */
-  followed(settled: ReadSnapshot): KindView {
-    return { ...settled.part(this.#followedAt), scope: this.scope }
-  }
-
-  get #followedAt(): ClusterKind {
+  followed(snapshot: ReadSnapshot): KindView {
     const [first] = this.#kinds
     if (first === undefined) throw new TypeError('nothing is followed')
-    return first.at
-  }
-
-  /**
-   * The kinds of a snapshot, limited to this access. Reading a kind that the group does not follow throws
-   * `MissingKindError`.
-   */
-  over(settled: ReadSnapshot, names: NameDecisions): CachedParts {
-    const part = (at: ClusterKind, reading: ListReading = {}): KindView => {
-      const scope = this.#listed(at, reading)
-      return { ...settled.part(at), scope }
-    }
-    const forLookup = (at: ClusterKind, keys: readonly string[] = []): KindView | undefined => {
-      const known = this.#accessOf(at)
-      const { look } = known
-      if (look.form === 'all') return settled.part(at)
-      const allows = (key: string): boolean => {
-        if (isInScope(look, key)) return true
-        if (!names.mayLook(at, key)) return false
-        if (!this.#isVisible(known)) throw new MissingKindError([{ form: 'name', at }])
-        return true
-      }
-      const isAny = keys.map((key) => allows(key)).includes(true)
-      if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
-      const byName = { identity: this.fingerprint, allows }
-      return { ...settled.part(at), scope: look, byName }
-    }
-    return {
-      part,
-      forLookup,
-      cachedPart(at, reading) {
-        if (settled.cachedPart(at) === undefined) return undefined
-        return unlessRefused(() => part(at, reading))
-      },
-    }
-  }
-
-  #listed(at: ClusterKind, { within }: ListReading): Scope {
-    const { list, within: decided } = this.#accessOf(at)
-    if ('form' in list && list.form === 'all') return list
-    if (!('form' in list) && list.code !== 'FORBIDDEN') throw list
-    const wanted = at.kind.resource.namespaced ? within?.() : undefined
-    if (decided !== undefined && at.kind.resource.namespaced) {
-      const isDecided = wanted?.every((namespace) => decided.includes(namespace)) ?? false
-      if (!isDecided) throw new MissingKindError([{ form: 'place', at }])
-    }
-    if (!('form' in list)) throw list
-    const isHidden = (namespace: string): boolean =>
-      list.form === 'namespaces' && !list.namespaces.has(namespace)
-    if (wanted?.every(isHidden) === true) throw forbiddenList(at, false)
-    return list
-  }
-
-  #accessOf(at: ClusterKind): GroupKindAccess {
-    const found = this.#byKind.get(at.kind)
-    if (found === undefined) throw new MissingKindError([{ form: 'kind', at }])
-    return found
+    return { ...snapshot.part(first.at), scope: this.scope }
   }
 }
 
-function seenKinds(scope: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
-  return kinds.flatMap(({ at, list, look }, number) => {
-    const related = { ...at, scope: 'form' in list ? list : nothingVisible, look }
+function seenKinds(followed: Scope, kinds: readonly GroupKindAccess[]): readonly SeenKind[] {
+  return kinds.flatMap(({ at, scope, look }, number) => {
+    const related = { ...at, scope, look }
     if (number > 0) return [related]
     // Equals the fingerprint of a page of the list if relations have the same access to the kind.
-    const isSame = isSameScope(related.scope, scope) && isSameScope(look, scope)
-    return isSame ? [{ ...at, scope }] : [{ ...at, scope }, related]
+    const isSame = isSameScope(scope, followed) && isSameScope(look, followed)
+    return isSame ? [{ ...at, scope }] : [{ ...at, scope: followed }, related]
   })
 }
 
 function isSameScope(a: Scope, b: Scope): boolean {
-  if (a === b) return true
-  return a.form === b.form && placesText(a) === placesText(b)
+  if (a.form !== b.form) return false
+  return placesOf(a).toSorted().join() === placesOf(b).toSorted().join()
 }
 
-function placesText(scope: Scope): string {
-  return placesOf(scope).toSorted().join()
-}
-
-function isEmpty(scope: Scope): boolean {
+export function isEmpty(scope: Scope): boolean {
   return scope.form !== 'all' && placesOf(scope).length === 0
 }
 
@@ -206,7 +156,8 @@ export async function resolveGroupAccess(
   request: AccessRequest,
 ): Promise<GroupAccess> {
   if (access === undefined) {
-    const whole = { list: unrestricted, within: undefined, look: unrestricted }
+    const look = unrestricted
+    const whole = { scope: look, look, refusal: undefined, within: undefined }
     const kinds = request.needs.map((at) => ({ at, ...whole }))
     return new GroupAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
   }
@@ -233,32 +184,35 @@ function knownGroupAccess(
   const open: Question[] = []
   const [root] = needs
   if (root === undefined) throw new TypeError('nothing is followed')
-  const scope = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
-  if (scope === undefined) return open
-  if (scope instanceof ClientError) throw scope
+  const followed = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
+  if (followed === undefined) return open
+  if (followed instanceof ClientError) throw followed
+  let untilMs = access.allowedUntilMs(root, placesOf(followed), ['list', 'watch'])
   const kinds: GroupKindAccess[] = []
   const namespaces =
-    list.within ?? (scope.form === 'namespaces' ? [...scope.namespaces] : undefined)
-  const filtering = filteringKinds(list)
+    list.within ?? (followed.form === 'namespaces' ? [...followed.namespaces] : undefined)
+  const filtering = new Set(list.needs.map(({ kind }) => kind))
   // Includes the followed kind: relations may lead to its objects, too.
   for (const at of needs) {
-    const isWide = wide.has(at.kind) || filtering.has(at.kind)
-    const within = isWide ? undefined : namespaces
+    // The group follows the kinds that its filter reads.
     const watch = filtering.has(at.kind)
+    const within = watch || wide.has(at.kind) ? undefined : namespaces
     const ofKind = listed(access, { ...at, list: { within, watch } }, open)
     if (ofKind === undefined) continue
-    const isWhole = !(ofKind instanceof ClientError) && ofKind.form === 'all'
-    const look = isWhole ? unrestricted : lookedUp(access, at, ofKind, namespaces ?? [], open)
-    kinds.push({ at, list: ofKind, within, look })
+    const refusal = ofKind instanceof ClientError ? ofKind : undefined
+    const scope = ofKind instanceof ClientError ? nothingVisible : ofKind
+    const isWhole = scope.form === 'all'
+    const look = isWhole ? unrestricted : lookedUp(access, at, scope, namespaces ?? [], open)
+    kinds.push({ at, scope, refusal, within, look })
+    const places = new Set(placesOf(scope))
+    const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
+    untilMs = Math.min(
+      untilMs,
+      access.allowedUntilMs(at, places, watch ? ['list', 'watch'] : ['list']),
+      access.allowedUntilMs(at, others, ['get']),
+    )
   }
-  if (open.length > 0) return open
-  const untilMs = believedUntilMs(access, { root, scope, kinds, filtering })
-  return new GroupAccess(scope, kinds, { untilMs, named })
-}
-
-/** The kinds that the list's filter reads. The group follows them, so they need `watch`. */
-function filteringKinds({ needs }: FollowedList): ReadonlySet<Kind> {
-  return new Set(needs.map(({ kind }) => kind))
+  return open.length > 0 ? open : new GroupAccess(followed, kinds, { untilMs, named })
 }
 
 /** The scope or error of a list; `undefined` if it adds a question to `open`. */
@@ -279,7 +233,7 @@ function listed(
 function lookedUp(
   access: ViewerAccess,
   at: ClusterKind,
-  list: Scope | ClientError,
+  list: Scope,
   namespaces: readonly string[],
   open: Question[],
 ): Scope {
@@ -288,7 +242,7 @@ function lookedUp(
     if (known === undefined) open.push(question)
     return known === true
   }
-  const inLists = 'form' in list && list.form === 'namespaces' ? list.namespaces : new Set<string>()
+  const inLists = list.form === 'namespaces' ? list.namespaces : new Set<string>()
   const isListed = (namespace: string): boolean => inLists.has(namespace)
   if (resource.namespaced && namespaces.length > 0 && namespaces.every(isListed)) {
     return { form: 'namespaces', namespaces: inLists }
@@ -310,29 +264,11 @@ function lookedUp(
   return { form: 'names', keys: new Set(seen) }
 }
 
-interface Seen {
-  readonly root: ClusterKind
-  readonly scope: Scope
-  readonly kinds: readonly GroupKindAccess[]
-  readonly filtering: ReadonlySet<Kind>
-}
-
-/** When the first permission expires if no change is reported, in `performance.now()` time. */
-function believedUntilMs(access: ViewerAccess, { root, scope, kinds, filtering }: Seen): number {
-  const each = kinds.map(({ at, list, look }) => {
-    const places = new Set('form' in list ? placesOf(list) : [])
-    const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
-    const verbs = filtering.has(at.kind) ? ['list', 'watch'] : ['list']
-    const untilListed = access.allowedUntilMs(at, places, verbs)
-    return Math.min(untilListed, access.allowedUntilMs(at, others, ['get']))
-  })
-  return Math.min(access.allowedUntilMs(root, placesOf(scope), ['list', 'watch']), ...each)
-}
-
+/** Namespaces, `''` for all of them, or the keys of single objects. */
 function placesOf(scope: Scope): readonly string[] {
   switch (scope.form) {
     case 'all':
-      return everywhere
+      return ['']
     case 'namespaces':
       return [...scope.namespaces]
     case 'names':
@@ -340,67 +276,163 @@ function placesOf(scope: Scope): readonly string[] {
   }
 }
 
-const everywhere = ['']
-
 /** Permissions that rows depend on and that need a review for this viewer and this object. */
 export class ViewerDecisions implements NameDecisions {
-  readonly access: ViewerAccess
-  readonly #looks = new Map<string, () => Promise<unknown>>()
-  readonly #questions = new Map<string, AccessQuestion[]>()
-  readonly #others: (() => Promise<unknown>)[] = []
+  readonly #access: ViewerAccess
+  readonly #reviews = new Map<unknown, () => Promise<unknown>>()
   #refusal: unknown
 
   constructor(access: ViewerAccess) {
-    this.access = access
+    this.#access = access
   }
 
-  /** Whether the rows need reviews first. */
   get isLacking(): boolean {
-    return this.#looks.size + this.#questions.size + this.#others.length > 0
+    return this.#reviews.size > 0
   }
 
   mayLook(at: ClusterKind, key: string): boolean {
-    const known = this.access.looks(at, key)
-    if (known !== undefined) return known
-    this.#refuse()
+    const known = this.#access.looks(at, key)
     const name = `${at.kind.typeName} ${key}`
-    this.#looks.set(name, () => this.access.mayLook(at, key))
-    return false
+    if (known === undefined) this.awaits(() => this.#access.mayLook(at, key), name)
+    return known ?? false
   }
 
   /** Notes an access question about the viewer. Throws if the last reviews failed. */
   asks(cluster: string, question: AccessQuestion): void {
-    this.#refuse()
-    const known = this.#questions.get(cluster)
-    if (known === undefined) this.#questions.set(cluster, [question])
-    else known.push(question)
+    this.awaits(() => this.#access.may(cluster, question))
   }
 
-  /** Notes another review. Throws if the last reviews failed. */
-  awaits(ask: () => Promise<unknown>): void {
-    this.#refuse()
-    this.#others.push(ask)
+  /** Notes a review, once for each name. Throws if the last reviews failed. */
+  awaits(review: () => Promise<unknown>, name: unknown = review): void {
+    if (this.#refusal !== undefined) throw this.#refusal as Error
+    this.#reviews.set(name, review)
   }
 
   /** Runs all noted reviews. Never rejects: a failed review fails the fields that need it. */
   async ask(): Promise<void> {
-    this.access.begin()
-    const asking = [
-      ...Array.from(this.#looks.values(), (ask) => ask()),
-      ...[...this.#questions].flatMap(([cluster, all]) =>
-        all.map(async (question) => this.access.may(cluster, question)),
-      ),
-      ...this.#others.map((ask) => ask()),
-    ]
-    this.#looks.clear()
-    this.#questions.clear()
-    this.#others.length = 0
+    this.#access.begin()
+    const asking = Array.from(this.#reviews.values(), (review) => review())
+    this.#reviews.clear()
     const outcomes = await Promise.allSettled(asking)
     const failed = outcomes.find((one) => one.status === 'rejected')
     if (failed !== undefined) this.#refusal = failed.reason
   }
+}
 
-  #refuse(): void {
-    if (this.#refusal !== undefined) throw this.#refusal as Error
+/** A subscription that is about to start. */
+export interface Joining {
+  readonly served: ServedSchema
+  readonly document: DocumentNode
+  readonly plan: FramePlan
+  readonly variables: VariableValues
+  /** A hash of the variables that decide the rows. */
+  readonly asked: string
+  /** The kinds that the operation names by a schema. */
+  readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
+  readonly explains: boolean
+  /** Absent without access control: the subscriber may see everything. */
+  readonly viewer?: Viewer | undefined
+}
+
+export interface WantedGroup extends Joining {
+  readonly list: FollowedList
+  readonly coalesceMs: number
+  /** A text that is equal for subscriptions with the same plan, variables and cluster. */
+  readonly operation: string
+}
+
+/**
+ * The kinds that a group reads, with their indexes; the followed kind first. Throws the GraphQLError of an invalid
+ * argument.
+ */
+export function neededBy(
+  { plan, list, variables }: Pick<WantedGroup, 'plan' | 'list' | 'variables'>,
+  further: readonly RelatedNeed[],
+): readonly ClusterKind[] {
+  const { cluster } = list.at
+  const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, variables)
+  const needs = new Map<
+    Kind,
+    ClusterKind & { readonly indexes: { readonly needed: Set<string> } }
+  >()
+  for (const { kind, indexes } of [...named, ...list.needs, ...further]) {
+    const known = needs.get(kind)
+    const needed = known?.indexes.needed ?? new Set<string>()
+    for (const name of indexes?.needed ?? []) needed.add(name)
+    if (known === undefined) needs.set(kind, { cluster, kind, indexes: { ...indexes, needed } })
+  }
+  return [...needs.values()]
+}
+
+/** The number of viewers per operation whose kinds by name are kept. */
+const maxNamed = 1_000
+
+/**
+ * The reads of one operation that its plan does not name, such as the kinds of owners: they become known when a row
+ * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
+ */
+export class DiscoveredKinds {
+  /** Kinds whose lists need a review for all namespaces, because relations lead to them from anywhere. */
+  readonly wide: Set<Kind> = new Set<Kind>()
+  /** Whether rows have led to objects of the followed kind outside the list. */
+  leadsBack = false
+  /** Whether rows have turned out to depend on the viewer's identity. */
+  needsViewer = false
+  /** The number of groups and new members that use it. */
+  users = 0
+  readonly #further = new Map<Kind, Set<string>>()
+  readonly #named = new Map<string, ReadonlySet<Kind>>()
+
+  /** The kinds that objects refer to, with the indexes for these reads. */
+  get further(): readonly RelatedNeed[] {
+    return Array.from(this.#further, ([kind, needed]) => ({ kind, indexes: { needed } }))
+  }
+
+  /** A text that is equal for equal reads. */
+  get text(): string {
+    const kinds = Array.from(this.#further, ([{ typeName }, needed]) =>
+      [typeName, ...needed].join(' '),
+    )
+    const wide = Array.from(this.wide, ({ typeName }) => `wide ${typeName}`)
+    return [...kinds, ...wide, ...(this.leadsBack ? ['back'] : [])].toSorted().join()
+  }
+
+  /** The kinds of which a viewer may see single objects by name. */
+  namedBy(identity: string | undefined): ReadonlySet<Kind> {
+    return this.#named.get(identity ?? '') ?? noKinds
+  }
+
+  /** Records that a viewer may see objects of these kinds by name. */
+  nameKinds(identity: string, kinds: Iterable<Kind>): void {
+    const known = this.namedBy(identity)
+    this.#named.delete(identity)
+    this.#named.set(identity, new Set([...known, ...kinds]))
+    const [oldest = ''] = this.#named.keys()
+    if (this.#named.size > maxNamed) this.#named.delete(oldest)
+  }
+
+  /** Records a read that a group lacked. `viewer`: the identity of the group's only viewer. */
+  add({ at, form }: MissingRead, viewer: string | undefined): void {
+    switch (form) {
+      case 'place':
+        this.wide.add(at.kind)
+        return
+      case 'own':
+        this.leadsBack = true
+        return
+      case 'viewer':
+        this.needsViewer = true
+        return
+      case 'name':
+        if (viewer !== undefined) this.nameKinds(viewer, [at.kind])
+        return
+      case 'kind': {
+        let needed = this.#further.get(at.kind)
+        if (needed === undefined) this.#further.set(at.kind, (needed = new Set()))
+        for (const name of at.indexes?.needed ?? []) needed.add(name)
+      }
+    }
   }
 }
+
+const noKinds: ReadonlySet<Kind> = new Set()

@@ -1,53 +1,46 @@
+import type { GraphQLError } from 'graphql'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { Condition } from '../../query/condition/condition.ts'
-import type { RelatedStores } from '../../query/condition/condition.ts'
-import { type Scope, unrestricted } from '../../query/condition/scope.ts'
-import { type LiveChange, LiveSet } from '../../query/live-set.ts'
+import type { Change } from '../../informer/store/change.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { LiveRead } from '../../query/live-set.ts'
+import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
+import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { PlanRun } from '../plan/plan-run.ts'
+import type { FollowedRelation } from '../reads/read-run.ts'
+import type { FramePlan, PageState, RowText, SentChange } from './frame-writer.ts'
 import type { GroupRun } from './group-reading.ts'
-import type { SentChange } from './live-change.ts'
-import type { RowDependencies } from './row-dependencies.ts'
 
-/** What is known of objects from their changes alone. */
+/** What the changes of objects say that their current state does not. */
 export interface SeenChanges {
-  /** False where a deletion was not seen but concluded. */
+  /** False if a deletion was concluded from a relist. */
   readonly isFinalStateKnown: (uid: string) => boolean
-  /** An object as it was before its changes, where that was asked for and is known. */
+  /** The object before its changes, if frames show it and it is known. */
   readonly previousOf: (uid: string) => HeldObject | undefined
 }
 
-/** Of objects that have not changed. */
+/** For objects that have not changed. */
 export const nothingSeen: SeenChanges = {
   isFinalStateKnown: () => true,
   previousOf: () => undefined,
 }
 
-/** What the frames of a page say besides its steps. */
-export interface PageState {
-  /** All objects of the list. */
-  readonly totalCount: number
-}
-
-/** What the members of a group hold, by the form of their subscription: the objects of a list, or a page of it. */
+/**
+ * The rows that the members of a group hold: all objects of a list, or a page of it. Reading throws
+ * `QueryTooCostlyError`.
+ */
 export interface GroupContent {
   readonly dependencies: RowDependencies
-  /** `undefined` for what is no page. */
+  /** `undefined` for a list. */
   readonly page: PageState | undefined
-  /** The number of rows that have been sent. */
-  readonly size: number
-  /** The memory that it takes, at the most. */
+  /** An upper bound of its memory. */
   readonly bytes: number
-  /** Begins anew: the keys of the rows that match. Throws `QueryTooCostlyError` and whatever reading throws. */
-  matching(part: KindView, run: PlanRun): readonly string[]
+  /** The keys of all matching objects. */
+  matching(part: KindView, run: GroupRun): readonly string[]
+  /** Those of `keys`, or of all keys, whose match has changed because of other objects. */
+  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[]
   /**
-   * The keys of rows that have come to match, or match no more, because of other objects: of `keys`, or of all that there are. Throws
-   * `QueryTooCostlyError` and whatever reading throws.
-   */
-  changedMatches(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[]
-  /**
-   * What to send for the keys of rows that have changed, or are written from objects that have. A row that is written as before is
-   * left out. Throws `QueryTooCostlyError`, and what `run.check` throws; then nothing counts as sent.
+   * The changes to send for the keys of rows that may have changed. Omits rows with the same text as before. If it
+   * throws, also by `run.check`, nothing counts as sent.
    */
   changes(
     keys: Iterable<string>,
@@ -55,65 +48,186 @@ export interface GroupContent {
     run: GroupRun,
     seen: SeenChanges,
   ): readonly SentChange[]
-  /** The keys of all rows that have been sent. */
+  /** The keys of all rows that were sent. */
   keys(): readonly string[]
-  /** What leads from nothing to what has been sent. */
+  /** The changes that lead from nothing to the rows that were sent. */
   all(): readonly SentChange[]
-  /** Changes that were sent last as fewer that lead to the same. */
+  /** The changes that were sent last, as fewer changes that lead to the same rows. */
   merged(changes: readonly SentChange[]): readonly SentChange[]
 }
 
-/** The objects of a group's list that match. What its condition asks of related objects is read in the tick of each call. */
-export class MatchingObjects {
-  readonly #condition: Condition
-  #set: LiveSet
-  #related: RelatedStores | undefined
+/** What a live set reads in a run. */
+export function liveRead({ view, scope, cluster }: KindView, run: PlanRun): LiveRead {
+  return { view, scope, budget: run.budget, related: run.related(cluster) }
+}
 
-  constructor(condition: Condition) {
-    this.#condition = condition
-    this.#set = this.#newSet(unrestricted)
+export interface RowTexts {
+  readonly run: PlanRun
+  /** The text of a row. `id` is the object's number in the store. */
+  readonly write: (key: string, id: number) => RowText
+}
+
+/** Writes rows by a plan, and records the objects that each row is written from. */
+export function rowTexts(
+  { row }: FramePlan,
+  dependencies: RowDependencies,
+  part: KindView,
+  options: GroupRun,
+): RowTexts {
+  let current = ''
+  const run = new PlanRun({
+    ...options,
+    followed: (relation) => {
+      options.followed?.(relation)
+      dependencies.add(current, relation)
+    },
+  })
+  const write = (key: string, id: number): RowText => {
+    current = key
+    dependencies.forget(key)
+    run.budget.spend('rows', 1)
+    const text = row?.(run, part, id) ?? 'null'
+    return { text, errors: rowErrors(run, options.unexpected) }
+  }
+  return { run, write }
+}
+
+/** The errors of the row that was written last, as {@link RowText} holds them. `unexpected` receives masked errors. */
+export function rowErrors(run: PlanRun, unexpected: (error: GraphQLError) => void): string {
+  const errors = run.errors.takeRow()
+  if (errors.length === 0) return ''
+  const result = clientResult({ data: null, errors }, unexpected)
+  return JSON.stringify(result.errors.map(withoutTransportDetails))
+}
+
+/** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
+const dependencyBytes = 300
+
+/**
+ * The objects that each row was written from. Finds the rows that a change of such an object affects. A row depends on
+ * an object that it names by the object's key, even if the object does not exist yet, and on owned objects by their
+ * owner. Of any other relation the class knows only the kinds: a change of one of these affects all rows.
+ */
+export class RowDependencies {
+  /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
+  readonly #rowsOf = new Map<string, Map<string, Set<string>>>()
+  readonly #ofRow = new Map<string, (readonly [type: string, anchor: string])[]>()
+  readonly #wide = new Set<string>()
+  /** The types on whose owned objects rows depend. */
+  readonly #owned = new Set<string>()
+  /** By type: rows written while changes waited. A listener merges changes, which may hide an owner in between. */
+  readonly #doubtful = new Map<string, Set<string>>()
+  #size = 0
+  #hasWaiting: (type: string) => boolean = () => false
+
+  /** `hasWaiting`: whether changes of a type wait in its listener. */
+  listen(hasWaiting: (type: string) => boolean): void {
+    this.#hasWaiting = hasWaiting
   }
 
-  get size(): number {
-    return this.#set.size
+  get bytes(): number {
+    return this.#size * dependencyBytes
   }
 
-  /** What the condition reads in this tick. */
-  get related(): RelatedStores {
-    if (this.#related === undefined) throw new TypeError('nothing has been read yet')
-    return this.#related
+  /** Removes a row that is about to be rewritten, or was removed. */
+  forget(row: string): void {
+    const dependencies = this.#ofRow.get(row) ?? []
+    this.#size -= dependencies.length
+    for (const [type, anchor] of dependencies) {
+      const rows = this.#rowsOf.get(type)?.get(anchor)
+      rows?.delete(row)
+      if (rows?.size === 0) this.#rowsOf.get(type)?.delete(anchor)
+    }
+    this.#ofRow.delete(row)
   }
 
-  /** As `LiveSet.matching` of a new set. */
-  matching({ view, scope, cluster }: KindView, run: PlanRun): readonly string[] {
-    this.#set = this.#newSet(scope)
-    this.#related = run.related(cluster)
-    return this.#set.matching(view, run.budget)
+  /** Records a relation that was followed for a row. */
+  add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
+    const [only] = reads
+    const isOne = isSaid && reads.length === 1
+    if (condition.form === 'nothing' && (isOne || owner !== undefined)) return
+    if (owner !== undefined) {
+      for (const { typeName } of reads) this.#addOwner(row, typeName, owner)
+      return
+    }
+    if (!isOne || only === undefined || condition.form !== 'keys') {
+      for (const { typeName } of reads) this.#wide.add(typeName)
+      return
+    }
+    for (const key of condition.keys) this.#add(row, only.typeName, anchorOfKey(key))
   }
 
-  /** As `LiveSet.changedMatches`, or of `keys` as `LiveSet.changedMatchesOf`. */
-  changedMatches(
-    { view, cluster }: KindView,
-    run: PlanRun,
-    keys?: readonly string[],
-  ): readonly string[] {
-    this.#related = run.related(cluster)
-    if (keys === undefined) return this.#set.changedMatches(view, run.budget)
-    return this.#set.changedMatchesOf(keys, view, run.budget)
+  /** Whether a change of an object of this type may affect any row. */
+  isWide(type: string): boolean {
+    return this.#wide.has(type)
   }
 
-  /** As `LiveSet.due`. */
-  due(keys: Iterable<string>, { view, cluster }: KindView, run: PlanRun): readonly LiveChange[] {
-    this.#related = run.related(cluster)
-    return this.#set.due(view, keys, run.budget)
+  /** The rows that depend on an object as it was before a change, or as it is now. */
+  affectedBy(type: string, change: Change): ReadonlySet<string> {
+    const rowsOf = this.#rowsOf.get(type)
+    if (rowsOf === undefined) return noRows
+    const rows = rowsOf.get(anchorOfKey(change.key)) ?? noRows
+    if (!this.#owned.has(type)) return rows
+    const all = new Set(rows)
+    const add = (anchor: string): void => {
+      for (const row of rowsOf.get(anchor) ?? noRows) all.add(row)
+    }
+    if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
+      // The owners before the change are unknown.
+      for (const anchor of rowsOf.keys()) if (isOfOwner(anchor)) add(anchor)
+    } else {
+      for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
+        add(anchorOfOwner(uid))
+      }
+    }
+    return all
   }
 
-  /** As `LiveSet.sent`. */
-  sent(changes: readonly LiveChange[]): void {
-    this.#set.sent(changes)
+  /** Takes the rows to rewrite with the next changes of a type. */
+  takeDoubtful(type: string): Iterable<string> {
+    const rows = this.#doubtful.get(type) ?? noRows
+    this.#doubtful.delete(type)
+    return rows
   }
 
-  #newSet(scope: Scope): LiveSet {
-    return new LiveSet({ condition: this.#condition, scope, related: () => this.related })
+  #addOwner(row: string, type: string, uid: string): void {
+    this.#owned.add(type)
+    this.#add(row, type, anchorOfOwner(uid))
+    if (!this.#hasWaiting(type)) return
+    const rows = this.#doubtful.get(type)
+    if (rows === undefined) this.#doubtful.set(type, new Set([row]))
+    else rows.add(row)
   }
+
+  #add(row: string, type: string, anchor: string): void {
+    let rowsOf = this.#rowsOf.get(type)
+    if (rowsOf === undefined) this.#rowsOf.set(type, (rowsOf = new Map()))
+    let ofRow = this.#ofRow.get(row)
+    if (ofRow === undefined) this.#ofRow.set(row, (ofRow = []))
+    const rows = rowsOf.get(anchor)
+    if (rows === undefined) rowsOf.set(anchor, new Set([row]))
+    else rows.add(row)
+    ofRow.push([type, anchor])
+    this.#size += 1
+  }
+}
+
+const noRows: ReadonlySet<string> = new Set()
+
+function anchorOfKey(key: string): string {
+  return `key ${key}`
+}
+
+const ownerAnchor = 'owner '
+
+function anchorOfOwner(uid: string): string {
+  return ownerAnchor + uid
+}
+
+function isOfOwner(anchor: string): boolean {
+  return anchor.startsWith(ownerAnchor)
+}
+
+function ownersOf(object: KubernetesObject | undefined): readonly string[] {
+  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
 }

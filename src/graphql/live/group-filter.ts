@@ -1,116 +1,188 @@
-import { FollowedFilter } from './followed-filter.ts'
-import type { FollowedList } from './followed-list.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import { TimeShare } from '../../lib/event-loop.ts'
+import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
+import type { Change } from '../../informer/store/change.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { unrestricted } from '../../query/condition/scope.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { runLive } from '../prepare/operation-turns.ts'
-import { PlanRun } from '../plan/plan-run.ts'
-import type { Positions } from '../reads/resume-token.ts'
-import type { GroupContent } from './group-content.ts'
-import type { GroupReading, GroupRun } from './group-reading.ts'
+import type { FollowedList, ListFilter } from './followed-list.ts'
 
-/** Rows that may have come to match, or match no more, and the positions that deciding them leads to. */
-export interface AffectedRows {
+/** The rows to decide again. */
+export interface FilterChanges {
+  /** The keys of rows that may have started or stopped matching. */
   readonly rows: ReadonlySet<string>
-  readonly positions: Positions
+  /** Whether any other row may have, too. */
+  readonly isAll: boolean
+  /** The positions after deciding them. */
+  readonly positions: Readonly<Record<string, string>>
 }
 
-/** Of a list that is not filtered by related objects, or where none of those has changed. */
-export const nothingAffected: AffectedRows = { rows: new Set(), positions: {} }
+/** The rows to decide one by one. Beyond this, the group decides all rows, which costs as much as a snapshot. */
+const maxAffectedRows = 10_000
+/** The changes that may wait. Beyond this, the group decides all rows again. */
+const maxWaitingChanges = 10_000
+/** The share of time for deciding all rows again. */
+const allShare = 1 / 20
 
-/** Lets rows of a group in and out as the related objects change that its list is filtered by. Does nothing without such a filter. */
+/**
+ * Follows the objects that a filter on related objects reads, and finds the rows that their changes affect. It examines
+ * every change, because any state in between may have decided a row. With too many waiting changes, too many affected
+ * rows or too much work to find them, the group decides all rows again, in at most a twentieth of the time.
+ */
 export class GroupFilter {
-  readonly #followed: FollowedFilter | undefined
-  readonly #content: GroupContent
-  readonly #reading: GroupReading
-  readonly #enter: () => Promise<void> | undefined
+  readonly #list: FollowedList
+  readonly #filter: ListFilter
+  readonly #listeners: Listener[] = []
+  readonly #views = new Map<string, StoreView>()
+  #rows = new Set<string>()
+  #isAll = false
+  readonly #all = new TimeShare(allShare)
+  #positions: Record<string, string> = {}
+  #hasNews = false
+  #wake: PromiseWithResolvers<void> | undefined
+  readonly #leaving = new AbortController()
+  #failure: unknown
 
-  /** `enter` waits for the group's turn. */
-  constructor(
-    list: FollowedList,
-    content: GroupContent,
-    reading: GroupReading,
-    enter: () => Promise<void> | undefined,
-  ) {
-    if (list.concerned !== undefined) this.#followed = new FollowedFilter(list)
-    this.#content = content
-    this.#reading = reading
-    this.#enter = enter
+  constructor(list: FollowedList, filter: ListFilter) {
+    this.#list = list
+    this.#filter = filter
   }
 
-  /** Whether all that has happened has been taken. */
+  get #isOver(): boolean {
+    return this.#leaving.signal.aborted
+  }
+
   get isDrained(): boolean {
-    return this.#followed?.isDrained !== false
+    const isEmpty = !this.#isAll && Object.keys(this.#positions).length === 0
+    return isEmpty && this.#listeners.every(({ isDrained }) => isDrained)
   }
 
-  /** Whether there is something to take now. */
+  /** Whether there are rows or positions to take now. */
   get isDue(): boolean {
-    return this.#followed?.isDue === true
+    if (this.#isAll) return this.#all.isDue
+    return Object.keys(this.#positions).length > 0
   }
 
-  /** Where the stores stand that it follows. */
-  get positions(): Positions {
-    return this.#followed?.positions ?? {}
+  get positions(): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      this.#filter.kinds.map(({ position, at }) => [
+        position,
+        this.#viewOf(at.kind.typeName).resourceVersion,
+      ]),
+    )
   }
 
-  /** To be called in the tick in which the rows are first decided. Throws where a kind cannot be read. */
-  listen(settled: ReadSnapshot): void {
-    this.#followed?.listen(settled)
-  }
-
-  /**
-   * Calls `changed` when there is something to take, after `pause`, again and again. Resolves when a kind is not followed any more;
-   * at once where there is no filter. Rejects with why nothing can be decided.
-   */
-  async follow(
-    pause: () => Promise<void> | undefined,
-    changed: () => Promise<void>,
-  ): Promise<void> {
-    while (await this.#followed?.changed()) {
-      await pause()
-      await changed()
+  /** Call in the tick that first decides the rows. Throws if a kind cannot be read. */
+  listen(snapshot: Pick<ReadSnapshot, 'informer'>): void {
+    for (const at of [this.#list.at, ...this.#list.needs]) {
+      this.#views.set(at.kind.typeName, snapshot.informer(at, { watch: true }).store)
+    }
+    for (const { position, at } of this.#filter.kinds) {
+      const listener = snapshot.informer(at, { watch: true }).listen({
+        bufferLimit: maxWaitingChanges,
+        overflow: 'reset',
+        replay: false,
+        readsStore: true,
+      })
+      this.#listeners.push(listener)
+      void this.#follow(at.kind.typeName, position, listener)
     }
   }
 
-  /** Whether there is a filter. */
-  get isFollowed(): boolean {
-    return this.#followed !== undefined
+  /**
+   * Resolves to true when there is more to take or it became due; to false when following has ended. Rejects with the
+   * error that stopped it.
+   */
+  async changed(): Promise<boolean> {
+    while (!this.#hasNews && !this.#isOver) {
+      this.#wake ??= Promise.withResolvers()
+      // oxlint-disable-next-line no-await-in-loop -- until there is news
+      await this.#wake.promise
+    }
+    this.#hasNews = false
+    if (this.#failure !== undefined) throw this.#failure
+    return !this.#isOver
   }
 
-  /** The rows to decide, without those that are written anew anyway. */
-  async take(written: ReadonlySet<string>): Promise<AffectedRows> {
-    const followed = this.#followed
-    if (followed === undefined) return nothingAffected
-    const { rows, isAll, positions } = followed.take()
-    const others = isAll ? await this.#allChanged(followed) : [...rows]
-    return { rows: new Set(others.filter((key) => !written.has(key))), positions }
+  /** Takes the rows to decide; nothing while deciding all rows is not yet due. */
+  take(): FilterChanges {
+    if (this.#isAll && !this.isDue) return { rows: new Set(), isAll: false, positions: {} }
+    const taken = { rows: this.#rows, isAll: this.#isAll, positions: this.#positions }
+    this.#rows = new Set()
+    this.#isAll = false
+    this.#positions = {}
+    return taken
   }
 
-  async #allChanged(followed: FollowedFilter): Promise<readonly string[]> {
-    await this.#enter()
-    const reading = this.#reading
-    const settled = await reading.settled()
-    const startMs = performance.now()
-    const changed = runLive(() =>
-      this.#content.changedMatches(reading.followed(settled), new PlanRun(reading.run(settled))),
-    )
-    followed.decidedAll(startMs)
-    return changed
-  }
-
-  /** Keys without those affected rows that match as they did. */
-  due(
-    keys: readonly string[],
-    { rows }: AffectedRows,
-    part: KindView,
-    run: GroupRun,
-  ): readonly string[] {
-    const affected = rows.size === 0 ? [] : keys.filter((key) => rows.has(key))
-    if (affected.length === 0) return keys
-    const changed = new Set(this.#content.changedMatches(part, new PlanRun(run), affected))
-    return keys.filter((key) => !rows.has(key) || changed.has(key))
+  /** Records that deciding all rows began at `startMs`, in `performance.now()` time, and is done. */
+  decidedAll(startMs: number): void {
+    this.#all.done(startMs)
   }
 
   close(): void {
-    this.#followed?.close()
+    this.#leaving.abort()
+    for (const listener of this.#listeners) listener.close()
+    this.#notify()
+  }
+
+  async #follow(type: string, position: string, listener: Listener): Promise<void> {
+    try {
+      for await (const batch of listener) {
+        this.#positions[position] = batch.position
+        this.#find(type, batch)
+        this.#notify()
+      }
+    } catch (error) {
+      this.#failure ??= error
+    }
+    // The informer has stopped.
+    this.#leaving.abort()
+    this.#notify()
+  }
+
+  #find(type: string, { changes, reset }: ListenerBatch): void {
+    if (this.#isAll) return
+    const viewOf = (name: string): StoreView => this.#viewOf(name)
+    const keys = reset ? undefined : affectedRows(this.#filter, type, changes, viewOf)
+    for (const key of keys ?? []) this.#rows.add(key)
+    if (keys !== undefined && this.#rows.size <= maxAffectedRows) return
+    this.#isAll = true
+    this.#rows = new Set()
+  }
+
+  #viewOf(type: string): StoreView {
+    const view = this.#views.get(type)
+    if (view === undefined) throw new TypeError(`${type} is not followed`)
+    return view
+  }
+
+  #notify(): void {
+    if (this.#isAll && !this.#all.isDue && !this.#isOver) {
+      this.#all.plan(() => this.#notify(), this.#leaving.signal)
+      return
+    }
+    this.#hasNews = true
+    this.#wake?.resolve()
+    this.#wake = undefined
+  }
+}
+
+/** The rows that changes of a type may add to a list or remove; `undefined` if they are too many or too costly to find. */
+export function affectedRows(
+  { affected }: ListFilter,
+  type: string,
+  changes: readonly Change[],
+  viewOf: (type: string) => StoreView,
+  budget: WorkBudget = new WorkBudget(),
+): ReadonlySet<string> | undefined {
+  try {
+    return affected.of(type, changes, {
+      part: (name) => ({ view: viewOf(name), scope: unrestricted }),
+      budget,
+      maxRows: maxAffectedRows,
+    })
+  } catch (error) {
+    if (error instanceof QueryTooCostlyError) return undefined
+    throw error
   }
 }

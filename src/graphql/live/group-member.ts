@@ -1,27 +1,17 @@
-import type { FrameRing } from './frame-ring.ts'
+import { inSlices } from '../../lib/event-loop.ts'
 import type { Positions } from '../reads/resume-token.ts'
-import type { WrittenFrame } from './frame-writer.ts'
-import type { GroupSnapshot } from './group-snapshot.ts'
+import type { Backlog, GroupFrames } from './group-frames.ts'
+import type { LiveCounts } from './live-limits.ts'
 
 /** How a subscription has ended: the errors are its last message. */
 export type StreamEnd =
   | { readonly form: 'complete' }
   | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
-/** Merges the unread frames of a ring into fewer frames. */
-export interface MergedReading {
-  /**
-   * The frames from a place in the ring, for a reader at these positions, to the end; `undefined` if there is no room.
-   */
-  from(place: number, positions: Positions): Resumption | undefined
-}
-
 /** The parts of a group that a member reads. */
 export interface MemberGroup {
-  readonly ring: FrameRing
-  readonly merged: MergedReading
-  readonly counts: MemberCounts
-  snapshot(): GroupSnapshot
+  readonly frames: GroupFrames
+  readonly counts: LiveCounts
   leave(member: GroupMember): void
 }
 
@@ -31,16 +21,6 @@ export interface MemberGate {
 }
 
 const alwaysOpen: MemberGate = { isOpen: true }
-
-/** Counts of frames taken, and of readers that fell behind. */
-export interface MemberCounts {
-  /** Merges of several frames into one. */
-  merged: number
-  /** Readers that started again with a snapshot. */
-  resets: number
-  /** Frames that readers have taken. */
-  frames: number
-}
 
 /**
  * A member that is more frames behind receives them merged. The merged frame is written once for all members at the
@@ -57,31 +37,24 @@ const maxFramesBehind = 2
 export class GroupMember {
   #group: MemberGroup
   #gate: MemberGate
-  #snapshot: GroupSnapshot | undefined
-  /** The number of snapshot frames taken. */
-  #taken = 0
-  /** The number of the next frame. */
-  #next: number
-  #positions: Positions
   /** The frames to take before those of the ring. */
-  #ahead: Resumption | undefined
-  /** The number of frames taken from {@link #ahead}. */
-  #takenAhead = 0
+  #backlog: Backlog | undefined
+  /** The number of frames taken from the backlog. */
+  #taken = 0
+  /** The number of the next frame in the ring. */
+  #next = 0
+  #positions: Positions = {}
   #end: StreamEnd | undefined
   #isClosed = false
   #ready: () => void = () => {}
   #left: () => void = () => {}
   #rows = 0
 
-  /** Starts with a snapshot, or with frames that lead to a place in the ring. */
-  constructor(group: MemberGroup, from: GroupSnapshot | Resumption, gate: MemberGate = alwaysOpen) {
+  /** Starts with a snapshot, or with frames that lead from a resume token to a place in the ring. */
+  constructor(group: MemberGroup, backlog: Backlog, gate: MemberGate = alwaysOpen) {
     this.#group = group
     this.#gate = gate
-    this.#next = from.next
-    this.#positions = from.positions
-    this.#rows = from.rows
-    if ('frame' in from) this.#snapshot = from
-    else this.#ahead = from
+    this.#begin(backlog)
   }
 
   /** How the subscription has ended. After `complete`, frames may remain to take. */
@@ -94,17 +67,29 @@ export class GroupMember {
     return this.#isClosed || (this.#end !== undefined && this.#end.form !== 'complete')
   }
 
-  /** The frames still to take besides those of the snapshot and the ring. */
-  get ahead(): Resumption | undefined {
-    return this.#ahead
+  /** The frames still to take before those of the ring. */
+  get backlog(): Backlog | undefined {
+    return this.#backlog
   }
 
-  /** The number of object changes sent. */
+  get gate(): MemberGate {
+    return this.#gate
+  }
+
   get rows(): number {
     return this.#rows
   }
 
-  /** Sets a callback for when the member closes. */
+  /** The number of the first ring frame that the member may still take. */
+  get place(): number {
+    return this.#next
+  }
+
+  /** Whether the group has frames that the member has not taken. */
+  get isBehind(): boolean {
+    return this.#backlog !== undefined || this.#next < this.#group.frames.next
+  }
+
   onLeft(left: () => void): void {
     this.#left = left
   }
@@ -122,42 +107,43 @@ export class GroupMember {
   /** Called by the group to end the subscription. */
   finish(end: StreamEnd): void {
     this.#end ??= end
-    if (this.isClosed) this.#drop()
+    if (this.isClosed) this.#backlog = undefined
     this.#ready()
   }
 
   /** The payload of the next frame, UTF-8; `undefined` if there is none yet or the subscription has ended. */
   take(): Buffer | undefined {
     if (this.isClosed || !this.#gate.isOpen) return undefined
-    const frame = this.#nextAhead() ?? this.#nextOfSnapshot() ?? this.#nextOfRing()
+    if (this.#next < this.#group.frames.first) this.beginAnew()
+    const frame = this.#nextOfBacklog() ?? this.#nextOfRing()
     if (frame !== undefined) this.#group.counts.frames += 1
     return frame
   }
 
-  #nextAhead(): Buffer | undefined {
-    const { frames = [] } = this.#ahead ?? {}
-    const frame = frames[this.#takenAhead]
-    this.#takenAhead += 1
-    if (this.#takenAhead >= frames.length) this.#goOn(undefined)
-    return frame
-  }
-
-  #nextOfSnapshot(): Buffer | undefined {
-    if (this.#next < this.#group.ring.first) this.beginAnew()
-    const snapshot = this.#snapshot
-    const frame = snapshot?.frame(this.#taken)
+  #nextOfBacklog(): Buffer | undefined {
+    const backlog = this.#backlog
+    const frame = backlog?.frame(this.#taken)
     this.#taken += 1
-    if (frame !== undefined) return frame
-    this.#snapshot = undefined
-    if (snapshot?.problem !== undefined) this.finish({ form: 'failed', errors: [snapshot.problem] })
-    return undefined
+    if (backlog?.isRead(this.#taken) === true) this.#backlog = undefined
+    if (frame === undefined && backlog?.problem !== undefined) {
+      this.finish({ form: 'failed', errors: [backlog.problem] })
+    }
+    return frame
   }
 
   #nextOfRing(): Buffer | undefined {
     if (this.isClosed) return undefined
-    const { ring } = this.#group
-    if (ring.next - this.#next > maxFramesBehind) return this.#merged()
-    const frame = ring.get(this.#next)
+    const { frames, counts } = this.#group
+    if (frames.next - this.#next > maxFramesBehind) {
+      const merged = frames.merged(this.#next, this.#positions)
+      if (merged === undefined) this.beginAnew()
+      else {
+        counts.merged += 1
+        this.#begin(merged)
+      }
+      return this.#nextOfBacklog()
+    }
+    const frame = frames.get(this.#next)
     if (frame === undefined) return undefined
     this.#next += 1
     this.#positions = frame.positions
@@ -165,15 +151,18 @@ export class GroupMember {
     return frame.payload
   }
 
-  /** The number of the first ring frame that the member may still take. */
-  get place(): number {
-    return this.#next
+  /** Starts again with a snapshot and skips the unread frames. */
+  beginAnew(): void {
+    this.#group.counts.resets += 1
+    this.#begin(this.#group.frames.snapshot())
   }
 
-  /** Whether the group has frames that the member has not taken. */
-  get isBehind(): boolean {
-    if (this.#snapshot !== undefined || this.#ahead !== undefined) return true
-    return this.#next < this.#group.ring.next
+  #begin(backlog: Backlog): void {
+    this.#backlog = backlog
+    this.#taken = 0
+    this.#next = backlog.next
+    this.#positions = backlog.positions
+    this.#rows += backlog.rows
   }
 
   /** Leaves the group and starts again in another group. */
@@ -181,7 +170,7 @@ export class GroupMember {
     this.#group.leave(this)
     this.#group = group
     this.#gate = gate
-    this.#begin(group.snapshot())
+    this.#begin(group.frames.snapshot())
   }
 
   /** Leaves the group. The member takes no more frames. */
@@ -189,55 +178,10 @@ export class GroupMember {
     if (this.#isClosed) return
     this.#isClosed = true
     this.#end ??= { form: 'complete' }
-    this.#drop()
+    this.#backlog = undefined
     this.#group.leave(this)
     this.#ready()
     this.#left()
-  }
-
-  #drop(): void {
-    this.#snapshot = undefined
-    this.#goOn(undefined)
-  }
-
-  #goOn(ahead: Resumption | undefined): void {
-    this.#ahead = ahead
-    this.#takenAhead = 0
-  }
-
-  /** Starts again with a snapshot and skips the unread frames. */
-  beginAnew(): void {
-    this.#group.counts.resets += 1
-    this.#begin(this.#group.snapshot())
-  }
-
-  #begin(snapshot: GroupSnapshot): void {
-    this.#goOn(undefined)
-    this.#snapshot = snapshot
-    this.#taken = 0
-    this.#next = snapshot.next
-    this.#positions = snapshot.positions
-    this.#rows += snapshot.rows
-  }
-
-  #lead(from: Resumption): void {
-    this.#snapshot = undefined
-    this.#goOn(from)
-    this.#next = from.next
-    this.#positions = from.positions
-    this.#rows += from.rows
-  }
-
-  #merged(): Buffer | undefined {
-    const { counts, merged } = this.#group
-    const from = merged.from(this.#next, this.#positions)
-    if (from === undefined) {
-      this.beginAnew()
-      return this.#nextOfSnapshot()
-    }
-    counts.merged += 1
-    this.#lead(from)
-    return this.#nextAhead()
   }
 }
 
@@ -260,21 +204,40 @@ export function failedStream(errors: readonly unknown[]): MemberStream {
   }
 }
 
-/** Frames that lead from a subscriber's positions to a place in the ring. */
-export interface Resumption {
-  readonly frames: readonly Buffer[]
-  /** The bytes of the frames. */
-  readonly bytes: number
-  /** The number of changes in the frames. */
-  readonly rows: number
-  readonly next: number
-  readonly positions: Positions
-}
+/**
+ * Notifies all members of a group of new frames, in slices between which the event loop runs. Frames that come meanwhile
+ * lead to one more round, however many there are.
+ */
+export class MemberNotifier {
+  readonly #members: ReadonlySet<GroupMember>
+  #announced = 0
+  #isRunning = false
 
-export function resumptionBy(
-  written: Iterable<WrittenFrame>,
-  to: Pick<Resumption, 'rows' | 'next' | 'positions'>,
-): Resumption {
-  const frames = Array.from(written, ({ payload }) => payload)
-  return { ...to, frames, bytes: frames.reduce((sum, { length }) => sum + length, 0) }
+  /** Notifies the members that are in the set when their turn comes. */
+  constructor(members: ReadonlySet<GroupMember>) {
+    this.#members = members
+  }
+
+  announce(): void {
+    this.#announced += 1
+    if (!this.#isRunning) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    let done = 0
+    while (done !== this.#announced) {
+      done = this.#announced
+      // oxlint-disable-next-line no-await-in-loop -- one round after the other
+      await inSlices(this.#round(), () => false)
+    }
+    this.#isRunning = false
+  }
+
+  *#round(): Generator<void, void> {
+    for (const member of this.#members) {
+      member.announce()
+      yield
+    }
+  }
 }

@@ -1,41 +1,45 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
+import { LiveSet } from '../../query/live-set.ts'
 import { positionOf } from '../../query/page/list-order.ts'
-import { TopWindow, type WindowRow } from '../../query/page/top-window.ts'
 import { listPage } from '../../query/page/page.ts'
 import { idsBefore, isShown, sentSteps } from '../../query/page/page-steps.ts'
+import { TopWindow, type WindowRow } from '../../query/page/top-window.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { FollowedList, FollowedPage } from './followed-list.ts'
+import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { PlanRun, type PlanRunOptions } from '../plan/plan-run.ts'
-import type { FramePlan } from './frame-plan.ts'
-import { type GroupContent, MatchingObjects, type PageState } from './group-content.ts'
+import type { FollowedList, FollowedPage } from './followed-list.ts'
+import type { FramePlan, PageState, RowText, SentChange, SentPageStep } from './frame-writer.ts'
+import {
+  type GroupContent,
+  liveRead,
+  RowDependencies,
+  type RowTexts,
+  rowTexts,
+} from './group-content.ts'
 import type { GroupRun } from './group-reading.ts'
-import { type PageStepText, rowErrors, type RowText, type SentChange } from './live-change.ts'
-import { RowDependencies } from './row-dependencies.ts'
 
-/** A row of a page as the members of a group have been sent it. */
+/** A row of a page as the members hold it. */
 interface PageRow extends RowText {
-  /** The `id` of the object. */
   readonly id: string
   readonly key: string
   readonly uid: string
-  /** A row is sent again when it has another version. */
+  /** A row is sent again when its version differs. */
   readonly version: unknown
 }
 
-/** So many rows are kept ready behind a page, to replace those that leave it; of a large page as many as it has. */
+/** The least number of rows kept ready behind a page to replace those that leave it. A large page keeps its own size. */
 const leastReady = 50
-/** The memory of an object's membership in the list, about. */
+/** The memory of an object in the list, about. */
 const memberBytes = 80
 
-/** The first objects of a list in an order, as the members of a group have been sent them. */
+/** A live page: the first objects of a list in an order. */
 export class GroupPage implements GroupContent {
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
   readonly #list: FollowedList
   readonly #wanted: FollowedPage
+  readonly #matching: LiveSet
   #front: TopWindow
-  readonly #matching: MatchingObjects
   #sent: readonly PageRow[] = []
 
   constructor(plan: FramePlan, list: FollowedList, wanted: FollowedPage) {
@@ -43,15 +47,11 @@ export class GroupPage implements GroupContent {
     this.#list = list
     this.#wanted = wanted
     this.#front = this.#newFront()
-    this.#matching = new MatchingObjects(list.condition)
+    this.#matching = new LiveSet(list.condition)
   }
 
   get page(): PageState {
     return { totalCount: this.#matching.size }
-  }
-
-  get size(): number {
-    return this.#sent.length
   }
 
   get bytes(): number {
@@ -59,33 +59,34 @@ export class GroupPage implements GroupContent {
     return this.#matching.size * memberBytes + units * 2 + this.dependencies.bytes
   }
 
-  matching(part: KindView, run: PlanRun): readonly string[] {
-    return this.#matching.matching(part, run)
+  matching(part: KindView, run: GroupRun): readonly string[] {
+    return this.#matching.matching(liveRead(part, new PlanRun(run)))
   }
 
-  changedMatches(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
-    // Rows that stand ready may have been read before their changes were heard.
+  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[] {
+    // The rows kept ready may have been read before the group took their changes.
     if (keys !== undefined) return keys
     this.#front = this.#newFront()
-    return this.#matching.changedMatches(part, run)
+    return this.#matching.changedMatches(liveRead(part, new PlanRun(run)))
   }
 
   keys(): readonly string[] {
     return this.#sent.map(({ key }) => key)
   }
 
-  changes(keys: Iterable<string>, part: KindView, options: GroupRun): readonly PageStepText[] {
+  changes(keys: Iterable<string>, part: KindView, options: GroupRun): readonly SentPageStep[] {
+    const texts = rowTexts(this.#plan, this.dependencies, part, options)
     const changed = new Set<string>()
     const asked = [...keys]
-    // Also those that stand ready and match no more: they may have been read before their changes were heard.
+    // Also removes rows kept ready that no longer match: they may have been read before the group took their changes.
     for (const key of asked) this.#front.delete(key)
-    const due = this.#matching.due(asked, part, new PlanRun(options))
+    const due = this.#matching.due(liveRead(part, texts.run), asked)
     for (const change of due) {
       const { key, uid } = change
       changed.add(key)
       if (change.type !== 'DELETED') this.#front.put(this.#rowOf(part.view, change.id, uid))
     }
-    const now = this.#written(this.#present(part, options), changed, part, options)
+    const now = this.#written(this.#present(part, texts.run), changed, part, texts)
     options.check()
     this.#matching.sent(due)
     const steps = stepsTo(now, this.#sent)
@@ -93,11 +94,11 @@ export class GroupPage implements GroupContent {
     return steps
   }
 
-  all(): readonly PageStepText[] {
+  all(): readonly SentPageStep[] {
     return stepsTo(this.#sent, [])
   }
 
-  merged(changes: readonly SentChange[]): readonly PageStepText[] {
+  merged(changes: readonly SentChange[]): readonly SentPageStep[] {
     const steps = changes.filter((change) => 'step' in change)
     const shown = new Set(steps.filter(isShown).map(({ objectId }) => objectId))
     const versions = new Map(this.#sent.map(({ id, version }) => [id, version]))
@@ -119,33 +120,31 @@ export class GroupPage implements GroupContent {
     return { key: position.key, uid, position }
   }
 
-  /** The rows of the page that exist. Changes that are not heard of yet will be. */
-  #present(part: KindView, options: PlanRunOptions): readonly WindowRow[] {
+  /** The rows of the page that exist. Changes that still wait come later. */
+  #present(part: KindView, run: PlanRun): readonly WindowRow[] {
     const { view } = part
     const isThere = ({ key, uid }: WindowRow): boolean => {
       const id = view.idOf(key)
       return id !== undefined && view.uidOf(id) === uid
     }
     while (true) {
-      if (this.#front.isShort) this.#fill(part, options)
+      if (this.#front.isShort) this.#fill(part, run)
       const first = this.#front.first()
       if (first.every(isThere)) return first
       for (const row of first) if (!isThere(row)) this.#front.delete(row.key)
     }
   }
 
-  #fill({ view, scope }: KindView, { budget }: PlanRunOptions): void {
+  #fill(part: KindView, run: PlanRun): void {
+    const { view } = part
     const { capacity } = this.#front
     const { ids, hasNextPage } = listPage({
-      view,
-      scope,
-      budget,
+      ...liveRead(part, run),
       condition: this.#list.condition,
       terms: this.#wanted.terms,
       identity: { list: this.#list.list },
       first: capacity,
       maxPageSize: capacity,
-      related: this.#matching.related,
     })
     const rows = ids.map((id) => this.#rowOf(view, id, view.uidOf(id)))
     this.#front.fill(rows, !hasNextPage)
@@ -155,33 +154,21 @@ export class GroupPage implements GroupContent {
     rows: readonly WindowRow[],
     changed: ReadonlySet<string>,
     part: KindView,
-    options: GroupRun,
+    { write }: RowTexts,
   ): readonly PageRow[] {
-    let key = ''
-    const run = new PlanRun({
-      ...options,
-      followed: (relation) => {
-        options.followed?.(relation)
-        this.dependencies.add(key, relation)
-      },
-    })
     const { view } = part
     const sent = new Map(this.#sent.map((row) => [row.key, row]))
     const now = rows.map((row): PageRow => {
-      const before = sent.get(row.key)
-      const known = before?.uid === row.uid ? before : undefined
-      if (known !== undefined && !changed.has(row.key)) return known
-      ;({ key } = row)
+      const { key, uid } = row
+      const before = sent.get(key)
+      const known = before?.uid === uid ? before : undefined
+      if (known !== undefined && !changed.has(key)) return known
       const at = view.idOf(key)
       if (at === undefined) throw new TypeError(`${key} is on the page and not in the store`)
-      this.dependencies.forget(key)
-      run.budget.spend('rows', 1)
-      const text = this.#plan.row?.(run, part, at)
-      const errors = rowErrors(run, options.unexpected)
-      // Where nothing is selected of the object, the subscriber asks only that it changed.
-      const version = text === undefined ? view.held(at) : text + errors
-      const id = known?.id ?? objectIdOf(part, row)
-      return { id, key, uid: row.uid, text: text ?? 'null', errors, version }
+      const { text, errors } = write(key, at)
+      // A subscription that selects nothing of the object still reports each change.
+      const version = this.#plan.row === undefined ? view.held(at) : text + errors
+      return { id: known?.id ?? objectIdOf(part, row), key, uid, text, errors, version }
     })
     const staying = new Set(rows.map((row) => row.key))
     for (const row of this.#sent) if (!staying.has(row.key)) this.dependencies.forget(row.key)
@@ -189,13 +176,13 @@ export class GroupPage implements GroupContent {
   }
 }
 
-/** The version of a row that is to be sent, whatever was sent of it before. */
+/** The version of a row that must be sent again. */
 const notSent = Symbol('not sent')
 
 function stepsTo(
   now: readonly PageRow[],
   before: readonly Pick<PageRow, 'id' | 'version'>[],
-): readonly PageStepText[] {
+): readonly SentPageStep[] {
   return sentSteps(before, now).map(({ entry, ...step }) => ({
     ...step,
     object: entry?.text ?? 'null',

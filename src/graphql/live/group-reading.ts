@@ -1,38 +1,43 @@
 import type { GraphQLError } from 'graphql'
-import type { ResourceHistory } from '../../cache/recent-changes.ts'
+import { forbiddenList } from '../prepare/read-failures.ts'
+import type { AccessQuestion } from '../../access/access-question.ts'
 import type { Listener, ListenerRoute } from '../../informer/delivery/listener.ts'
+import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
-import { unrestricted } from '../../query/condition/scope.ts'
+import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import { explain } from '../answer/explanation.ts'
-import { filterPositionsAt } from './followed-filter.ts'
 import type { FollowedList } from './followed-list.ts'
 import type { KindLeases } from '../prepare/kind-leases.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import { maxRounds } from '../prepare/preparation.ts'
 import type { FollowedRelation } from '../reads/read-run.ts'
 import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
-import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import { type ViewerAccess } from '../prepare/viewer-access.ts'
 import type { PlanRunOptions } from '../plan/plan-run.ts'
 import { plannedWork } from '../plan/planned-work.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import {
   type GroupAccess,
+  type GroupKindAccess,
+  isEmpty,
   MissingKindError,
   type MissingRead,
   type NameDecisions,
   ViewerDecisions,
+  type WantedGroup,
 } from './group-access.ts'
 
-export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'budget' | 'followed'> {
-  /** Whether rows may read objects of the followed kind outside the list. */
+export interface GroupReadingOptions extends Omit<
+  PlanRunOptions,
+  'parts' | 'budget' | 'followed' | 'variables'
+> {
+  readonly wanted: WantedGroup
   readonly leadsBack: boolean
-  readonly list: FollowedList
-  /** The access of all members. */
   readonly groupAccess: GroupAccess
   /** Whether members have viewers; members without viewers may see everything. */
   readonly isViewed: boolean
@@ -42,9 +47,6 @@ export interface GroupReadingOptions extends Omit<PlanRunOptions, 'parts' | 'bud
   readonly names: NameDecisions
   /** Leases of the kinds that the group reads. The group returns them at its end. */
   readonly prepared: KindLeases
-  /** Whether frames explain how their rows were read. */
-  readonly explains: boolean
-  /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
 }
 
@@ -66,67 +68,56 @@ export class LackingError extends Error {}
 export class GroupReading {
   /** The kinds, the followed kind first. */
   readonly needs: readonly ClusterKind[]
+  /** Whether the written rows depend on which kinds are in memory. */
+  looksAround = false
   readonly #options: GroupReadingOptions
+  readonly #list: FollowedList
   /** The objects of the followed kind that the listener reports; `undefined`: all. */
   readonly #route: ListenerRoute | undefined
   /** Indexes that {@link needs} is known to contain. */
   readonly #indexed = new WeakSet<NonNullable<ClusterKind['indexes']>>()
-  #looksAround = false
   #report = new ReadReport()
 
   constructor(options: GroupReadingOptions) {
     this.#options = options
     this.needs = options.groupAccess.visible
-    this.#route = options.leadsBack ? undefined : listenerRoute(options.list.condition)
-  }
-
-  /** Whether the written rows depend on which kinds are in memory. */
-  get looksAround(): boolean {
-    return this.#looksAround
-  }
-
-  /** Whether the group follows all kinds that these positions name. */
-  followsAll(positions: Positions): boolean {
-    const { list } = this.#options
-    const own = this.needs.map(({ kind }) => kind.typeName)
-    const names = new Set([...own, ...filterPositionsAt(list).map(({ name }) => name)])
-    return Object.keys(positions).every((name) => names.has(name))
+    this.#list = options.wanted.list
+    this.#route = options.leadsBack ? undefined : listenerRoute(this.#list.condition)
   }
 
   /**
    * A current snapshot. Rejects if the followed kind cannot be read. Errors of other kinds fail the fields that read
    * them.
    */
-  async settled(): Promise<ReadSnapshot> {
-    const { prepared, list } = this.#options
+  async snapshot(): Promise<ReadSnapshot> {
+    const { prepared } = this.#options
     for (let round = 1; ; round += 1) {
-      const settled = prepared.settle()
+      const snapshot = prepared.settle()
       try {
-        settled.part(list.at)
-        return settled
+        snapshot.part(this.#list.at)
+        return snapshot
       } catch (error) {
-        if (settled.needed.length === 0 || round === maxRounds) throw error
+        if (snapshot.needed.length === 0 || round === maxRounds) throw error
         // oxlint-disable-next-line no-await-in-loop -- one round after the other
-        await prepared.prepare(settled.needed)
+        await prepared.prepare(snapshot.needed)
       }
     }
   }
 
-  /** The snapshot of this tick. */
   now(): ReadSnapshot {
     return this.#options.prepared.settle()
   }
 
   /** The followed kind, as the members see it. */
-  followed(settled: ReadSnapshot = this.now()): KindView {
-    return this.#options.groupAccess.followed(settled)
+  followed(snapshot: ReadSnapshot = this.now()): KindView {
+    return this.#options.groupAccess.followed(snapshot)
   }
 
   /** The kinds that can be read in this tick. */
-  readable(settled: ReadSnapshot = this.now()): readonly ClusterKind[] {
+  readable(snapshot: ReadSnapshot = this.now()): readonly ClusterKind[] {
     return this.needs.filter((at) => {
       try {
-        settled.part(at)
+        snapshot.part(at)
         return true
       } catch (error) {
         if (error instanceof ClientError) return false
@@ -136,39 +127,21 @@ export class GroupReading {
   }
 
   /** The positions of the readable stores. */
-  positions(filter: { readonly positions: Positions }): Positions {
-    const settled = this.now()
-    const own = this.readable(settled).map((at) => {
-      return [at.kind.typeName, settled.part(at).view.resourceVersion] as const
+  positions(): Positions {
+    const snapshot = this.now()
+    const own = this.readable(snapshot).map((at) => {
+      return [at.kind.typeName, snapshot.part(at).view.resourceVersion] as const
     })
-    return { ...Object.fromEntries(own), ...filter.positions }
-  }
-
-  /** The recent changes of a kind. */
-  history(at: ClusterKind): ResourceHistory {
-    return this.now().history(at)
+    return Object.fromEntries(own)
   }
 
   /** Whether objects of the followed kind with some of these keys may have changed since a position. */
   haveChanged(keys: readonly string[], position: ResourceVersion): boolean {
-    const settled = this.now()
-    if (this.followed(settled).view.resourceVersion === position) return false
-    const changes = settled.history(this.#options.list.at).since(position)
+    const snapshot = this.now()
+    if (this.followed(snapshot).view.resourceVersion === position) return false
+    const changes = snapshot.history(this.#list.at).since(position)
     const changed = changes && new Set(changes.map(({ key }) => key))
     return changed === undefined || keys.some((key) => changed.has(key))
-  }
-
-  /** Resolves when the histories reach back to the positions, or as far as they can. Never rejects. */
-  async reach(settled: ReadSnapshot, positions: Positions): Promise<void> {
-    const own = this.readable(settled).map((at) => ({ name: at.kind.typeName, at }))
-    const all = [...own, ...filterPositionsAt(this.#options.list)]
-    await Promise.all(
-      all.map(async ({ name, at }) => {
-        const position = positions[name]
-        if (position === undefined) return
-        await settled.history(at).reach(resourceVersion(position))
-      }),
-    )
   }
 
   /**
@@ -176,9 +149,9 @@ export class GroupReading {
    * each object. Frames show the store's state when they are written, which may be ahead of the changes taken from the
    * listener.
    */
-  listen(settled: ReadSnapshot, at: ClusterKind): Listener {
-    const route = at.kind === this.#options.list.at.kind ? this.#route : undefined
-    return settled.informer(at).listen({
+  listen(snapshot: ReadSnapshot, at: ClusterKind): Listener {
+    const route = at.kind === this.#list.at.kind ? this.#route : undefined
+    return snapshot.informer(at).listen({
       bufferLimit: 0,
       overflow: 'coalesce',
       replay: false,
@@ -187,17 +160,19 @@ export class GroupReading {
     })
   }
 
-  /** The inputs for writing rows. In the last round, `check` ignores lacking indexes and permissions. */
+  /**
+   * The inputs for writing rows. Over several rounds, pass the same decisions. In the last round, `check` ignores lacking
+   * indexes and permissions.
+   */
   run(
-    settled: ReadSnapshot,
+    snapshot: ReadSnapshot,
     decisions: ViewerDecisions | undefined = this.decisions(),
     isLast = false,
   ): GroupRun {
-    const { served, limits, variables, fragments, unexpected, explains } = this.#options
-    const missing = new Map<string, MissingRead>()
-    const isLacking = (): boolean =>
-      !isLast && (decisions?.isLacking === true || settled.neededIndexes.length > 0)
+    const { served, limits, fragments, unexpected, wanted, prepared } = this.#options
+    const { variables, explains } = wanted
     const work = plannedWork(limits.work)
+    const parts = new GroupParts(this.#options, this, snapshot, decisions, isLast)
     return {
       served,
       limits,
@@ -205,24 +180,28 @@ export class GroupReading {
       fragments,
       unexpected,
       budget: explains ? new ReportingBudget(work, this.#report) : new WorkBudget(work),
-      parts: this.#parts(settled, decisions, missing, isLacking),
-      followed: ({ reads, condition, isSaid }: FollowedRelation) => {
-        const { at } = this.#options.list
-        if (this.#route === undefined || !reads.includes(at.kind)) return
-        const keys = isSaid && condition.form === 'keys' ? condition.keys : undefined
-        const route = this.#route
-        if (keys?.every((key) => isHeard(route, key)) === true) return
-        missing.set('own', { form: 'own', at })
+      parts,
+      followed: (relation) => {
+        if (this.#leadsBack(relation)) parts.note({ form: 'own', at: this.#list.at })
       },
-      check() {
-        if (missing.size > 0) throw new MissingKindError([...missing.values()])
-        if (isLacking()) throw new LackingError()
-      },
+      check: () => parts.check(),
       more: async () => {
-        await this.#options.prepared.makeIndexes(settled.neededIndexes)
+        await prepared.makeIndexes(snapshot.neededIndexes)
         await decisions?.ask()
       },
     }
+  }
+
+  /** Whether a relation leads to objects of the followed kind that the listener does not report. */
+  #leadsBack({ reads, condition, isSaid }: FollowedRelation): boolean {
+    const route = this.#route
+    if (route === undefined || !reads.includes(this.#list.at.kind)) return false
+    if (!isSaid || condition.form !== 'keys') return true
+    return !condition.keys.every((key) =>
+      'keys' in route
+        ? route.keys.includes(key)
+        : route.values.includes(splitObjectKey(key).namespace),
+    )
   }
 
   /** The permissions that rows need besides lists; `undefined` if rows do not depend on the viewer's identity. */
@@ -233,78 +212,15 @@ export class GroupReading {
 
   /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
   explanation(): string | undefined {
-    const { explains, served, onlyViewer: access } = this.#options
-    if (!explains) return undefined
+    const { wanted, served, onlyViewer: access } = this.#options
+    if (!wanted.explains) return undefined
     const report = this.#report
     this.#report = new ReadReport()
     return JSON.stringify(explain({ served, report, access, kinds: this.needs }))
   }
 
-  /** The kinds for a plan to read. Collects in `missing` the reads that the group does not follow. */
-  #parts(
-    settled: ReadSnapshot,
-    decisions: ViewerDecisions | undefined,
-    missing: Map<string, MissingRead>,
-    isLacking: () => boolean,
-  ): ReadParts {
-    const { groupAccess, names, list, onlyViewer } = this.#options
-    const views = groupAccess.over(settled, decisions ?? names)
-    const note = (one: MissingRead): void => {
-      const { form, at } = one
-      missing.set([form, at.kind.typeName, ...(at.indexes?.needed ?? [])].join(' '), one)
-    }
-    const noting = <T>(read: () => T): T => {
-      try {
-        return read()
-      } catch (error) {
-        if (error instanceof MissingKindError) error.missing.forEach(note)
-        throw error
-      }
-    }
-    const read = <T>(at: ClusterKind, reading: () => T): T =>
-      noting(() => {
-        if (!this.#isIndexed(at)) throw new MissingKindError([{ form: 'kind', at }])
-        return reading()
-      })
-    const ofViewer = (): void => {
-      if (onlyViewer !== undefined || !this.#options.isViewed) return
-      noting(() => {
-        throw new MissingKindError([{ form: 'viewer', at: list.at }])
-      })
-    }
-    return {
-      part: (at, reading) => read(at, () => views.part(at, reading)),
-      forLookup: (at, keys) => read(at, () => views.forLookup(at, keys)),
-      cachedPart: (at, reading) => {
-        this.#looksAround = true
-        try {
-          return noting(() => views.cachedPart(at, reading))
-        } catch (error) {
-          // Goes on, to collect other missing reads.
-          if (error instanceof MissingKindError) return undefined
-          throw error
-        }
-      },
-      access: onlyViewer,
-      isOpen: false,
-      get isLacking() {
-        return missing.size > 0 || isLacking()
-      },
-      missed: (error) => settled.missed(error),
-      asks: (cluster, question) => decisions?.asks(cluster, question),
-      listed(at) {
-        if (onlyViewer === undefined) return unrestricted
-        const known = onlyViewer.list(at, { watch: false })
-        if (known instanceof ClientError || known === 'unloaded') return 'nothing'
-        if (known !== 'unknown') return known
-        decisions?.awaits(() => onlyViewer.ask({ ...at, list: { watch: false } }))
-        return undefined
-      },
-      dependsOnViewer: ofViewer,
-    }
-  }
-
-  #isIndexed({ kind, indexes }: ClusterKind): boolean {
+  /** Whether the group follows a kind with these indexes, or does not follow the kind. */
+  isIndexed({ kind, indexes }: ClusterKind): boolean {
     if (indexes === undefined || this.#indexed.has(indexes)) return true
     const need = this.needs.find((one) => one.kind === kind)
     const there = new Set(need?.indexes?.needed)
@@ -313,6 +229,143 @@ export class GroupReading {
     }
     this.#indexed.add(indexes)
     return true
+  }
+}
+
+/** The kinds of one run, limited to the access of the members. Collects the reads that the group does not follow. */
+class GroupParts implements ReadParts {
+  readonly isOpen = false
+  readonly access: ViewerAccess | undefined
+  readonly #options: GroupReadingOptions
+  readonly #reading: GroupReading
+  readonly #snapshot: ReadSnapshot
+  readonly #decisions: ViewerDecisions | undefined
+  readonly #isLast: boolean
+  readonly #missing = new Map<string, MissingRead>()
+
+  constructor(
+    options: GroupReadingOptions,
+    reading: GroupReading,
+    snapshot: ReadSnapshot,
+    decisions: ViewerDecisions | undefined,
+    isLast: boolean,
+  ) {
+    this.access = options.onlyViewer
+    this.#options = options
+    this.#reading = reading
+    this.#snapshot = snapshot
+    this.#decisions = decisions
+    this.#isLast = isLast
+  }
+
+  part(at: ClusterKind, reading: ListReading = {}): KindView {
+    this.#checkIndexes(at)
+    return this.#listed(at, reading)
+  }
+
+  forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
+    this.#checkIndexes(at)
+    const { groupAccess, names } = this.#options
+    const { look } = this.#accessOf(at)
+    if (look.form === 'all') return this.#snapshot.part(at)
+    const allows = (key: string): boolean => {
+      if (isInScope(look, key)) return true
+      const isAllowed = (this.#decisions ?? names).mayLook(at, key)
+      if (isAllowed === undefined) this.#miss({ form: 'viewer', at })
+      if (isAllowed && !groupAccess.isVisible(at.kind)) this.#miss({ form: 'name', at })
+      return isAllowed
+    }
+    const isAny = keys.map((key) => allows(key)).includes(true)
+    if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
+    const byName = { identity: groupAccess.fingerprint, allows }
+    return { ...this.#snapshot.part(at), scope: look, byName }
+  }
+
+  cachedPart(at: ClusterKind, reading: ListReading = {}): KindView | undefined {
+    this.#reading.looksAround = true
+    if (this.#snapshot.cachedPart(at) === undefined) return undefined
+    try {
+      return unlessRefused(() => this.#listed(at, reading))
+    } catch (error) {
+      // Goes on, to collect other missing reads.
+      if (error instanceof MissingKindError) return undefined
+      throw error
+    }
+  }
+
+  get isLacking(): boolean {
+    return this.#missing.size > 0 || this.#isUnprepared
+  }
+
+  get #isUnprepared(): boolean {
+    if (this.#isLast) return false
+    return this.#decisions?.isLacking === true || this.#snapshot.neededIndexes.length > 0
+  }
+
+  /** See {@link GroupRun.check}. */
+  check(): void {
+    if (this.#missing.size > 0) throw new MissingKindError([...this.#missing.values()])
+    if (this.#isUnprepared) throw new LackingError()
+  }
+
+  missed(error: UnknownIndexError): void {
+    this.#snapshot.missed(error)
+  }
+
+  asks(cluster: string, question: AccessQuestion): void {
+    this.#decisions?.asks(cluster, question)
+  }
+
+  listed(at: ClusterKind): Scope | 'nothing' | undefined {
+    const { access } = this
+    if (access === undefined) return unrestricted
+    const known = access.list(at, { watch: false })
+    if (known instanceof ClientError || known === 'unloaded') return 'nothing'
+    if (known !== 'unknown') return known
+    this.#decisions?.awaits(() => access.ask({ ...at, list: { watch: false } }))
+    return undefined
+  }
+
+  dependsOnViewer(): void {
+    const { isViewed, wanted } = this.#options
+    if (isViewed && this.access === undefined) this.#miss({ form: 'viewer', at: wanted.list.at })
+  }
+
+  /** Notes a read that the group does not follow. */
+  note(one: MissingRead): void {
+    const { form, at } = one
+    this.#missing.set([form, at.kind.typeName, ...(at.indexes?.needed ?? [])].join(' '), one)
+  }
+
+  #miss(one: MissingRead): never {
+    this.note(one)
+    throw new MissingKindError([one])
+  }
+
+  #checkIndexes(at: ClusterKind): void {
+    if (!this.#reading.isIndexed(at)) this.#miss({ form: 'kind', at })
+  }
+
+  #accessOf(at: ClusterKind): GroupKindAccess {
+    return this.#options.groupAccess.of(at.kind) ?? this.#miss({ form: 'kind', at })
+  }
+
+  #listed(at: ClusterKind, { within }: ListReading): KindView {
+    const { scope, refusal, within: reviewed } = this.#accessOf(at)
+    if (refusal !== undefined && refusal.code !== 'FORBIDDEN') throw refusal
+    if (scope.form !== 'all') {
+      const { namespaced } = at.kind.resource
+      const wanted = namespaced ? within?.() : undefined
+      if (reviewed !== undefined && namespaced) {
+        const isReviewed = wanted?.every((namespace) => reviewed.includes(namespace)) ?? false
+        if (!isReviewed) this.#miss({ form: 'place', at })
+      }
+      if (refusal !== undefined) throw refusal
+      const isHidden = (namespace: string): boolean =>
+        scope.form === 'namespaces' && !scope.namespaces.has(namespace)
+      if (wanted?.every(isHidden) === true) throw forbiddenList(at, false)
+    }
+    return { ...this.#snapshot.part(at), scope }
   }
 }
 
@@ -328,9 +381,4 @@ function keysOf(condition: Condition): readonly string[] | undefined {
   if (condition.form === 'keys') return condition.keys
   if (condition.form !== 'and') return undefined
   return condition.conditions.find((one) => one.form === 'keys')?.keys
-}
-
-function isHeard(route: ListenerRoute, key: string): boolean {
-  if ('keys' in route) return route.keys.includes(key)
-  return route.values.includes(splitObjectKey(key).namespace)
 }

@@ -1,41 +1,41 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 import type { Condition } from '../../query/condition/condition.ts'
-import type { LiveChange } from '../../query/live-set.ts'
+import { LiveSet, removalCause, type RemovalCause } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { KindView } from '../prepare/kind-view.ts'
 import { PlanRun } from '../plan/plan-run.ts'
-import type { FramePlan } from './frame-plan.ts'
-import { type GroupContent, MatchingObjects, type SeenChanges } from './group-content.ts'
-import type { GroupRun } from './group-reading.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import type { FramePlan, RowText, SentChange, SentListChange } from './frame-writer.ts'
 import {
-  additionOf,
-  joinedErrors,
-  type LiveChangeText,
-  mergedChanges,
-  removalOf,
+  type GroupContent,
+  liveRead,
+  RowDependencies,
   rowErrors,
-  type RowText,
-  type SentChange,
-  type SentObject,
-} from './live-change.ts'
-import { RowDependencies } from './row-dependencies.ts'
+  rowTexts,
+  type SeenChanges,
+} from './group-content.ts'
+import type { GroupRun } from './group-reading.ts'
 
-/** What a row takes besides its text, about: its entries in two maps, and the identity of its object. */
+interface SentObject extends RowText {
+  readonly uid: string
+  readonly objectId: string
+}
+
+/** The memory of a row besides its text, about: entries in two maps, and the identity of its object. */
 const rowBytes = 250
 
-/** The objects of a list that the members of a group have been sent, with what was written of them. */
+/** The rows of a list: all objects that were sent to the members, with their texts. */
 export class GroupRows implements GroupContent {
   readonly page = undefined
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
-  readonly #matching: MatchingObjects
+  readonly #matching: LiveSet
   readonly #sent = new Map<string, SentObject>()
-  /** UTF-16 units of the texts. */
+  /** The length of all texts in UTF-16 units. */
   #units = 0
 
   constructor(plan: FramePlan, condition: Condition) {
     this.#plan = plan
-    this.#matching = new MatchingObjects(condition)
+    this.#matching = new LiveSet(condition)
   }
 
   get size(): number {
@@ -46,27 +46,26 @@ export class GroupRows implements GroupContent {
     return this.#sent.size * rowBytes + this.#units * 2 + this.dependencies.bytes
   }
 
-  matching(part: KindView, run: PlanRun): readonly string[] {
-    return this.#matching.matching(part, run)
+  matching(part: KindView, run: GroupRun): readonly string[] {
+    return this.#matching.matching(liveRead(part, new PlanRun(run)))
   }
 
-  changedMatches(part: KindView, run: PlanRun, keys?: readonly string[]): readonly string[] {
-    return this.#matching.changedMatches(part, run, keys)
+  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[] {
+    return this.#matching.changedMatches(liveRead(part, new PlanRun(run)), keys)
   }
 
   keys(): readonly string[] {
     return [...this.#sent.keys()]
   }
 
-  all(): readonly LiveChangeText[] {
+  all(): readonly SentListChange[] {
     return Array.from(this.#sent.values(), additionOf)
   }
 
-  merged(changes: readonly SentChange[]): readonly LiveChangeText[] {
+  merged(changes: readonly SentChange[]): readonly SentListChange[] {
     return mergedChanges(changes.filter((change) => 'type' in change))
   }
 
-  /** The row with a key, as it was sent. */
   sentOf(key: string): SentObject | undefined {
     return this.#sent.get(key)
   }
@@ -76,31 +75,14 @@ export class GroupRows implements GroupContent {
     part: KindView,
     options: GroupRun,
     { isFinalStateKnown, previousOf }: SeenChanges,
-  ): readonly LiveChangeText[] {
-    let row = ''
-    const run = new PlanRun({
-      ...options,
-      followed: (relation) => {
-        options.followed?.(relation)
-        this.dependencies.add(row, relation)
-      },
-    })
-    const write = (key: string, id: number): RowText => {
-      row = key
-      this.dependencies.forget(row)
-      run.budget.spend('rows', 1)
-      const text = this.#plan.row?.(run, part, id) ?? 'null'
-      return { text, errors: rowErrors(run, options.unexpected) }
-    }
+  ): readonly SentListChange[] {
+    const { run, write } = rowTexts(this.#plan, this.dependencies, part, options)
     const { view } = part
-    const selected = this.#plan.previous
     const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
-      held === undefined
-        ? undefined
-        : selected.map((writePrevious) => writePrevious(run, view, held))
-    const changes: LiveChangeText[] = []
+      held && this.#plan.previous.map((writePrevious) => writePrevious(run, view, held))
+    const changes: SentListChange[] = []
     const sent = new Map<string, SentObject | undefined>()
-    const due: readonly LiveChange[] = this.#matching.due(keys, part, run)
+    const due = this.#matching.due(liveRead(part, run), keys)
     for (const change of due) {
       const { key, uid } = change
       const before = sent.has(key) ? sent.get(key) : this.#sent.get(key)
@@ -112,7 +94,8 @@ export class GroupRows implements GroupContent {
         this.dependencies.forget(key)
         const previous = id === undefined ? undefined : previousTexts(previousOf(uid))
         const errors = joinedErrors(last.errors, rowErrors(run, options.unexpected))
-        const object = { ...before, text: last.text, errors }
+        const { objectId } = before
+        const object = { uid, objectId, text: last.text, errors }
         changes.push(removalOf(object, change.cause, isFinalStateKnown(uid), previous))
         continue
       }
@@ -120,14 +103,14 @@ export class GroupRows implements GroupContent {
       const previous = previousTexts(previousOf(uid))
       const previousErrors = rowErrors(run, options.unexpected)
       const isSame = before?.uid === uid && before.text === now.text && before.errors === now.errors
-      // Where nothing is selected of the object, the subscriber asks only that it changed.
+      // A subscription that selects nothing of the object still reports each change.
       if (isSame && this.#plan.row !== undefined) {
         const held = previous && previousTexts(view.held(change.id))
         run.errors.takeRow()
         if (!previous?.some((was, at) => was !== held?.[at])) continue
       }
       const objectId = before?.uid === uid ? before.objectId : objectIdOf(part, change)
-      const object = { key, uid, objectId, ...now }
+      const object = { uid, objectId, ...now }
       sent.set(key, object)
       const errors = joinedErrors(now.errors, previousErrors)
       changes.push({ ...additionOf(object), type: change.type, errors, previous })
@@ -139,8 +122,7 @@ export class GroupRows implements GroupContent {
   }
 
   #keep(key: string, now: SentObject | undefined): void {
-    const before = this.#sent.get(key)
-    this.#units += unitsOf(now) - unitsOf(before)
+    this.#units += unitsOf(now) - unitsOf(this.#sent.get(key))
     if (now === undefined) this.#sent.delete(key)
     else this.#sent.set(key, now)
   }
@@ -148,4 +130,69 @@ export class GroupRows implements GroupContent {
 
 function unitsOf(object: SentObject | undefined): number {
   return object === undefined ? 0 : object.text.length + object.errors.length
+}
+
+/** The errors of two parts of one change. */
+function joinedErrors(one: string, other: string): string {
+  if (one === '' || other === '') return one + other
+  return `${one.slice(0, -1)},${other.slice(1)}`
+}
+
+/** The addition of an object, as in a snapshot. */
+export function additionOf({ objectId, text, errors }: SentObject): SentListChange {
+  const added = { type: 'ADDED', removal: null, finalStateKnown: true } as const
+  return { ...added, objectId, object: text, errors }
+}
+
+const removals: Readonly<Record<RemovalCause, NonNullable<SentListChange['removal']>>> = {
+  gone: 'DELETED',
+  unmatched: 'UNMATCHED',
+  hidden: 'HIDDEN',
+}
+
+/** The removal of an object, with its last state unless it is hidden. */
+function removalOf(
+  { objectId, text, errors }: SentObject,
+  cause: RemovalCause,
+  finalStateKnown = true,
+  previous?: SentListChange['previous'],
+): SentListChange {
+  const last = cause === 'hidden' ? { object: 'null', errors: '' } : { object: text, errors }
+  const removal = removals[cause]
+  return { type: 'REMOVED', removal, objectId, ...last, finalStateKnown, previous }
+}
+
+/** The removal of an object that a subscriber held, as the stores show it now: its identity only. */
+export function removalNow(
+  part: KindView,
+  object: { readonly key: string; readonly uid: string },
+): SentListChange {
+  const sent = { uid: object.uid, objectId: objectIdOf(part, object), text: 'null', errors: '' }
+  return removalOf(sent, removalCause(part, object))
+}
+
+/**
+ * Successive changes as fewer changes that lead to the same rows. Of each object the latest change stays, or its
+ * removal. An object that was recreated under its key has another id, so its former removal stays, too.
+ */
+function mergedChanges(changes: Iterable<SentListChange>): readonly SentListChange[] {
+  const merged = new Map<string, SentListChange>()
+  for (const change of changes) {
+    const { objectId } = change
+    const before = merged.get(objectId)
+    // Moves the object to the end, after the removal of its namesake.
+    merged.delete(objectId)
+    const both = before === undefined ? change : joinedChange(before, change)
+    if (both === undefined) continue
+    // The state before the first of the changes.
+    merged.set(objectId, { ...both, previous: before?.previous ?? change.previous })
+  }
+  return [...merged.values()]
+}
+
+function joinedChange(before: SentListChange, change: SentListChange): SentListChange | undefined {
+  if (before.type === 'ADDED' && change.type === 'REMOVED') return undefined
+  if (before.type === 'ADDED') return { ...change, type: 'ADDED' }
+  if (before.type === 'REMOVED' && change.type === 'ADDED') return { ...change, type: 'MODIFIED' }
+  return change
 }

@@ -1,39 +1,37 @@
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
-import type { Change } from '../../informer/store/change.ts'
+import type { FairSlots } from '../../lib/concurrency.ts'
 import type { Kind } from '../model/kind.ts'
-import { followedNeeds } from './followed-filter.ts'
-import type { FollowedList } from './followed-list.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
-import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { FramePlan } from './frame-plan.ts'
-import { FrameRing, type FrameRingLimits } from './frame-ring.ts'
+import type { ResumePosition } from '../reads/resume-token.ts'
+import type { FollowedList } from './followed-list.ts'
+import type { FramePlan } from './frame-writer.ts'
 import { FrameWriter } from './frame-writer.ts'
-import { type GroupAccess, MissingKindError, type MissingRead } from './group-access.ts'
+import { type AccessRequest, type DiscoveredKinds, MissingKindError } from './group-access.ts'
+import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import type { GroupContent } from './group-content.ts'
-import { type FlushedGroup, GroupFlush } from './group-flush.ts'
-import { GroupFilter } from './group-filter.ts'
-import { GroupListeners, type ListeningGroup } from './group-listeners.ts'
-import type {
-  GroupMember,
-  MemberCounts,
-  MemberGroup,
-  Resumption,
-  StreamEnd,
+import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
+import {
+  type GroupMember,
+  type MemberGroup,
+  MemberNotifier,
+  type StreamEnd,
 } from './group-member.ts'
 import { GroupPage } from './group-page.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupRows } from './group-rows.ts'
-import { GroupSnapshot, GroupSnapshots } from './group-snapshot.ts'
-import { type ByteHolder, NoRoomError } from './held-bytes.ts'
-import { MemberNotifier } from './member-notifier.ts'
-import { MergedFrames } from './merged-frames.ts'
-import { resumed, type ResumedGroup } from './resumption.ts'
+import {
+  type ByteHolder,
+  type HeldBytes,
+  type LiveCounts,
+  type LiveLimits,
+  NoRoomError,
+} from './live-limits.ts'
+import type { OpenSubscription } from './open-subscriptions.ts'
 import {
   GroupMemberships,
   type MembershipGroup,
   type ViewerMembership,
-  WithheldNames,
 } from './viewer-membership.ts'
 
 /** Members that leave a group together: the members of one viewer, or the members without a viewer. */
@@ -43,19 +41,11 @@ export interface LeavingMembers {
 }
 
 /** The owner of the groups. */
-export interface GroupHost {
-  readonly counts: MemberCounts
-  /** Counts the memory of a group again, with bytes that it is about to hold. Returns the error if there is no room. */
-  hold(group: LiveGroup, moreBytes?: number): NoRoomError | undefined
-  /**
-   * The viewer's current access to the kinds that a group reads. Rejects with the `ClientError` that ends the
-   * subscriptions.
-   */
-  resolve(group: LiveGroup, access: ViewerAccess): Promise<GroupAccess>
-  /** Records reads that the rows need and the group does not follow. Later groups of the same operation follow them. */
-  learn(group: LiveGroup, missing: readonly MissingRead[]): void
-  /** Records that a viewer may see objects of these kinds by name. */
-  nameKinds(group: LiveGroup, access: ViewerAccess, kinds: Iterable<Kind>): void
+export interface GroupOwner {
+  readonly counts: LiveCounts
+  readonly held: HeldBytes
+  /** The groups that start at the same time. */
+  readonly starts: FairSlots
   /** Moves members that are still there to another group. Rejects if no group can take them. */
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
   /** The group takes no more members. */
@@ -65,16 +55,15 @@ export interface GroupHost {
 }
 
 export interface LiveGroupOptions extends Omit<GroupReadingOptions, 'names' | 'leadsBack'> {
-  readonly plan: FramePlan
-  readonly host: GroupHost
-  /** Whether rows have led to objects of the followed kind outside the list. */
-  readonly leadsBack: boolean
-  /** The kinds that objects refer to and the operation does not name. */
-  readonly further: ReadonlySet<Kind>
-  /** The user that started the group; absent without viewers. */
-  readonly user: string | undefined
-  readonly coalesceMs: number
-  readonly ring: FrameRingLimits
+  /** The key among the groups: equal for subscribers who share a group. */
+  readonly key: string
+  readonly owner: GroupOwner
+  /** The reads to review a viewer's access for. */
+  readonly request: AccessRequest
+  readonly discovered: DiscoveredKinds
+  /** The group among the open subscriptions. */
+  readonly subscription: OpenSubscription
+  readonly live: LiveLimits
 }
 
 /**
@@ -82,108 +71,86 @@ export interface LiveGroupOptions extends Omit<GroupReadingOptions, 'names' | 'l
  * one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
 export class LiveGroup
-  implements MemberGroup, ByteHolder, FlushedGroup, ListeningGroup, MembershipGroup, ResumedGroup
+  implements ByteHolder, ChangingGroup, FramedGroup, MemberGroup, MembershipGroup
 {
+  readonly options: LiveGroupOptions
   readonly plan: FramePlan
   readonly list: FollowedList
-  readonly cluster: string
   readonly cache: ClusterCache | undefined
-  readonly groupAccess: GroupAccess
-  readonly hasOnlyViewer: boolean
   readonly maxFrameObjects: number
   readonly coalesceMs: number
-  readonly token: ResumedGroup['token']
+  readonly counts: LiveCounts
+  /** The contents of the group's resume tokens. */
+  readonly token: Pick<ResumePosition, 'cluster' | 'incarnation' | 'list' | 'access'>
   readonly leaving: AbortSignal
-  readonly counts: MemberCounts
   readonly content: GroupContent
   readonly reading: GroupReading
-  readonly filter: GroupFilter
-  readonly ring: FrameRing
   readonly writer: FrameWriter
-  readonly flush: GroupFlush
-  readonly merged: MergedFrames
-  readonly #options: LiveGroupOptions
-  readonly #host: GroupHost
-  readonly #listeners: GroupListeners
-  readonly #snapshots: GroupSnapshots
+  readonly frames: GroupFrames
+  readonly changes: GroupChanges
+  readonly memberships: GroupMemberships
+  readonly #owner: GroupOwner
   readonly #members = new Set<GroupMember>()
-  readonly #memberships: GroupMemberships
   readonly #notifier = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
+  #started: Promise<void> | undefined
   #expected = 0
   #end: StreamEnd | undefined
   /** The group writes no more frames: its members are moving to another group. */
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { plan, list, groupAccess, limits, host, served, onlyViewer } = options
-    this.#options = options
-    this.#host = host
+    const { wanted, groupAccess, limits, served, onlyViewer, discovered } = options
+    const { plan, list } = wanted
+    const { cluster } = list.at
+    this.options = options
+    this.#owner = options.owner
     this.plan = plan
     this.list = list
-    this.cluster = list.at.cluster
-    this.cache = served.clusters.get(this.cluster)
-    this.groupAccess = groupAccess
-    this.hasOnlyViewer = onlyViewer !== undefined
+    this.cache = served.clusters.get(cluster)
     this.maxFrameObjects = limits.maxFrameObjects
-    this.coalesceMs = options.coalesceMs
+    this.coalesceMs = wanted.coalesceMs
+    this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
-    this.counts = host.counts
     const incarnation = this.cache?.incarnation ?? ''
     const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
-    this.token = { cluster: this.cluster, incarnation, list: list.list, access }
+    this.token = { cluster, incarnation, list: list.list, access }
     const { page } = list
     this.content =
       page === undefined ? new GroupRows(plan, list.condition) : new GroupPage(plan, list, page)
-    const withheld = new WithheldNames(() => this.#memberships.askMore())
-    this.#memberships = new GroupMemberships(this, withheld)
-    const reading = (this.reading = new GroupReading({ ...options, names: withheld }))
-    this.filter = new GroupFilter(list, this.content, reading, () => this.enter())
-    this.ring = new FrameRing(options.ring)
+    this.memberships = new GroupMemberships(this)
+    const leadsBack = plan.leadsBack || discovered.leadsBack
+    const reading = new GroupReading({ ...options, leadsBack, names: this.memberships })
+    this.reading = reading
     const explanation = (): string | undefined => reading.explanation()
     this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation })
-    this.flush = new GroupFlush(this)
-    this.#listeners = new GroupListeners(this)
-    this.#snapshots = new GroupSnapshots(this.ring)
-    this.merged = new MergedFrames(this)
+    this.frames = new GroupFrames(this, options.live)
+    this.changes = new GroupChanges(this)
   }
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    this.#started ??= this.#owner.starts.run(this.#user ?? '', () => this.#start())
+    return this.#started
+  }
+
+  async #start(): Promise<void> {
     if (this.#end !== undefined) return
-    this.#listeners.begin()
     try {
-      await this.flush.begin((settled) => this.#listeners.listen(settled))
+      await this.changes.start()
     } catch (error) {
-      if (error instanceof MissingKindError) this.#host.learn(this, error.missing)
+      if (error instanceof MissingKindError) this.#learn(error)
       this.end({ form: 'failed', errors: [error] })
       throw error
     }
-    this.#listeners.follow()
   }
 
-  /** The membership of a viewer. {@link dropMembership} ends a membership without members. */
-  membershipOf(access: ViewerAccess): ViewerMembership {
-    return this.#memberships.of(access)
+  /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
+  #learn({ missing }: MissingKindError): void {
+    const { discovered, onlyViewer } = this.options
+    for (const one of missing) discovered.add(one, onlyViewer?.identity)
   }
 
-  dropMembership(membership: ViewerMembership): void {
-    this.#memberships.drop(membership)
-  }
-
-  /** The positions of a member that has read every frame. */
-  get positions(): Positions {
-    // If no change waits, the group has sent everything up to the present.
-    const stages = [this.flush, this.#listeners, this.filter]
-    if (!this.#isLeft && stages.every(({ isDrained }) => isDrained)) this.flush.reachPresent()
-    return this.flush.positions
-  }
-
-  get isAhead(): boolean {
-    return this.flush.isAhead
-  }
-
-  /** The number of subscribers. */
   get members(): number {
     return this.#members.size
   }
@@ -193,22 +160,17 @@ export class LiveGroup
     return this.#end !== undefined || this.#isLeft
   }
 
-  /** Whether the group has ended its members' subscriptions. */
-  get hasEnded(): boolean {
-    return this.#end !== undefined
-  }
-
   /** The error, if the group ended for lack of room. */
   get problem(): NoRoomError | undefined {
     if (this.#end?.form !== 'failed') return undefined
     return this.#end.errors.find((error) => error instanceof NoRoomError)
   }
 
-  /** Adds a subscriber, which starts from a snapshot or resumes. If the group has ended, ends the subscriber, too. */
+  /** Adds a subscriber. If the group has ended, ends the subscriber, too. */
   join(member: GroupMember, membership: ViewerMembership | undefined): void {
     if (this.#end === undefined) {
       this.#members.add(member)
-      if (membership !== undefined) this.#memberships.join(member, membership)
+      membership?.members.add(member)
     } else member.finish(this.#end)
   }
 
@@ -223,20 +185,8 @@ export class LiveGroup
     this.#hold()
   }
 
-  /**
-   * The frames that lead a subscriber from `from` to the members' positions; `undefined` if they are unknown. Rejects
-   * if the followed kind cannot be read.
-   */
-  resume(from: ResumePosition): Promise<Resumption | undefined> {
-    return resumed(this, from)
-  }
-
-  outdated(): void {
-    this.#leave()
-  }
-
   leave(member: GroupMember): void {
-    this.#memberships.leave(member)
+    this.memberships.leave(member)
     if (this.#members.delete(member)) this.#endIfEmpty()
   }
 
@@ -253,14 +203,6 @@ export class LiveGroup
     if (this.#members.size + this.#expected === 0) this.end({ form: 'complete' })
   }
 
-  /** All rows, with a place in the ring that is not far behind. */
-  snapshot(): GroupSnapshot {
-    const { writer, positions, ring, content, isAhead } = this
-    const written = (): NoRoomError | undefined => this.#problemOfHolding()
-    const at = { writer, next: ring.next, positions, isAhead, written }
-    return this.#snapshots.current(() => new GroupSnapshot(content, at))
-  }
-
   enter(): Promise<void> | undefined {
     return enterLive(this.users)
   }
@@ -270,90 +212,69 @@ export class LiveGroup
   }
 
   written(): void {
-    this.#snapshots.moved()
-    this.merged.moved()
-    this.#forgetRead()
+    this.frames.dropSnapshots()
+    // A subscriber that is about to join may already have a place.
+    if (this.#expected === 0) this.frames.dropRead(this.#members)
     this.#hold()
   }
 
-  /** Drops frames that all members have read. */
-  #forgetRead(): void {
-    const { ring } = this
-    // A subscriber that is about to join may already have a place.
-    if (this.#expected > 0) return
-    let place = this.#snapshots.place ?? ring.next
-    for (const member of this.#members) {
-      place = Math.min(place, member.place)
-      if (place <= ring.first) return
-    }
-    ring.forgetBefore(place)
-  }
-
-  heard(kind: Kind, changes: readonly Change[]): void {
-    this.#memberships.heard(kind, changes)
-  }
-
   stopped(kind: Kind): void {
-    // The operation does not name a further kind, so the subscription outlives that kind's informer.
-    if (this.#options.further.has(kind)) this.#leave()
-    else this.end({ form: 'complete' })
+    const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
+    if (isNamed) this.end({ form: 'complete' })
+    // The operation does not name the kind, so the subscription outlives the kind's informer.
+    else this.outdated()
   }
 
   filterStopped(): void {
-    const { list, reading } = this
     try {
-      const settled = reading.now()
+      const snapshot = this.reading.now()
       // Throws if one of them has become unreadable.
-      for (const at of followedNeeds(list)) settled.part(at)
+      for (const at of this.list.needs) snapshot.part(at)
       this.end({ form: 'complete' })
     } catch (error) {
       this.failed(error)
     }
   }
 
-  resolve(access: ViewerAccess): Promise<GroupAccess> {
-    return this.#host.resolve(this, access)
-  }
-
-  nameKinds(access: ViewerAccess, kinds: Iterable<Kind>): void {
-    this.#host.nameKinds(this, access, kinds)
-  }
-
-  async regroup(membership: ViewerMembership): Promise<void> {
-    await this.#host.regroup(this, membership)
+  regroup(leaving: LeavingMembers): Promise<void> {
+    return this.#owner.regroup(this, leaving)
   }
 
   async rewrite(): Promise<void> {
     // Unread frames may contain data that the viewer may no longer see.
     const behind = [...this.#members].filter(({ isBehind }) => isBehind)
-    await this.flush.rewrite()
-    this.#snapshots.forget()
+    await this.changes.rewrite()
+    this.frames.renewSnapshot()
     for (const member of behind) if (!member.isClosed) member.beginAnew()
   }
 
   /** The memory of the rows and of unread frames. */
   get heldBytes(): number {
-    return this.#sharedBytes + bytesAhead(this.#members, this.merged.kept)
+    return this.#sharedBytes + this.frames.bytesAhead(this.#members)
   }
 
   get users(): ReadonlySet<string> {
-    const { user } = this.#options
-    const { users } = this.#memberships
+    const { users } = this.memberships
     // The group has no members before it has written the rows.
-    return users.size > 0 || user === undefined ? users : new Set([user])
+    return users.size > 0 || this.#user === undefined ? users : new Set([this.#user])
+  }
+
+  /** The user that started the group; absent without viewers. */
+  get #user(): string | undefined {
+    return this.options.wanted.viewer?.username
   }
 
   heldBytesFor(user: string): number {
-    return this.#sharedBytes / this.users.size + bytesAhead(this.#memberships.membersOf(user))
+    return this.#sharedBytes / this.users.size + bytesAhead(this.memberships.membersOf(user))
   }
 
   get #sharedBytes(): number {
-    return this.content.bytes + this.ring.bytes + this.#snapshots.bytes
+    return this.content.bytes + this.frames.sharedBytes
   }
 
-  /** Whether there is room for `bytes` more bytes of frames. */
-  hasRoomFor(bytes: number): boolean {
-    return this.#problemOfHolding(bytes) === undefined
+  /** Skips a group that is over: its readers soon read the rest, or the server cuts them off. */
+  roomProblem(more?: number): NoRoomError | undefined {
+    return this.isOver ? undefined : this.#owner.held.hold(this, more)
   }
 
   /**
@@ -361,16 +282,10 @@ export class LiveGroup
    * group.
    */
   #hold(): void {
-    if (this.#problemOfHolding() === undefined) return
-    this.ring.forgetBefore(this.ring.next)
-    this.#snapshots.moved()
-    const error = this.#problemOfHolding()
+    if (this.roomProblem() === undefined) return
+    this.frames.dropAll()
+    const error = this.roomProblem()
     if (error !== undefined) this.end({ form: 'failed', errors: [error] })
-  }
-
-  /** Skips a group that is over: its readers soon read the rest, or the server cuts them off. */
-  #problemOfHolding(more?: number): NoRoomError | undefined {
-    return this.isOver ? undefined : this.#host.hold(this, more)
   }
 
   /** Ends all its subscriptions. Idempotent. */
@@ -378,10 +293,10 @@ export class LiveGroup
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
-    this.#listeners.close()
-    this.#options.prepared[Symbol.dispose]()
-    this.#memberships.retire()
-    this.#host.ended(this)
+    this.changes.close()
+    this.options.prepared[Symbol.dispose]()
+    this.memberships.retire()
+    this.#owner.ended(this)
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
   }
@@ -389,37 +304,28 @@ export class LiveGroup
   failed(error: unknown): void {
     if (this.isOver) return
     if (error instanceof MissingKindError) {
-      this.#host.learn(this, error.missing)
-      this.#leave()
+      this.#learn(error)
+      this.outdated()
     } else this.end({ form: 'failed', errors: [error] })
   }
 
   /** Finds another group for all members. */
-  #leave(): void {
+  outdated(): void {
     if (this.isOver) return
     this.#isLeft = true
     this.#leaving.abort()
-    this.#host.forget(this)
-    const withViewer = [...this.#memberships]
+    this.#owner.forget(this)
+    const withViewer = [...this.memberships]
     const others = new Set(this.#members)
     for (const { members } of withViewer) for (const member of members) others.delete(member)
     const all: readonly LeavingMembers[] = [...withViewer, { access: undefined, members: others }]
     const moved = all.map(async (leaving) => {
       try {
-        await this.#host.regroup(this, leaving)
+        await this.#owner.regroup(this, leaving)
       } catch (error) {
         for (const member of leaving.members) member.finish({ form: 'failed', errors: [error] })
       }
     })
     void Promise.all(moved).then(() => this.end({ form: 'complete' }))
   }
-}
-
-/** The bytes of the frames that members have yet to take, each counted once. */
-function bytesAhead(members: Iterable<GroupMember>, others: Iterable<Resumption> = []): number {
-  const all = new Set(others)
-  for (const { ahead } of members) if (ahead !== undefined) all.add(ahead)
-  let sum = 0
-  for (const { bytes } of all) sum += bytes
-  return sum
 }

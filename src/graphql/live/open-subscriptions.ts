@@ -17,7 +17,6 @@ export interface OpenSubscription {
   /** The schema at the start of the subscription, which it keeps reading. */
   readonly served: ServedSchema
   readonly document: DocumentNode
-  /** The kinds that the document names. */
   readonly kinds: readonly ClusterKind[]
   /** The kinds that the document names by a schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
@@ -34,10 +33,13 @@ export class OpenSubscriptions {
   readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()
   #now: ServedSchema | undefined
 
-  /** Adds a subscription. The returned function removes it. */
-  add(subscription: OpenSubscription): () => void {
+  add(subscription: OpenSubscription): void {
     this.#open.add(subscription)
-    return () => this.#forget(subscription)
+  }
+
+  remove(subscription: OpenSubscription): void {
+    this.#open.delete(subscription)
+    this.#unserved.delete(subscription)
   }
 
   /**
@@ -71,15 +73,10 @@ export class OpenSubscriptions {
   }
 
   #end(subscription: OpenSubscription, problem: Problem): void {
-    this.#forget(subscription)
+    this.remove(subscription)
     const hint = 'read the schema again, and subscribe anew'
     const message = `the schema has changed: ${problem.message}`
     subscription.end(new ClientError('SCHEMA_CHANGED', message, { ...problem, hint }))
-  }
-
-  #forget(subscription: OpenSubscription): void {
-    this.#open.delete(subscription)
-    this.#unserved.delete(subscription)
   }
 
   #missed(subscription: OpenSubscription, named: NamedKind): void {
@@ -101,7 +98,6 @@ export class OpenSubscriptions {
   }
 }
 
-/** A kind as object references name it. */
 interface NamedKind {
   readonly group: string
   readonly kind: string

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   type DocumentNode,
+  type ExecutionResult,
   getOperationAST,
   type GraphQLError,
   Kind as NodeKind,
@@ -12,9 +13,13 @@ import {
   type VariableValues,
   visit,
 } from 'graphql'
+import { noViewer } from '../../access/authentication/authenticator.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import { interruptible } from '../../lib/generators.ts'
+import { parseExact } from '../../lib/json.ts'
+import type { SubscriptionSource } from '../answer/operation-plugin.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { ClientError, clientResult } from '../errors/client-error.ts'
+import { ClientError, clientErrorOf, clientResult } from '../errors/client-error.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { inTime } from '../answer/operation-deadline.ts'
@@ -22,19 +27,18 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
-import type { QueryRequest } from '../answer/planned-queries.ts'
-import { compileFrames, type FramePlan } from './frame-plan.ts'
+import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
+import { followedList } from './followed-list.ts'
+import { compileFrames, type FramePlan } from './frame-writer.ts'
+import { neededBy } from './group-access.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
-import { followedBy, neededBy } from './wanted-group.ts'
 
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
-  /** The schema currently served. */
   readonly served: () => ServedSchema
-  readonly limits: OperationLimits
   readonly documents: OperationDocuments
   /** Receives a report for each started or refused subscription, and for its end. */
   readonly observer?: OperationObserver | undefined
@@ -47,16 +51,17 @@ export interface SubscriptionOrigin {
   readonly beganMs?: number | undefined
 }
 
-/** A parsed and validated document, with the other parts of the request. */
 export interface SubscriptionRequest {
   readonly document: DocumentNode
   readonly operationName?: string | null | undefined
   readonly variables?: Readonly<Record<string, unknown>> | null | undefined
-  /** Whether frames explain how their rows were read. */
   readonly explains?: boolean
 }
 
-/** A compiled operation. */
+interface Refusal {
+  readonly errors: readonly GraphQLError[]
+}
+
 interface KnownSubscription {
   readonly served: ServedSchema
   readonly plan: Plan<FramePlan>
@@ -102,12 +107,12 @@ export class PlannedSubscriptions {
     const served = this.#options.served()
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
-    const operation = getOperationAST(document, operationName)
-    const begun = this.#begun(served, request, operation, viewer)
+    const validated = this.#validated(served, request)
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
-    const answer = await inTime(begun, deadline, (late) => {
-      if ('take' in late) late.close()
-    })
+    const answer =
+      'schema' in validated
+        ? await inTime(this.#joined(served, request, validated, viewer), deadline, closeLate)
+        : { errors: validated }
     const stream =
       'take' in answer
         ? answer
@@ -116,19 +121,10 @@ export class PlannedSubscriptions {
     const report = (): OperationReport => ({
       operation: 'subscription',
       document,
-      operationName: operation?.name?.value,
+      operationName: getOperationAST(document, operationName)?.name?.value,
       viewer,
       by: 'plan',
-      kinds: () => {
-        const variableValues = request.variables ?? undefined
-        const read = validateSubscriptionArgs({
-          schema: served.schema,
-          document,
-          operationName,
-          variableValues,
-        })
-        return 'schema' in read ? subscribedKinds(served, read) : []
-      },
+      kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
       codes: codesOf(stream),
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -138,54 +134,57 @@ export class PlannedSubscriptions {
     return stream
   }
 
-  /** The current state. */
   state(): LiveState {
     return this.#groups.state()
   }
 
-  /** The new member, or the errors that prevent it. Never rejects. */
-  async #begun(
-    served: ServedSchema,
-    request: SubscriptionRequest,
-    operation: OperationDefinitionNode | null | undefined,
-    viewer: Viewer | undefined,
-  ): Promise<MemberStream | { readonly errors: readonly GraphQLError[] }> {
-    const { limits } = this.#options
-    const { document, operationName, explains = false } = request
-    const inputs = request.variables ?? {}
+  /** The request with its variables coerced, or its errors. */
+  #validated(
+    { schema }: ServedSchema,
+    { document, operationName, variables }: SubscriptionRequest,
+  ): ValidatedSubscriptionArgs | readonly GraphQLError[] {
+    const inputs = variables ?? {}
     const problem = problemOfVariables(inputs)
-    if (problem !== undefined) return { errors: [problem] }
+    if (problem !== undefined) return [problem]
     const validated = validateSubscriptionArgs({
-      schema: served.schema,
+      schema,
       document,
       operationName,
       variableValues: inputs,
-      hideSuggestions: !limits.introspection,
+      hideSuggestions: !this.#options.limits.introspection,
       options: { maxCoercionErrors },
     })
-    if (!('schema' in validated)) {
-      return { errors: validated.map((error) => variableError(error, document)) }
-    }
-    const { variableValues } = validated
+    if ('schema' in validated) return validated
+    return validated.map((error) => variableError(error, document))
+  }
+
+  /** The new member, or the errors that prevent it. Never rejects. */
+  async #joined(
+    served: ServedSchema,
+    { document, operationName, variables, explains = false }: SubscriptionRequest,
+    validated: ValidatedSubscriptionArgs,
+    viewer: Viewer | undefined,
+  ): Promise<MemberStream | Refusal> {
+    const { variableValues, operation } = validated
     const pages = { document, operationName, variables: variableValues }
-    const tooLarge = checkPageSizes(served, limits, pages)
+    const tooLarge = checkPageSizes(served, this.#options.limits, pages)
     if (tooLarge !== undefined) return { errors: [tooLarge] }
     let plan: FramePlan | undefined
     try {
-      const known = this.#known(served, document, validated.operation)
+      const known = this.#known(served, document, operation)
       plan = known.plan.variation(variableValues)
       return await this.#groups.join({
         served,
         document,
         plan,
         variables: variableValues,
-        asked: askedBy(inputs, variableValues, known.otherVariables),
+        asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
         supporting: (schema) => subscribedKinds(schema, validated),
         explains,
         viewer,
       })
     } catch (error) {
-      const nodes = plan?.nodes ?? operation?.selectionSet.selections
+      const nodes = plan?.nodes ?? operation.selectionSet.selections
       const path = plan === undefined ? undefined : [plan.key]
       return { errors: [locatedError(followable(error), nodes, path)] }
     }
@@ -211,6 +210,10 @@ export class PlannedSubscriptions {
   }
 }
 
+function closeLate(late: MemberStream | Refusal): void {
+  if ('take' in late) late.close()
+}
+
 /** The kinds that a subscription names by a schema; none if its arguments are refused. */
 function subscribedKinds(
   served: ServedSchema,
@@ -219,7 +222,7 @@ function subscribedKinds(
   try {
     const compiled = new Plan(served, { document, operation, grown: () => {} }, compileFrames)
     const plan = compiled.variation(variables)
-    const list = followedBy({ served, plan }, plan.args.coerce(variables), Infinity)
+    const list = followedList(served, plan, plan.args.coerce(variables), Infinity)
     return neededBy({ plan, list, variables }, [])
   } catch {
     return []
@@ -270,4 +273,81 @@ function otherVariablesOf(document: DocumentNode): ReadonlySet<string> {
   })
   // The definition of a variable counts as a use, too.
   return new Set([...inOthers].filter((name) => uses.get(name) === 2))
+}
+
+/** Frames as results, for servers that send results. Each is read from the group when it is taken. */
+export async function liveResults(
+  subscriptions: PlannedSubscriptions,
+  ...[request, origin]: Parameters<SubscriptionSource['subscribe']>
+): ReturnType<SubscriptionSource['subscribe']> {
+  const stream = await subscriptions.subscribeTo(request, origin)
+  const { end } = stream
+  if (end?.form === 'failed') {
+    stream.close()
+    return { errors: end.errors.map(clientErrorOf) }
+  }
+  let ready = Promise.withResolvers<void>()
+  stream.onReady(() => ready.resolve())
+  async function* results(): AsyncGenerator<ExecutionResult, void, void> {
+    try {
+      for (;;) {
+        const payload = stream.take()
+        if (payload !== undefined) {
+          yield parseExact(payload.toString()) as ExecutionResult
+          continue
+        }
+        if (stream.end?.form === 'failed') yield { errors: stream.end.errors.map(clientErrorOf) }
+        if (stream.end !== undefined) return
+        await ready.promise
+        ready = Promise.withResolvers()
+      }
+    } finally {
+      stream.close()
+    }
+  }
+  return interruptible(results(), () => stream.close())
+}
+
+/** Answers operations by their plans: for `startGraphQLServer`. */
+export interface PlannedOperations {
+  /** The plugin that it answers in place of. */
+  readonly plugin: object
+  /** The JSON text of the answer to a query; `undefined` if the plugin must answer it. */
+  answer(
+    request: QueryRequest,
+    origin?: QueryOrigin,
+  ): string | undefined | Promise<string | undefined>
+  /** The frames of a subscription, or its errors. Never rejects. */
+  subscribe(
+    request: QueryRequest,
+    origin: Pick<SubscriptionOrigin, 'viewer'>,
+  ): Promise<MemberStream>
+  /** The state of the subscriptions, for metrics. */
+  liveState(): LiveState
+}
+
+/** Plans of queries and of subscriptions. `requireViewer`: refuses operations without a viewer. */
+export function plannedOperations({
+  queries,
+  subscriptions,
+  plugin,
+  requireViewer,
+}: {
+  readonly queries: PlannedQueries
+  readonly subscriptions: PlannedSubscriptions
+  readonly plugin: object
+  readonly requireViewer: boolean
+}): PlannedOperations {
+  const isAnswered = (viewer: Viewer | undefined): boolean => viewer !== undefined || !requireViewer
+  return {
+    plugin,
+    // The plugin refuses the others.
+    answer: (request, origin) =>
+      isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
+    subscribe: async (request, { viewer }) =>
+      isAnswered(viewer)
+        ? subscriptions.subscribe(request, { viewer })
+        : failedStream([noViewer()]),
+    liveState: () => subscriptions.state(),
+  }
 }

@@ -2,41 +2,16 @@ import { sleep } from '../../lib/backoff.ts'
 import type { Change } from '../../informer/store/change.ts'
 import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
 import { objectTest, type ObjectTest } from '../../query/condition/affected-rows.ts'
-import type { RelatedPart } from '../../query/condition/condition.ts'
-import { isInScope, unrestricted } from '../../query/condition/scope.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
-import { filterPositionsAt, followedNeeds, maxConcernedRows } from './followed-filter.ts'
-import type { FollowedList } from './followed-list.ts'
+import { isInScope } from '../../query/condition/scope.ts'
+import { WorkBudget } from '../../query/condition/work-budget.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import { affectedRows } from './group-filter.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
-import type { FrameRing } from './frame-ring.ts'
-import type { FrameWriter } from './frame-writer.ts'
-import type { GroupContent } from './group-content.ts'
-import { type Resumption, resumptionBy } from './group-member.ts'
-import type { GroupReading } from './group-reading.ts'
-import { GroupRows } from './group-rows.ts'
-import { additionOf, type LiveChangeText, removalNow, type SentChange } from './live-change.ts'
-
-/** The parts of a group that a resuming subscriber needs. */
-export interface ResumedGroup {
-  readonly list: FollowedList
-  readonly reading: GroupReading
-  readonly content: GroupContent
-  readonly ring: FrameRing
-  readonly writer: FrameWriter
-  readonly coalesceMs: number
-  /** The positions of a member that has read every frame. */
-  readonly positions: Positions
-  /** Whether some rows were sent in a state newer than the positions. */
-  readonly isAhead: boolean
-  /** Whether rows depend on permissions that tokens do not record. */
-  readonly hasOnlyViewer: boolean
-  /** Aborted when the group is over. */
-  readonly leaving: AbortSignal
-  /** The contents of the group's tokens. */
-  readonly token: Pick<ResumePosition, 'cluster' | 'incarnation' | 'list' | 'access'>
-}
+import type { SentChange, SentListChange } from './frame-writer.ts'
+import { Backlog } from './group-frames.ts'
+import { additionOf, GroupRows, removalNow } from './group-rows.ts'
+import type { LiveGroup } from './live-group.ts'
 
 /** The wait for a position that another replica has reached, on top of the coalescing time. */
 const reachMs = 2_000
@@ -50,32 +25,40 @@ const maxRowsAnew = 500
  * unknown, or longer than a snapshot. Rejects if the followed kind cannot be read.
  */
 export async function resumed(
-  group: ResumedGroup,
+  group: LiveGroup,
   from: ResumePosition,
-): Promise<Resumption | undefined> {
-  const { reading, content, ring, writer, token } = group
+): Promise<Backlog | undefined> {
+  const { reading, content, writer, token } = group
   const { cluster, incarnation, list, access } = from
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access) return undefined
-  const settled = await reading.settled()
-  await reading.reach(settled, from.positions)
+  const snapshot = await reading.snapshot()
+  // The histories reach back to the positions, or as far as they can.
+  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
+  const followed = [...ofRows, ...(group.list.filter?.kinds ?? [])]
+  await Promise.all(
+    followed.map(async ({ position, at }) => {
+      const version = from.positions[position]
+      if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
+    }),
+  )
   if (!(await hasReached(group, from.positions))) return undefined
   // The rest runs in one tick.
-  const { positions, isAhead } = group
+  const { positions, isAhead } = group.changes
   const missed =
     content instanceof GroupRows ? missedOf(group, content, from) : missedOfPage(group, from)
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: from.positions, positions, isAhead, page }
-  const frames = writer.frames(missed, { reset: false, wasSynced: true, ...at })
-  return resumptionBy(frames, { rows: missed.length, next: ring.next, positions })
+  const frames = writer.frames(missed, { reset: false, ...at })
+  return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
 }
 
 /** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */
-async function hasReached(group: ResumedGroup, wanted: Positions): Promise<boolean> {
+async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean> {
   const { coalesceMs, leaving } = group
   const deadlineMs = performance.now() + 2 * coalesceMs + reachMs
-  while (!isReached(wanted, group.positions)) {
+  while (!isReached(wanted, group.changes.positions)) {
     if (leaving.aborted || performance.now() > deadlineMs) return false
     // oxlint-disable-next-line no-await-in-loop -- looks again and again
     await sleep(10, leaving)
@@ -95,10 +78,7 @@ function isReached(wanted: Positions, positions: Positions): boolean {
 }
 
 /** No changes if the page is the same; `undefined` if the server must send the page again. */
-function missedOfPage(
-  group: ResumedGroup,
-  from: ResumePosition,
-): readonly SentChange[] | undefined {
+function missedOfPage(group: LiveGroup, from: ResumePosition): readonly SentChange[] | undefined {
   const since = changesSince(group, from)
   if (from.isAhead || since === undefined || since.isAnyRow) return undefined
   const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
@@ -111,10 +91,10 @@ function missedOfPage(
  * has already received some of them, it may receive a change again, and the removal of an object that it does not hold.
  */
 function missedOf(
-  group: ResumedGroup,
+  group: LiveGroup,
   rows: GroupRows,
   from: ResumePosition,
-): readonly LiveChangeText[] | undefined {
+): readonly SentListChange[] | undefined {
   const { list, reading } = group
   const since = changesSince(group, from)
   const affected = affectedSince(group, from)
@@ -122,7 +102,7 @@ function missedOf(
   if (since.isAnyRow && rows.size > maxRowsAnew) return undefined
   const part = reading.followed()
   const matched = objectTest(list.condition, list.at.kind.indexes)
-  const missed: LiveChangeText[] = []
+  const missed: SentListChange[] = []
   const byKey = Map.groupBy(since.changes, ({ key }) => key)
   for (const [key, ofKey] of byKey) {
     if (!isInScope(part.scope, key)) continue
@@ -147,7 +127,7 @@ function missedOf(
 }
 
 /** The change for a row that may or may not have matched before: its current state, or its removal. */
-function asItIsNow(key: string, part: KindView, rows: GroupRows): readonly LiveChangeText[] {
+function asItIsNow(key: string, part: KindView, rows: GroupRows): readonly SentListChange[] {
   const now = rows.sentOf(key)
   if (now !== undefined) return [additionOf(now)]
   const id = part.view.idOf(key)
@@ -166,26 +146,33 @@ interface ChangesSince {
 
 /** The changes of the kinds that the group reads since a position; `undefined` if unknown for the followed kind. */
 function changesSince(
-  { reading, hasOnlyViewer }: ResumedGroup,
+  { reading, list, options }: LiveGroup,
   { positions }: ResumePosition,
 ): ChangesSince | undefined {
-  const readable = new Set(reading.readable())
+  const snapshot = reading.now()
+  const readable = new Set(reading.readable(snapshot))
   const [changes, ...related] = reading.needs.map((at) => {
     const position = positions[at.kind.typeName]
     if (position === undefined || !readable.has(at)) return undefined
-    return reading.history(at).since(resourceVersion(position))
+    return snapshot.history(at).since(resourceVersion(position))
   })
   if (changes === undefined) return undefined
   // Rows may have shown objects of a kind that the group does not follow. The subscriber needs them without those.
-  const mayHaveShownMore = reading.looksAround && !reading.followsAll(positions)
-  const isAnyRow = hasOnlyViewer || mayHaveShownMore || related.includes(undefined)
+  const names = new Set([
+    ...reading.needs.map(({ kind }) => kind.typeName),
+    ...(list.filter?.kinds ?? []).map(({ position }) => position),
+  ])
+  const mayHaveShownMore =
+    reading.looksAround && Object.keys(positions).some((name) => !names.has(name))
+  const isAnyRow =
+    options.onlyViewer !== undefined || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
 }
 
 /** The rows that read changed objects; all rows if this is unknown. */
 function rowsWrittenFrom(
   { changes, related, isAnyRow }: ChangesSince,
-  { reading, content }: ResumedGroup,
+  { reading, content }: LiveGroup,
 ): Iterable<string> {
   if (isAnyRow) return content.keys()
   const keys = new Set<string>()
@@ -205,35 +192,30 @@ function rowsWrittenFrom(
  * changed; `undefined` if the rows are unknown or too many.
  */
 function affectedSince(
-  { list, reading }: ResumedGroup,
+  { list, reading }: LiveGroup,
   { positions }: ResumePosition,
 ): ReadonlySet<string> | undefined {
   const rows = new Set<string>()
-  const { concerned, at } = list
-  if (concerned === undefined) return rows
-  const settled: ReadSnapshot = reading.now()
+  const { filter, at, needs } = list
+  if (filter === undefined) return rows
+  const snapshot = reading.now()
   const views = new Map(
-    [at, ...followedNeeds(list)].map((need) => [need.kind.typeName, settled.part(need)]),
+    [at, ...needs].map((need) => [need.kind.typeName, snapshot.part(need).view]),
   )
-  const part = (type: string): RelatedPart => {
+  const viewOf = (type: string): StoreView => {
     const found = views.get(type)
     if (found === undefined) throw new TypeError(`${type} is not followed`)
-    return { view: found.view, scope: unrestricted }
+    return found
   }
-  const means = { part, budget: new WorkBudget(), maxRows: maxConcernedRows }
-  for (const { name, at: filtering } of filterPositionsAt(list)) {
+  const budget = new WorkBudget()
+  for (const { position: name, at: filtering } of filter.kinds) {
     const position = positions[name]
-    const history = settled.history(filtering)
+    const history = snapshot.history(filtering)
     const changes = position === undefined ? undefined : history.since(resourceVersion(position))
     if (changes === undefined) return undefined
-    try {
-      const keys = concerned.of(filtering.kind.typeName, changes, means)
-      if (keys === undefined) return undefined
-      for (const key of keys) rows.add(key)
-    } catch (error) {
-      if (error instanceof QueryTooCostlyError) return undefined
-      throw error
-    }
+    const keys = affectedRows(filter, filtering.kind.typeName, changes, viewOf, budget)
+    if (keys === undefined) return undefined
+    for (const key of keys) rows.add(key)
   }
   return rows
 }

@@ -6,21 +6,27 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import { type GroupAccess, MissingKindError, type NameDecisions } from './group-access.ts'
+import type { FollowedList } from './followed-list.ts'
+import {
+  type AccessRequest,
+  type DiscoveredKinds,
+  type GroupAccess,
+  type NameDecisions,
+  resolveGroupAccess,
+} from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
 
-/** The parts of a group that memberships need. */
 export interface MembershipGroup {
-  readonly cluster: string
-  readonly groupAccess: GroupAccess
-  /** Whether rows depend on the viewer's identity; then all members have the same viewer. */
-  readonly hasOnlyViewer: boolean
-  /** The viewer's current access. Rejects with the `ClientError` that ends the subscriptions. */
-  resolve(access: ViewerAccess): Promise<GroupAccess>
+  readonly list: FollowedList
+  readonly options: {
+    readonly groupAccess: GroupAccess
+    readonly request: AccessRequest
+    readonly discovered: DiscoveredKinds
+    /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
+    readonly onlyViewer: ViewerAccess | undefined
+  }
   /** Rewrites all rows after a change of the viewer's permissions. Rejects if that fails. */
   rewrite(): Promise<void>
-  /** Records that a viewer may see objects of these kinds by name. */
-  nameKinds(access: ViewerAccess, kinds: Iterable<Kind>): void
   /** Moves the members of a viewer to another group. Rejects if no group can take them. */
   regroup(membership: ViewerMembership): Promise<void>
 }
@@ -39,27 +45,6 @@ interface WithheldName {
   readonly key: string
 }
 
-/** The names of objects that a group's rows withhold because only a rule for the single name could allow them. */
-export class WithheldNames implements NameDecisions {
-  readonly all: Map<string, WithheldName> = new Map<string, WithheldName>()
-  readonly #more: () => void
-
-  /** Calls `more` for each new name. */
-  constructor(more: () => void) {
-    this.#more = more
-  }
-
-  /** Throws `MissingKindError` beyond {@link maxWithheld} names. */
-  mayLook(at: ClusterKind, key: string): false {
-    const name = `${at.kind.typeName} ${key}`
-    if (this.all.has(name)) return false
-    if (this.all.size === maxWithheld) throw new MissingKindError([{ form: 'viewer', at }])
-    this.all.set(name, { at, key })
-    this.#more()
-    return false
-  }
-}
-
 /**
  * The members of a group that have the same viewer. When the viewer's permissions may have changed, they receive no
  * frames until a review is done. If the viewer's access then differs from the group's, they leave the group.
@@ -68,11 +53,12 @@ export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
   readonly #group: MembershipGroup
-  readonly #withheld: WithheldNames
+  readonly #cluster: string
+  readonly #withheld: ReadonlyMap<string, WithheldName>
   readonly #leaving = new AbortController()
   readonly #unfollow: () => void
-  #untilMs = Number.NEGATIVE_INFINITY
-  #isSettled = false
+  /** The expiry of the latest review that found the viewer's access equal to the group's. */
+  #openUntilMs = Number.NEGATIVE_INFINITY
   #isStale = false
   /** Whether permissions may have changed since rows were written. */
   #hasChanged = false
@@ -81,25 +67,29 @@ export class ViewerMembership implements MemberGate {
   /** Withheld names that recent reviews have denied to the viewer. */
   readonly #refused = new Set<string>()
 
-  constructor(access: ViewerAccess, group: MembershipGroup, withheld: WithheldNames) {
+  constructor(
+    access: ViewerAccess,
+    group: MembershipGroup,
+    withheld: ReadonlyMap<string, WithheldName>,
+  ) {
     this.access = access
     this.#group = group
+    this.#cluster = group.list.at.cluster
     this.#withheld = withheld
-    this.#unfollow = access.onChange(group.cluster, () => {
+    this.#unfollow = access.onChange(this.#cluster, () => {
       if (this.#refused.size <= fewNames) this.#refused.clear()
       this.#hasChanged = true
       this.recheck()
     })
   }
 
-  /** Whether the latest review found the viewer's access equal to the group's, and has not expired. */
   get isOpen(): boolean {
-    return this.#isSettled && performance.now() < this.#untilMs
+    return performance.now() < this.#openUntilMs
   }
 
   /** Holds frames back until a new review of the viewer's access is done. */
   recheck(): void {
-    this.#isSettled = false
+    this.#openUntilMs = Number.NEGATIVE_INFINITY
     this.#isStale = true
     clearTimeout(this.#timer)
     if (this.#leaving.signal.aborted) return
@@ -115,7 +105,6 @@ export class ViewerMembership implements MemberGate {
     await withDeadline('what a viewer may see', checked, deadlineMs).catch(() => {})
   }
 
-  /** Reviews names that the group has newly withheld. */
   askMore(): void {
     if (!this.isOpen) return
     void this.#seesWithheld().then(
@@ -137,7 +126,7 @@ export class ViewerMembership implements MemberGate {
   /** Ends the membership: it has no more members. */
   close(): void {
     this.#leaving.abort()
-    this.#isSettled = false
+    this.#openUntilMs = Number.NEGATIVE_INFINITY
     clearTimeout(this.#timer)
     this.#unfollow()
   }
@@ -166,45 +155,43 @@ export class ViewerMembership implements MemberGate {
 
   async #checkOnce(): Promise<void> {
     const group = this.#group
-    const groupAccess = await group.resolve(this.access)
+    const { request, groupAccess: shared, onlyViewer } = group.options
+    const groupAccess = await resolveGroupAccess(this.access, request)
     if (this.#isStale || this.#leaving.signal.aborted) return
-    const isOther = groupAccess.fingerprint !== group.groupAccess.fingerprint
+    const isOther = groupAccess.fingerprint !== shared.fingerprint
     if (isOther || (await this.#seesWithheld())) {
       if (this.members.size > 0) await group.regroup(this)
       return
     }
     if (this.#isStale) return
-    if (group.hasOnlyViewer && this.#hasChanged) {
+    const isAlone = onlyViewer !== undefined
+    if (isAlone && this.#hasChanged) {
       this.#hasChanged = false
       await group.rewrite()
       if (this.#isStale) return
     }
-    const longestMs = group.hasOnlyViewer ? this.access.longestMs(group.cluster) : Infinity
-    const untilMs = Math.min(groupAccess.untilMs, performance.now() + longestMs)
-    this.#untilMs = Math.max(untilMs, performance.now() + minHoldsMs)
-    this.#isSettled = true
-    this.#expire()
+    const longestMs = isAlone ? this.access.longestMs(this.#cluster) : Infinity
+    const now = performance.now()
+    this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
+    this.#recheckAfter(this.#openUntilMs - now)
     for (const member of this.members) member.announce()
   }
 
-  /** Schedules a new review for when the answers expire. */
-  #expire(): void {
-    const restMs = this.#untilMs - performance.now()
+  #recheckAfter(delayMs: number): void {
     clearTimeout(this.#timer)
-    if (restMs === Number.POSITIVE_INFINITY) return
+    if (delayMs === Number.POSITIVE_INFINITY) return
     this.#timer = setTimeout(() => {
       this.#refused.clear()
       this.#hasChanged = true
       this.recheck()
-    }, restMs)
+    }, delayMs)
     this.#timer.unref()
   }
 
   /** Whether the viewer may see an object that the group withholds. Such a viewer needs separate rows. */
   async #seesWithheld(): Promise<boolean> {
-    const { all } = this.#withheld
-    while (this.#refused.size < all.size) {
-      const further = [...all].filter(([name]) => !this.#refused.has(name))
+    while (this.#refused.size < this.#withheld.size) {
+      const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
       // oxlint-disable-next-line no-await-in-loop -- there may be more by then
       const seen = await Promise.all(
         further.map(async ([, { at, key }]) =>
@@ -213,7 +200,7 @@ export class ViewerMembership implements MemberGate {
       )
       const kinds = seen.filter((kind) => kind !== undefined)
       if (kinds.length > 0) {
-        this.#group.nameKinds(this.access, kinds)
+        this.#group.options.discovered.nameKinds(this.access.identity, kinds)
         return true
       }
       for (const [name] of further) this.#refused.add(name)
@@ -227,22 +214,22 @@ function isPassing(error: unknown): boolean {
   return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
 }
 
-/** The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. */
-export class GroupMemberships {
+/**
+ * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from
+ * the rows the objects that only a rule for a single name could allow; a viewer with such a rule leaves the group.
+ */
+export class GroupMemberships implements NameDecisions {
   readonly #group: MembershipGroup
-  readonly #withheld: WithheldNames
+  readonly #withheld = new Map<string, WithheldName>()
   readonly #memberships = new Map<string, ViewerMembership>()
   readonly #users = new Set<string>()
-  readonly #membershipOf = new WeakMap<GroupMember, ViewerMembership>()
   /** The namespaces of added objects, by kind. */
-  readonly #places = new Map<Kind, Set<string>>()
+  readonly #namespaces = new Map<Kind, Set<string>>()
 
-  constructor(group: MembershipGroup, withheld: WithheldNames) {
+  constructor(group: MembershipGroup) {
     this.#group = group
-    this.#withheld = withheld
   }
 
-  /** The membership of a viewer, created if there is none. */
   of(access: ViewerAccess): ViewerMembership {
     let membership = this.#memberships.get(access.identity)
     if (membership === undefined) {
@@ -253,32 +240,33 @@ export class GroupMemberships {
     return membership
   }
 
+  mayLook(at: ClusterKind, key: string): false | undefined {
+    const name = `${at.kind.typeName} ${key}`
+    if (this.#withheld.has(name)) return false
+    if (this.#withheld.size === maxWithheld) return undefined
+    this.#withheld.set(name, { at, key })
+    for (const membership of this.#memberships.values()) membership.askMore()
+    return false
+  }
+
   [Symbol.iterator](): Iterator<ViewerMembership> {
     return this.#memberships.values()
   }
 
-  /** The names of the users that have memberships. */
   get users(): ReadonlySet<string> {
     return this.#users
   }
 
-  /** The members of a user. */
   *membersOf(user: string): Generator<GroupMember, void> {
     for (const { access, members } of this.#memberships.values()) {
       if (access.viewer.username === user) yield* members
     }
   }
 
-  /** Adds a member to a viewer's membership. */
-  join(member: GroupMember, membership: ViewerMembership): void {
-    membership.members.add(member)
-    this.#membershipOf.set(member, membership)
-  }
-
   /** Removes a member. A membership ends with its last member. */
   leave(member: GroupMember): void {
-    const membership = this.#membershipOf.get(member)
-    if (membership?.members.delete(member) === true) this.drop(membership)
+    const { gate } = member
+    if (gate instanceof ViewerMembership && gate.members.delete(member)) this.drop(gate)
   }
 
   /** Ends a membership that has no members. */
@@ -293,25 +281,19 @@ export class GroupMemberships {
     this.#users.delete(viewer.username)
   }
 
-  /** Reviews names that the group has newly withheld. */
-  askMore(): void {
-    for (const membership of this.#memberships.values()) membership.askMore()
-  }
-
   /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
-  heard(kind: Kind, changes: readonly Change[]): void {
-    if (this.#memberships.size === 0 || !this.#group.groupAccess.isPlaceBound(kind)) return
-    let places = this.#places.get(kind)
-    if (places === undefined) this.#places.set(kind, (places = new Set()))
-    const known = places.size
+  changed(kind: Kind, changes: readonly Change[]): void {
+    if (this.#memberships.size === 0 || !this.#group.options.groupAccess.isPlaceBound(kind)) return
+    let namespaces = this.#namespaces.get(kind)
+    if (namespaces === undefined) this.#namespaces.set(kind, (namespaces = new Set()))
+    const known = namespaces.size
     for (const { type, key } of changes) {
-      if (type === 'ADDED') places.add(splitObjectKey(key).namespace)
+      if (type === 'ADDED') namespaces.add(splitObjectKey(key).namespace)
     }
-    if (places.size === known) return
+    if (namespaces.size === known) return
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
-  /** The group is over. */
   retire(): void {
     for (const membership of this.#memberships.values()) membership.retire()
   }
