@@ -1,5 +1,5 @@
 import { parsePath } from '../../query/index/path.ts'
-import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import { argumentsOf, type RelationDeclaration, type TypeExtension } from '../sdl/sdl-document.ts'
 import {
   pathProblem,
   SdlError,
@@ -40,12 +40,13 @@ export class SdlObjectRefs {
     declaration: RelationDeclaration,
     optional: boolean,
   ): SdlError | undefined {
-    const { name, type, isList, place, form, description } = declaration
-    if (form.directive !== 'objectRef') return undefined
+    const { name, type, isList, place, description } = declaration
+    const args = argumentsOf(declaration, 'objectRef')
+    if (args === undefined) return undefined
     const full = `${typeName}.${name}`
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${full}: ${message}`, hint)
-    const { path, topmost, kindAt } = form.arguments
+    const { path, topmost, kindAt } = args
     const earlier = this.#places.get(full)
     if (earlier !== undefined) {
       const message = `is declared already at ${earlier.file}:${earlier.line}`

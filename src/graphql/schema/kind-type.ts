@@ -15,10 +15,9 @@ import type {
   ObjectRefField,
   RelationField,
 } from '../model/kind.ts'
-import { usedByField } from '../model/kind.ts'
+import { describeRelation, usedByField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { objectFields } from './object-fields.ts'
-import { describeRelation } from './relation-description.ts'
 import { propertyReader, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'

@@ -12,8 +12,13 @@ import { type FilterOperator, operatorsOf } from '../../query/condition/filter.t
 import type { IndexType } from '../../query/index/index-key.ts'
 import { GraphQLDateTime, GraphQLInt64, GraphQLQuantity } from './scalars.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
-import { filteringRelations, isFilteredByUse, type Kind, usedByField } from '../model/kind.ts'
-import { describeRelation } from './relation-description.ts'
+import {
+  describeRelation,
+  filteringRelations,
+  isFilteredByUse,
+  type Kind,
+  usedByField,
+} from '../model/kind.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
