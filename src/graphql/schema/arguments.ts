@@ -160,18 +160,6 @@ function objectArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   }
 }
 
-/** The arguments of `objectByRef`. */
-export const objectByRefArguments: GraphQLFieldConfigArgumentMap = {
-  ...clusterArgument,
-  apiVersion: {
-    type: requiredString,
-    description: 'The group and version; any version of the group works.',
-  },
-  kind: { type: requiredString, description: 'The kind as the API writes it: `Deployment`.' },
-  namespace: { type: GraphQLString, description: 'The namespace; required for namespaced kinds.' },
-  name: { type: requiredString, description: 'The `metadata.name` of the object.' },
-}
-
 /** The arguments of a subscription to one object. */
 export function lookupSubscriptionArguments(kind: Kind): GraphQLFieldConfigArgumentMap {
   return { ...objectArguments(kind), ...streamArguments }

@@ -119,7 +119,7 @@ function relationField(
     }
   }
   return {
-    type: types.connectionType(to),
+    type: types.own.object('KindConnection', to),
     description,
     args: isOfEvents(relation) ? eventArguments(to, types) : relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
@@ -138,7 +138,7 @@ function polymorphicField(
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const { description } = field
   return {
-    type: types.kubernetesObjectConnection,
+    type: types.own.object('KubernetesObjectConnection'),
     description,
     args: ownedArguments,
     resolve: (row, args: OwnedArguments, context, info) =>
@@ -154,7 +154,7 @@ function usedByFieldOf(
   if (kind.usedBy.length === 0) return {}
   return {
     [usedByField]: {
-      type: types.usedByConnection,
+      type: types.own.object('UsedByConnection'),
       description:
         'The objects that use this one and have not ended. Null if a kind that may use it cannot be read: name the other kinds in `kinds`.',
       args: usedByArguments,
@@ -177,14 +177,14 @@ function objectRefField(
   if (many) {
     return {
       ...config,
-      type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
+      type: new GraphQLList(new GraphQLNonNull(types.own.object('ObjectRef'))),
       resolve: (row) => objectRefsAt(paths, row, types.kindOf),
     }
   }
   if (field.isTopmost === true) {
     return {
       ...config,
-      type: types.objectRef,
+      type: types.own.object('ObjectRef'),
       resolve: (row, _args, { read }) => {
         return topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
       },
@@ -195,7 +195,7 @@ function objectRefField(
     const kindAt = parsePath(kindPath)
     return {
       ...config,
-      type: types.objectRef,
+      type: types.own.object('ObjectRef'),
       resolve(row, _args, { read }) {
         const other = read.followOne(row, relation)
         return other && objectRefOfKindAt(paths, row, valueAt(kindAt, other.object), types)
@@ -204,7 +204,7 @@ function objectRefField(
   }
   return {
     ...config,
-    type: types.objectRef,
+    type: types.own.object('ObjectRef'),
     resolve: (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null,
   }
 }

@@ -9,6 +9,8 @@ import {
 } from 'graphql'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
+import type { Fields } from '../../kubernetes/fields.ts'
+import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { GraphQLJson } from './scalars.ts'
 import { eventArguments, ownedArguments } from './arguments.ts'
@@ -17,10 +19,8 @@ import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
 import { jsonAt, pathArgument, reportingFailures } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
-import type { ResolverContext, Row } from './read-context.ts'
-import { printedColumns } from './object-part-types.ts'
-import { canField } from './gateway-types.ts'
+import type { ObjectCanArguments, OwnedArguments, RelationArguments } from './read-arguments.ts'
+import type { PrinterColumn, ResolverContext, Row } from './read-context.ts'
 import type { SchemaTypes } from './schema-types.ts'
 
 /** The kind of the interface: each row's own kind counts instead. */
@@ -54,7 +54,7 @@ export function objectFields(
       ...from({ form: 'clusterName' }),
     },
     cluster: {
-      type: types.gatewayCluster,
+      type: types.own.object('GatewayCluster'),
       description: 'The cluster that the object is in.',
       resolve: (row, _args, { fleet }) => fleet.cluster(row.cluster),
       ...from({ form: 'cluster' }),
@@ -86,14 +86,14 @@ export function objectFields(
       ...from({ form: 'json', argument: 'path' }),
     },
     health: {
-      type: new GraphQLNonNull(types.health),
+      type: new GraphQLNonNull(types.own.object('Health')),
       description:
         'The health of the object, read from the object alone: from its status, as `kubectl rollout status` reads it, or from its conditions.',
       resolve: (row) => ruledHealth(healthRuleOf(row.kind.resource), row.object as Unstructured),
       ...from({ form: 'health', rule: healthRuleOf(kind === 'any' ? anyKind : kind.resource) }),
     },
     printerColumns: {
-      type: new GraphQLList(new GraphQLNonNull(types.printerColumn)),
+      type: new GraphQLList(new GraphQLNonNull(types.own.object('PrinterColumn'))),
       description: 'The columns of the object in `kubectl get`.',
       args: {
         wide: {
@@ -120,21 +120,37 @@ export function objectFields(
       ...from({ form: 'owners' }),
     },
     ownerChain: {
-      type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
+      type: new GraphQLList(new GraphQLNonNull(types.own.object('ObjectRef'))),
       description:
         'The chain of owners, the nearest first. Each step leads to the controller, or to the first owner if none is the controller.',
       resolve: (row, _args, { read }) => ownerChainOf(row, read, types.kindOf),
       ...from({ form: 'ownerChain' }),
     },
     rootOwner: {
-      type: types.objectRef,
+      type: types.own.object('ObjectRef'),
       description: 'The last of `ownerChain`; null if the object has no owner.',
       resolve: (row, _args, { read }) => rootOwnerOf(row, read, types.kindOf),
       ...from({ form: 'rootOwner' }),
     },
-    can: { ...canField(), ...from({ form: 'can' }) },
+    can: {
+      type: GraphQLBoolean,
+      description:
+        'Whether the viewer may do this to the object, as the API server decides; null if it does not answer. If the gateway does not authenticate users, the viewer may only read.',
+      args: {
+        verb: {
+          type: text,
+          description: 'The verb: `get`, `list`, `create`, `update`, `patch`, `delete`, …',
+        },
+        subresource: {
+          type: GraphQLString,
+          description: 'The subresource: `log`, `exec`, `scale`, …',
+        },
+      },
+      resolve: (row, args: ObjectCanArguments, { permissions }) => permissions.canDo(row, args),
+      ...from({ form: 'can' }),
+    },
     owned: {
-      type: types.kubernetesObjectConnection,
+      type: types.own.object('KubernetesObjectConnection'),
       description:
         'The objects that this one owns directly. The gateway looks into the kinds that its kind is known to own, the cached kinds, and the kinds in `kinds`.',
       args: ownedArguments,
@@ -157,7 +173,7 @@ function eventsField(
   const relation = kind === 'any' ? undefined : kind.events
   return {
     events: {
-      type: types.connectionType(event),
+      type: types.own.object('KindConnection', event),
       description: 'The Events about the object.',
       args: eventArguments(event, types),
       resolve: (row, args: RelationArguments, { read }) =>
@@ -167,6 +183,20 @@ function eventsField(
       ),
     },
   }
+}
+
+/** The columns of an object in `kubectl get`, or in `kubectl get -o wide`. */
+export function printedColumns(
+  { columns }: PrintedKind,
+  object: Fields,
+  wide: boolean | null | undefined,
+): readonly PrinterColumn[] {
+  return columns.flatMap(({ name, type, format, priority, cell }) => {
+    if (priority > 0 && wide !== true) return []
+    const { value, since = null } = cell(object)
+    const shown = type === 'date' ? since : (value ?? null)
+    return [{ name, type, format, priority, value: shown, since }]
+  })
 }
 
 /** `KubernetesObject`: the common fields of all kinds. */

@@ -1,27 +1,15 @@
-import type {
-  GraphQLEnumType,
-  GraphQLInputObjectType,
-  GraphQLInterfaceType,
-  GraphQLObjectType,
-} from 'graphql'
+import type { GraphQLInputObjectType, GraphQLInterfaceType, GraphQLObjectType } from 'graphql'
 import type { HasField } from '../model/schema-profile.ts'
 import type { KindOf } from './object-ref.ts'
 import type { Kind } from '../model/kind.ts'
+import type { OwnTypes } from './own-types.ts'
 
 /** The shared types of one schema. Each is built once; fields refer to them lazily. */
 export interface SchemaTypes {
   readonly kubernetesObject: GraphQLInterfaceType
-  readonly objectRef: GraphQLObjectType
-  readonly gatewayCluster: GraphQLObjectType
-  readonly kubernetesObjectConnection: GraphQLObjectType
-  readonly health: GraphQLObjectType
-  readonly usedByConnection: GraphQLObjectType
-  readonly usedByWhereMany: GraphQLInputObjectType
-  readonly printerColumn: GraphQLObjectType
   readonly objectMeta: GraphQLObjectType
-  readonly pageInfo: GraphQLObjectType
-  readonly changeType: GraphQLEnumType
-  readonly removal: GraphQLEnumType
+  /** The types of the gateway itself. */
+  readonly own: OwnTypes
   /** The kind of core Events; absent if the cluster serves none. */
   readonly event: Kind | undefined
   /** Whether Secrets have `data` and `type`, read from the API server. */
@@ -32,13 +20,6 @@ export interface SchemaTypes {
   /** A kind by API group and kind. */
   readonly kindOf: KindOf
   objectType(kind: Kind): GraphQLObjectType
-  connectionType(kind: Kind): GraphQLObjectType
   whereType(kind: Kind): GraphQLInputObjectType
-  /** Conditions on the objects that a relation to many, or to one, leads to. */
-  whereManyType(kind: Kind): GraphQLInputObjectType
-  whereOneType(kind: Kind): GraphQLInputObjectType
   orderType(kind: Kind): GraphQLInputObjectType
-  frameType(kind: Kind): GraphQLObjectType
-  readonly pageStep: GraphQLEnumType
-  livePageType(kind: Kind): GraphQLObjectType
 }

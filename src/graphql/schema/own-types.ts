@@ -1,0 +1,311 @@
+import {
+  type DefinitionNode,
+  type FieldDefinitionNode,
+  GraphQLEnumType,
+  type GraphQLFieldConfigMap,
+  type GraphQLFieldResolver,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLType,
+  type InputValueDefinitionNode,
+  Kind as NodeKind,
+  parse,
+  specifiedScalarTypes,
+  type StringValueNode,
+  type TypeNode,
+} from 'graphql'
+import type { Kind } from '../model/kind.ts'
+import { type FieldSource, fromSource, type OwnParts } from './field-source.ts'
+import { idOfObjectRef } from './object-ref.ts'
+import { ownTypesSdl } from './own-types-sdl.ts'
+import type {
+  CanArguments,
+  FacetArguments,
+  GraphArguments,
+  ObjectByRefArguments,
+  SearchArguments,
+} from './read-arguments.ts'
+import type {
+  ConnectionSource,
+  GraphNodeSource,
+  GraphSource,
+  ObjectRef,
+  OwnedConnectionSource,
+  ResolverContext,
+  SearchSource,
+  StoreReads,
+  UseSource,
+} from './read-context.ts'
+import { reportingFailures } from './resolvers.ts'
+import { GraphQLDateTime, GraphQLJson } from './scalars.ts'
+
+type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
+
+/** The fields of one type: their sources, and their resolvers where GraphQL's default resolver does not do. */
+interface OwnFields {
+  source(field: string): FieldSource
+  readonly resolve: Readonly<Record<string, Resolver<never>>>
+}
+
+/** The fields of a type of the gateway. Plans write those of types without resolvers. */
+function own<F extends keyof OwnParts, S>(
+  form: F,
+  resolve: { readonly [P in OwnParts[F]]?: Resolver<S> } = {},
+): OwnFields {
+  return {
+    source: (part) => ({ form, part }) as unknown as FieldSource,
+    resolve: resolve as Readonly<Record<string, Resolver<never>>>,
+  }
+}
+
+type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource
+
+const connection = own('connection', {
+  nodes: (page: AnyConnection) => page.rows(),
+  edges: (page: AnyConnection) => page.edges(),
+  pageInfo: (page: AnyConnection) => page.pageInfo(),
+  totalCount: (page: AnyConnection) => page.totalCount(),
+  facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
+  resourceVersion: (page: AnyConnection) => page.resourceVersion(),
+  resumeToken: (page: AnyConnection) => page.resumeToken(),
+  kinds: (page: AnyConnection) => page.kinds(),
+  notLookedAt: (page: AnyConnection) => page.notLookedAt(),
+  counts: (page: AnyConnection) => page.counts(),
+})
+
+const rootSources: Readonly<Record<string, FieldSource>> = {
+  viewer: { form: 'currentViewer' },
+  can: { form: 'rootCan' },
+  gatewayClusters: { form: 'clusterStates' },
+  object: { form: 'objectById' },
+  objects: { form: 'objectsByIds' },
+  objectByRef: { form: 'objectByRef' },
+  graph: { form: 'aroundObjects' },
+  search: { form: 'search' },
+}
+
+const query: Readonly<Record<keyof typeof rootSources, Resolver<unknown>>> = {
+  viewer: (_source, _args, { permissions }) => permissions.viewer,
+  can: (_source, args: CanArguments, { permissions }) => permissions.can(args),
+  gatewayClusters: (_source, _args, { fleet }) => fleet.clusters(),
+  object: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
+  objects: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
+    objectsOrErrors(read, ids),
+  objectByRef: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
+  graph: (_source, args: GraphArguments, context, info) =>
+    reportingFailures(context.read.graph(args), context, info),
+  search: (_source, args: SearchArguments, context, info) =>
+    reportingFailures(context.read.search(args), context, info),
+}
+
+/**
+ * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads the items
+ * one by one, so that too many errors end the list.
+ */
+function* objectsOrErrors(
+  read: StoreReads,
+  wanted: readonly string[],
+): IterableIterator<ReturnType<StoreReads['object']> | Error> {
+  for (const id of wanted) {
+    try {
+      yield read.object(id)
+    } catch (error) {
+      yield error instanceof Error ? error : new Error(String(error))
+    }
+  }
+}
+
+/** The fields of each type of {@link ownTypesSdl}. */
+const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
+  Query: {
+    source: (field) => rootSources[field] ?? { form: 'ofRowType' },
+    resolve: query,
+  },
+  KindConnection: connection,
+  KindEdge: own('edge'),
+  KubernetesObjectConnection: connection,
+  KubernetesObjectEdge: own('edge'),
+  UsedByConnection: connection,
+  UsedByEdge: own('edge'),
+  SearchResultConnection: connection,
+  SearchResultEdge: own('edge'),
+  PageInfo: own('pageInfo'),
+  Facet: own('facet'),
+  FacetValue: own('facetValue'),
+  KindFrame: own('frame'),
+  KindChange: own('change'),
+  KindLivePage: own('livePage'),
+  KindLivePageChange: own('livePageChange'),
+  UsedBy: own('use', { paths: (use: UseSource) => use.paths() }),
+  ObjectRef: own('objectRef', {
+    id: (ref: ObjectRef) => idOfObjectRef(ref),
+    object: (ref: ObjectRef, _args, { read }) => read.referenced(ref),
+  }),
+  Health: own('healthPart'),
+  PrinterColumn: own('printerColumn'),
+  Viewer: own('viewer'),
+  GatewayCluster: own('clusterState'),
+  GatewayPermissions: own('permissionState'),
+  GatewayPermissionResource: own('permissionResource'),
+  GatewayResource: own('resourceState'),
+  Graph: own('graph', {
+    nodes: (graph: GraphSource) => graph.nodes(),
+    edges: (graph: GraphSource) => graph.edges(),
+  }),
+  GraphNode: own('graphNode', {
+    id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),
+    clusterName: ({ ref }: GraphNodeSource) => ref.cluster,
+    apiVersion: ({ ref }: GraphNodeSource) => ref.apiVersion,
+    kind: ({ ref }: GraphNodeSource) => ref.kind,
+    namespace: ({ ref }: GraphNodeSource) => ref.namespace,
+    name: ({ ref }: GraphNodeSource) => ref.name,
+    object: ({ ref }: GraphNodeSource, _args, { read }) => read.referenced(ref),
+  }),
+  GraphEdge: own('graphEdge'),
+  SearchResult: own('searchResult'),
+  SearchCount: own('searchCount'),
+}
+
+const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
+  parse(ownTypesSdl, { noLocation: true }).definitions.flatMap((node) =>
+    'name' in node && node.name !== undefined ? [[node.name.value, node]] : [],
+  ),
+)
+
+const scalars: readonly GraphQLNamedType[] = [...specifiedScalarTypes, GraphQLJson, GraphQLDateTime]
+
+/** Finds a type that {@link ownTypesSdl} refers to and does not define: `KubernetesObject`, `Kind` and `KindWhere`. */
+export type FindType = (name: string, kind: Kind | undefined) => GraphQLNamedType
+
+/** Builds the types of {@link ownTypesSdl} for one schema, each once. */
+export class OwnTypes {
+  readonly #built = new Map<string, GraphQLNamedType>(scalars.map((type) => [type.name, type]))
+  readonly #find: FindType
+
+  constructor(find: FindType) {
+    this.#find = find
+  }
+
+  /** The object type of this name. For a name that begins with `Kind`, that of the kind. */
+  object(name: string, kind?: Kind): GraphQLObjectType {
+    return this.#type(name, kind) as GraphQLObjectType
+  }
+
+  /** Like {@link object}, for input types. */
+  input(name: string, kind?: Kind): GraphQLInputObjectType {
+    return this.#type(name, kind) as GraphQLInputObjectType
+  }
+
+  /** The fields of `Query`, those of kinds aside. */
+  queryFields(): GraphQLFieldConfigMap<unknown, ResolverContext> {
+    const node = definitions.get('Query')
+    if (node?.kind !== NodeKind.OBJECT_TYPE_DEFINITION) throw new TypeError('there is no Query')
+    return this.#fields('Query', node.fields, undefined)
+  }
+
+  #type(name: string, kind: Kind | undefined): GraphQLNamedType {
+    const full = kind === undefined ? name : named(name, kind)
+    let type = this.#built.get(full)
+    if (type === undefined) this.#built.set(full, (type = this.#build(name, full, kind)))
+    return type
+  }
+
+  #build(written: string, name: string, kind: Kind | undefined): GraphQLNamedType {
+    const node = definitions.get(written)
+    switch (node?.kind) {
+      case NodeKind.ENUM_TYPE_DEFINITION:
+        return new GraphQLEnumType({
+          name,
+          description: described(node.description, kind),
+          values: Object.fromEntries(
+            (node.values ?? []).map((value) => [
+              value.name.value,
+              { description: described(value.description, kind) },
+            ]),
+          ),
+        })
+      case NodeKind.INPUT_OBJECT_TYPE_DEFINITION:
+        return new GraphQLInputObjectType({
+          name,
+          description: described(node.description, kind),
+          fields: () => this.#inputs(node.fields, kind),
+        })
+      case NodeKind.OBJECT_TYPE_DEFINITION:
+        return new GraphQLObjectType<unknown, ResolverContext>({
+          name,
+          description: described(node.description, kind),
+          fields: () => this.#fields(written, node.fields, kind),
+        })
+      default:
+        return this.#find(written, kind)
+    }
+  }
+
+  #fields(
+    written: string,
+    nodes: readonly FieldDefinitionNode[] = [],
+    kind: Kind | undefined,
+  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
+    const of = fieldsOfTypes[written]
+    if (of === undefined) throw new TypeError(`the fields of ${written} have no sources`)
+    return Object.fromEntries(
+      nodes.map(({ name: { value: name }, description, type, arguments: args = [] }) => {
+        const resolve = of.resolve[name] as Resolver<unknown> | undefined
+        return [
+          name,
+          {
+            type: this.#reference(type, kind) as GraphQLOutputType,
+            description: described(description, kind),
+            ...(args.length === 0 ? {} : { args: this.#inputs(args, kind) }),
+            ...(resolve === undefined ? {} : { resolve }),
+            ...fromSource(of.source(name)),
+          },
+        ]
+      }),
+    )
+  }
+
+  #inputs(
+    nodes: readonly InputValueDefinitionNode[] = [],
+    kind: Kind | undefined,
+  ): Record<string, { readonly type: GraphQLInputType; readonly description: string | undefined }> {
+    return Object.fromEntries(
+      nodes.map(({ name, description, type }) => [
+        name.value,
+        {
+          type: this.#reference(type, kind) as GraphQLInputType,
+          description: described(description, kind),
+        },
+      ]),
+    )
+  }
+
+  #reference(node: TypeNode, kind: Kind | undefined): GraphQLType {
+    switch (node.kind) {
+      case NodeKind.NON_NULL_TYPE:
+        return new GraphQLNonNull(this.#reference(node.type, kind) as GraphQLList<GraphQLType>)
+      case NodeKind.LIST_TYPE:
+        return new GraphQLList(this.#reference(node.type, kind))
+      case NodeKind.NAMED_TYPE:
+        return this.#type(node.name.value, kind)
+    }
+  }
+}
+
+function named(name: string, { typeName }: Kind): string {
+  return name.replaceAll(/\bKind(?=[A-Z]|\b)/g, typeName)
+}
+
+function described(node: StringValueNode | undefined, kind: Kind | undefined): string | undefined {
+  const text = node?.value.replaceAll('\n', ' ')
+  if (text === undefined || kind === undefined) return text
+  const { resource } = kind
+  return named(text, kind)
+    .replace('{kind}', resource.kind)
+    .replace('{resources}', resource.resource)
+}
