@@ -92,8 +92,10 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   )
   const own = new OwnTypes((name, kind) => {
     if (name === 'KubernetesObject') return types.kubernetesObject
+    if (name === 'ObjectMeta') return types.objectMeta
     if (kind !== undefined && name === 'Kind') return objectType(kind)
     if (kind !== undefined && name === 'KindWhere') return types.whereType(kind)
+    if (kind !== undefined && name === 'KindOrder') return types.orderType(kind)
     throw new TypeError(`there is no type ${name}`)
   })
   const types: SchemaTypes = {

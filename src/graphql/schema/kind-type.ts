@@ -4,10 +4,10 @@ import {
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
+  GraphQLString,
 } from 'graphql'
 import { parsePath, valueAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { eventArguments, ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
   Kind,
@@ -17,15 +17,16 @@ import type {
 } from '../model/kind.ts'
 import { describeRelation, usedByField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
-import { objectFields } from './object-fields.ts'
+import { eventsConfig, objectFields } from './object-fields.ts'
 import { propertyReader, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
+import { type FieldConfig, without } from './own-types.ts'
 import { fromSource } from './field-source.ts'
 import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
+import { GraphQLStringMap } from './scalars.ts'
 import type { SchemaTypes } from './schema-types.ts'
-import { secretFields } from './secret-fields.ts'
 
 /** The options of {@link buildKindType}. */
 export interface KindTypeOptions {
@@ -119,12 +120,18 @@ function relationField(
     }
   }
   return {
-    type: types.own.object('KindConnection', to),
+    ...(isOfEvents(relation) ? eventsConfig(to, types) : relationConfig(from, to, types)),
     description,
-    args: isOfEvents(relation) ? eventArguments(to, types) : relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
   }
+}
+
+/** Only relations from a cluster-scoped to a namespaced kind take namespaces. */
+function relationConfig(from: Kind, to: Kind, { own }: SchemaTypes): FieldConfig {
+  const config = own.kindField('relation', to)
+  if (!from.resource.namespaced) return config
+  return { ...config, args: without(config.args, ['namespace', 'namespaces']) }
 }
 
 /** Whether the last step of a relation is `events`. */
@@ -138,9 +145,8 @@ function polymorphicField(
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const { description } = field
   return {
-    type: types.own.object('KubernetesObjectConnection'),
+    ...types.own.objectField('owned'),
     description,
-    args: ownedArguments,
     resolve: (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
     ...fromSource({ form: 'polymorphic', field }),
@@ -154,10 +160,7 @@ function usedByFieldOf(
   if (kind.usedBy.length === 0) return {}
   return {
     [usedByField]: {
-      type: types.own.object('UsedByConnection'),
-      description:
-        'The objects that use this one and have not ended. Null if a kind that may use it cannot be read: name the other kinds in `kinds`.',
-      args: usedByArguments,
+      ...types.own.kindField('usedBy', kind),
       resolve: (row, args: UsedByArguments, { read }) => read.usedBy(row, args),
       ...fromSource({ form: 'usedBy', kind }),
     },
@@ -206,5 +209,28 @@ function objectRefField(
     ...config,
     type: types.own.object('ObjectRef'),
     resolve: (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null,
+  }
+}
+
+/** What Secrets have whose caches hold metadata only: the rest, read live. No other kind has any of it. */
+function secretFields({
+  resource,
+  metadataOnly,
+}: Kind): GraphQLFieldConfigMap<Row, ResolverContext> {
+  if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
+  return {
+    data: {
+      type: GraphQLStringMap,
+      description:
+        'What it holds: base64, by key. Read from the API server for each answer, with the token of whoever asks; null where the Secret is gone.',
+      resolve: (row, _args, { read }) => read.secret(row)?.data ?? null,
+      ...fromSource({ form: 'secretContents' }),
+    },
+    type: {
+      type: GraphQLString,
+      description: 'What `data` is for: `kubernetes.io/tls`. Read as `data` is.',
+      resolve: (row, _args, { read }) => read.secret(row)?.type ?? null,
+      ...fromSource({ form: 'secretContents' }),
+    },
   }
 }

@@ -22,7 +22,8 @@ import {
 import type { Kind } from '../model/kind.ts'
 import { type FieldSource, fromSource, type OwnParts } from './field-source.ts'
 import { idOfObjectRef } from './object-ref.ts'
-import { ownTypesSdl } from './own-types-sdl.ts'
+import { gatewayTypesSdl } from './gateway-types-sdl.ts'
+import { kindTypesSdl } from './kind-types-sdl.ts'
 import type {
   CanArguments,
   FacetArguments,
@@ -120,7 +121,7 @@ function* objectsOrErrors(
   }
 }
 
-/** The fields of each type of {@link ownTypesSdl}. */
+/** The fields of each type that SDL defines. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: {
     source: (field) => rootSources[field] ?? { form: 'ofRowType' },
@@ -172,17 +173,29 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
 }
 
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
-  parse(ownTypesSdl, { noLocation: true }).definitions.flatMap((node) =>
+  parse(kindTypesSdl + gatewayTypesSdl, { noLocation: true }).definitions.flatMap((node) =>
     'name' in node && node.name !== undefined ? [[node.name.value, node]] : [],
   ),
 )
 
 const scalars: readonly GraphQLNamedType[] = [...specifiedScalarTypes, GraphQLJson, GraphQLDateTime]
 
-/** Finds a type that {@link ownTypesSdl} refers to and does not define: `KubernetesObject`, `Kind` and `KindWhere`. */
+/** Finds a type that the SDL refers to and does not define: `Kind`, `KindWhere`, `ObjectMeta`. */
 export type FindType = (name: string, kind: Kind | undefined) => GraphQLNamedType
 
-/** Builds the types of {@link ownTypesSdl} for one schema, each once. */
+interface InputConfig {
+  readonly type: GraphQLInputType
+  readonly description: string | undefined
+}
+
+/** A field without source and resolver. */
+export interface FieldConfig {
+  readonly type: GraphQLOutputType
+  readonly description: string | undefined
+  readonly args: Readonly<Record<string, InputConfig>>
+}
+
+/** Builds the types of the SDL for one schema, each once. */
 export class OwnTypes {
   readonly #built = new Map<string, GraphQLNamedType>(scalars.map((type) => [type.name, type]))
   readonly #find: FindType
@@ -203,9 +216,17 @@ export class OwnTypes {
 
   /** The fields of `Query`, those of kinds aside. */
   queryFields(): GraphQLFieldConfigMap<unknown, ResolverContext> {
-    const node = definitions.get('Query')
-    if (node?.kind !== NodeKind.OBJECT_TYPE_DEFINITION) throw new TypeError('there is no Query')
-    return this.#fields('Query', node.fields, undefined)
+    return this.#fields('Query', undefined)
+  }
+
+  /** A field of every object, without source and resolver. */
+  objectField(name: string): FieldConfig {
+    return this.#field(fieldNamed('KubernetesObject', name), undefined)
+  }
+
+  /** A field of `KindFields` for a kind, without source and resolver. */
+  kindField(name: string, kind: Kind): FieldConfig {
+    return this.#field(fieldNamed('KindFields', name), kind)
   }
 
   #type(name: string, kind: Kind | undefined): GraphQLNamedType {
@@ -239,7 +260,7 @@ export class OwnTypes {
         return new GraphQLObjectType<unknown, ResolverContext>({
           name,
           description: described(node.description, kind),
-          fields: () => this.#fields(written, node.fields, kind),
+          fields: () => this.#fields(written, kind),
         })
       default:
         return this.#find(written, kind)
@@ -248,20 +269,18 @@ export class OwnTypes {
 
   #fields(
     written: string,
-    nodes: readonly FieldDefinitionNode[] = [],
     kind: Kind | undefined,
   ): GraphQLFieldConfigMap<unknown, ResolverContext> {
     const of = fieldsOfTypes[written]
     if (of === undefined) throw new TypeError(`the fields of ${written} have no sources`)
     return Object.fromEntries(
-      nodes.map(({ name: { value: name }, description, type, arguments: args = [] }) => {
+      fieldNodes(written).map((node) => {
+        const { value: name } = node.name
         const resolve = of.resolve[name] as Resolver<unknown> | undefined
         return [
           name,
           {
-            type: this.#reference(type, kind) as GraphQLOutputType,
-            description: described(description, kind),
-            ...(args.length === 0 ? {} : { args: this.#inputs(args, kind) }),
+            ...this.#field(node, kind),
             ...(resolve === undefined ? {} : { resolve }),
             ...fromSource(of.source(name)),
           },
@@ -270,10 +289,20 @@ export class OwnTypes {
     )
   }
 
+  #field(node: FieldDefinitionNode, kind: Kind | undefined): FieldConfig {
+    const args = this.#inputs(node.arguments, kind)
+    const isNamespaced = kind?.resource.namespaced !== false
+    return {
+      type: this.#reference(node.type, kind) as GraphQLOutputType,
+      description: described(node.description, kind),
+      args: isNamespaced ? args : without(args, ['namespace', 'namespaces']),
+    }
+  }
+
   #inputs(
     nodes: readonly InputValueDefinitionNode[] = [],
     kind: Kind | undefined,
-  ): Record<string, { readonly type: GraphQLInputType; readonly description: string | undefined }> {
+  ): Record<string, InputConfig> {
     return Object.fromEntries(
       nodes.map(({ name, description, type }) => [
         name.value,
@@ -297,6 +326,28 @@ export class OwnTypes {
   }
 }
 
+function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
+  const node = definitions.get(typeName)
+  const hasFields =
+    node?.kind === NodeKind.OBJECT_TYPE_DEFINITION ||
+    node?.kind === NodeKind.INTERFACE_TYPE_DEFINITION
+  return hasFields ? (node.fields ?? []) : []
+}
+
+function fieldNamed(typeName: string, name: string): FieldDefinitionNode {
+  const node = fieldNodes(typeName).find((field) => field.name.value === name)
+  if (node === undefined) throw new TypeError(`there is no ${typeName}.${name}`)
+  return node
+}
+
+/** Arguments without those of these names. */
+export function without(
+  args: FieldConfig['args'],
+  names: readonly string[],
+): Record<string, InputConfig> {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)))
+}
+
 function named(name: string, { typeName }: Kind): string {
   return name.replaceAll(/\bKind(?=[A-Z]|\b)/g, typeName)
 }
@@ -308,4 +359,5 @@ function described(node: StringValueNode | undefined, kind: Kind | undefined): s
   return named(text, kind)
     .replace('{kind}', resource.kind)
     .replace('{resources}', resource.resource)
+    .replace('{apiVersion}', kind.apiVersion)
 }

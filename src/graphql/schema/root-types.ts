@@ -1,11 +1,4 @@
 import { type GraphQLFieldConfigMap, GraphQLObjectType } from 'graphql'
-import {
-  listArguments,
-  listSubscriptionArguments,
-  livePageArguments,
-  lookupArguments,
-  lookupSubscriptionArguments,
-} from './arguments.ts'
 import { fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, LookupArguments } from './read-arguments.ts'
@@ -37,20 +30,16 @@ function rootFieldsOf(typeName: string, fields: RootFields, { hasField }: Schema
   return Object.fromEntries(Object.entries(fields).filter(([name]) => hasField(typeName, name)))
 }
 
-function queryFields(kind: Kind, types: SchemaTypes): RootFields {
+function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
   return {
     [kind.listField]: {
-      type: types.own.object('KindConnection', kind),
-      description: `Lists ${kind.resource.resource} of ${kind.apiVersion}.`,
-      args: listArguments(kind, types),
+      ...own.kindField('list', kind),
       deprecationReason: kind.deprecation,
       resolve: (_source, args: ListFieldArguments, { read }) => read.list(kind, args),
       ...fromSource({ form: 'list', kind }),
     },
     [kind.lookupField]: {
-      type: types.objectType(kind),
-      description: `One ${kind.resource.kind} of ${kind.apiVersion}; null if it does not exist.`,
-      args: lookupArguments(kind),
+      ...own.kindField('lookup', kind),
       deprecationReason: kind.deprecation,
       resolve: (_source, args: LookupArguments, { read }) => read.lookup(kind, args),
       ...fromSource({ form: 'lookup', kind }),
@@ -69,41 +58,22 @@ export function buildSubscriptionType(
       'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
     fields(): RootFields {
       const fields: RootFields = {}
-      for (const kind of kinds) Object.assign(fields, subscriptionFields(kind, types))
-      for (const kind of kinds) {
-        // A field of a kind keeps the name.
-        fields[`${kind.listField}Page`] ??= livePageField(kind, types)
+      const add = (name: string, form: SubscriptionForm, kind: Kind): void => {
+        fields[name] ??= {
+          ...types.own.kindField(form, kind),
+          deprecationReason: kind.deprecation,
+          ...fromSource({ form, kind }),
+        }
       }
+      for (const kind of kinds) {
+        add(kind.listField, 'listFrames', kind)
+        add(kind.lookupField, 'lookupFrames', kind)
+      }
+      // A field of a kind keeps the name.
+      for (const kind of kinds) add(`${kind.listField}Page`, 'livePages', kind)
       return rootFieldsOf('Subscription', fields, types)
     },
   })
 }
 
-function livePageField(kind: Kind, types: SchemaTypes): RootFields[string] {
-  return {
-    type: types.own.object('KindLivePage', kind),
-    description: `The first ${kind.resource.resource} in an order, then their changes: see docs/subscriptions.md.`,
-    args: livePageArguments(kind, types),
-    deprecationReason: kind.deprecation,
-    ...fromSource({ form: 'livePages', kind }),
-  }
-}
-
-function subscriptionFields(kind: Kind, types: SchemaTypes): RootFields {
-  return {
-    [kind.listField]: {
-      type: types.own.object('KindFrame', kind),
-      description: `The ${kind.resource.resource} that match, then their changes.`,
-      args: listSubscriptionArguments(kind, types),
-      deprecationReason: kind.deprecation,
-      ...fromSource({ form: 'listFrames', kind }),
-    },
-    [kind.lookupField]: {
-      type: types.own.object('KindFrame', kind),
-      description: `One ${kind.resource.kind}, then its changes.`,
-      args: lookupSubscriptionArguments(kind),
-      deprecationReason: kind.deprecation,
-      ...fromSource({ form: 'lookupFrames', kind }),
-    },
-  }
-}
+type SubscriptionForm = 'listFrames' | 'lookupFrames' | 'livePages'

@@ -1,35 +1,7 @@
-/** The fields of a connection, and of its edges. */
-const connection = (node: string, further: string): string => `
-"A page of a list, and facts about the whole list."
-type ${node}Connection {
-  "The objects of the page."
-  nodes: [${node}!]!
-  "The objects of the page, each with its cursor."
-  edges: [${node}Edge!]!
-  "Where the page stands in the list."
-  pageInfo: PageInfo!
-  "The number of objects on all pages."
-  totalCount: Int!
-${further}
-}
+import { connection, severalKinds, verb } from './kind-types-sdl.ts'
 
-"One object of a ${node}Connection, with its place in the list."
-type ${node}Edge {
-  "The place of the object, for \`after\` and \`before\`."
-  cursor: String!
-  "The object."
-  node: ${node}!
-}`
-
-const severalKinds = `  "The types of the kinds that the gateway looked into."
-  kinds: [String!]!`
-
-/**
- * The types of the gateway itself, as SDL. `Kind` at the beginning of a name stands for the name of each kind's type, and
- * `{kind}` and `{resources}` in a description for the names of the kind. A line break within a description is a space.
- * `own-types.ts` has the sources of the fields.
- */
-export const ownTypesSdl: string = `
+/** The types of the gateway itself, and its fields of `Query`, as SDL, in the form of {@link kindTypesSdl}. */
+export const gatewayTypesSdl: string = `
 type Query {
   "The user that sent the request; null if the gateway does not authenticate users."
   viewer: Viewer
@@ -37,9 +9,7 @@ type Query {
   Whether the viewer may do something, as the API server decides; null if it does not answer. If the
   gateway does not authenticate users, the viewer may only read.
   """
-  can(
-    "The verb: \`get\`, \`list\`, \`create\`, \`update\`, \`patch\`, \`delete\`, …"
-    verb: String!
+  can(${verb}
     "The name of a type: \`Deployment\`."
     kind: String
     "The resource as kubectl writes it, instead of \`kind\`: \`deployments.apps\`."
@@ -118,20 +88,6 @@ type Query {
   ): SearchResultConnection
 }
 ${connection(
-  'Kind',
-  `  "The distribution of the objects on all pages over the values of indexes."
-  facets(
-    """Indexes, by their names in \`where\`, or labels: \`labels["app"]\`."""
-    by: [String!]!
-    "The number of values of each, at most; 10 if absent."
-    top: Int
-  ): [Facet!]
-  "The position of the page in the history of the resource."
-  resourceVersion: String!
-  "Where a subscription continues after this page: pass it as \`resumeFrom\`."
-  resumeToken: String!`,
-)}
-${connection(
   'KubernetesObject',
   `${severalKinds}
   """
@@ -177,99 +133,6 @@ type FacetValue {
   value: JSON!
   "The number of objects that have the value."
   count: Int!
-}
-
-"The changes since the previous frame. The first frames bring the existing objects."
-type KindFrame {
-  "Whether to drop all objects before applying the changes."
-  reset: Boolean!
-  "Whether the snapshot is complete: true from then on until the next reset."
-  synced: Boolean!
-  "One change for each changed object. Apply them in this order."
-  changes: [KindChange!]!
-  """
-  Where to continue after this frame: pass it as \`resumeFrom\`. A token from within a snapshot
-  starts the snapshot again.
-  """
-  resumeToken: String!
-  """
-  The position in the history of the resource up to which all changes are sent; empty within a
-  snapshot.
-  """
-  resourceVersion: String!
-}
-
-"One change of a KindFrame."
-type KindChange {
-  "What happened to the object."
-  type: ChangeType!
-  "Why the object is REMOVED; null for other changes."
-  removal: Removal
-  "The \`id\` of the object, also if the viewer may no longer see it."
-  objectId: ID!
-  "The object. A REMOVED object is in its last known state; a HIDDEN one is null."
-  object: Kind
-  "The object before the change, or the value at a path of it."
-  previous(
-    """
-    Dots, \`[*]\` for each item, \`["quoted.key"]\`; the whole object if absent. With \`[*]\` the
-    value is a list. It is null if the path leads to nothing.
-    """
-    path: String
-  ): JSON
-  "False if the gateway missed the deletion: the object is in its last known state."
-  finalStateKnown: Boolean!
-}
-
-"The steps from the previous state of the page to its current one."
-type KindLivePage {
-  "Whether to drop all rows before applying the steps."
-  reset: Boolean!
-  "Whether the page is complete: true from then on until the next reset."
-  synced: Boolean!
-  "The number of objects of the list, on all pages."
-  totalCount: Int!
-  "The steps. Apply them in this order."
-  changes: [KindLivePageChange!]!
-  """
-  Where to continue after these steps: pass it as \`resumeFrom\`. A token from within a page starts
-  the page again.
-  """
-  resumeToken: String!
-  "The position of the page in the history of the resource."
-  resourceVersion: String!
-}
-
-"One step of a KindLivePage."
-type KindLivePageChange {
-  "The step."
-  step: PageStep!
-  "The row of the step; the first row is 0."
-  index: Int!
-  "The old row of a MOVE; null for other steps."
-  from: Int
-  "The \`id\` of the object."
-  objectId: ID!
-  "The object of an INSERT or UPDATE; null for other steps."
-  object: Kind
-}
-
-"Conditions on the {resources} that a relation leads to and the viewer may see, all of which must hold."
-input KindWhereMany {
-  "At least one meets this."
-  some: KindWhere
-  "None meets this; with \`{}\`, there is none at all."
-  none: KindWhere
-  "Each one meets this; true if there is none at all."
-  every: KindWhere
-}
-
-"Conditions on the {kind} that a relation leads to, all of which must hold."
-input KindWhereOne {
-  "It exists and meets this."
-  is: KindWhere
-  "It does not exist or does not meet this; with \`{}\`, it does not exist."
-  isNot: KindWhere
 }
 
 "An object that uses another one."
