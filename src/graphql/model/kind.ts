@@ -55,7 +55,7 @@ export interface PolymorphicRelationField {
 }
 
 /** The place of an object reference's kind, in another object. */
-interface KindPlace {
+export interface KindPlace {
   readonly relation: RelationField
   readonly path: string
 }

@@ -127,10 +127,9 @@ export class PolymorphicRelations {
       const hint = 'leave [*] and the like out'
       return new SdlError('bad-path', place, `${about}: there may be several`, hint)
     }
-    const [first = '', ...rest] = kindAt.split('.')
-    const relation = this.#relations.find(typeName, first)
-    const kindPath = rest.join('.')
-    if (relation === undefined || relation.many || kindPath === '') return undefined
+    const kindPlace = this.#relations.kindPlace(typeName, kindAt)
+    if (kindPlace === undefined) return undefined
+    const { relation, path: kindPath } = kindPlace
     for (const [type, text] of [
       [typeName, path],
       [relation.definition.to, kindPath],

@@ -78,7 +78,7 @@ export class SdlObjectRefs {
     const about = `${full}: @objectRef(kindAt: ${JSON.stringify(kindAt)})`
     const unreadable = kindAt ? pathProblem(kindAt, place, about) : undefined
     if (unreadable !== undefined) return unreadable
-    const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
+    const kindPlace = kindAt ? this.#relations.kindPlace(typeName, kindAt) : undefined
     if (kindAt && kindPlace === undefined) {
       // The relation may have been passed over, as its type is not served.
       if (optional) return undefined
@@ -103,13 +103,5 @@ export class SdlObjectRefs {
     this.#declared.set(typeName, [...this.of(typeName), field])
     this.#places.set(full, place)
     return undefined
-  }
-
-  #kindPlace(typeName: string, kindAt: string): ObjectRefField['kindAt'] {
-    const [field = '', ...rest] = kindAt.split('.')
-    const relation = this.#relations.find(typeName, field)
-    const path = rest.join('.')
-    const isKnown = relation !== undefined && !relation.many && path !== ''
-    return isKnown ? { relation, path } : undefined
   }
 }

@@ -20,7 +20,7 @@ import {
   type SdlProblem,
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
-import { everyKindType, type RelationField } from './kind.ts'
+import { everyKindType, type KindPlace, type RelationField } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 
 /** The relations beside the declared ones. */
@@ -98,6 +98,14 @@ export class SdlRelations {
   /** One relation of a kind. */
   find(typeName: string, field: string): RelationField | undefined {
     return this.#relations.get(`${typeName}.${field}`)
+  }
+
+  /** Reads `RELATION.PATH`, the place of a kind in another object; `undefined` if there is no such relation to one. */
+  kindPlace(typeName: string, kindAt: string): KindPlace | undefined {
+    const [field = '', ...rest] = kindAt.split('.')
+    const relation = this.find(typeName, field)
+    const path = rest.join('.')
+    return relation === undefined || relation.many || path === '' ? undefined : { relation, path }
   }
 
   /** The references to objects of any kind that `@reverse` may name. */

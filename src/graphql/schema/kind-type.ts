@@ -1,12 +1,13 @@
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
+  type GraphQLFieldResolver,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
-import { parsePath, valueAt } from '../../query/index/path.ts'
+import { parsePath, type Path, valueAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
@@ -21,12 +22,11 @@ import { eventsConfig, objectFields } from './object-fields.ts'
 import { propertyReader, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
-import { type FieldConfig, without } from './own-types.ts'
 import { fromSource } from './field-source.ts'
 import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 import { GraphQLStringMap } from './scalars.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
 
 /** The options of {@link buildKindType}. */
 export interface KindTypeOptions {
@@ -177,38 +177,29 @@ function objectRefField(
     `${many ? 'The objects' : 'The object'} that it refers to: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
   const paths = field.paths.map(parsePath)
   const config = { description, ...fromSource({ form: 'objectRef', field }) }
+  const type = types.own.object('ObjectRef')
   if (many) {
     return {
       ...config,
-      type: new GraphQLList(new GraphQLNonNull(types.own.object('ObjectRef'))),
+      type: new GraphQLList(new GraphQLNonNull(type)),
       resolve: (row) => objectRefsAt(paths, row, types.kindOf),
     }
   }
-  if (field.isTopmost === true) {
-    return {
-      ...config,
-      type: types.own.object('ObjectRef'),
-      resolve: (row, _args, { read }) => {
-        return topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
-      },
-    }
-  }
-  if (field.kindAt !== undefined) {
-    const { relation, path: kindPath } = field.kindAt
-    const kindAt = parsePath(kindPath)
-    return {
-      ...config,
-      type: types.own.object('ObjectRef'),
-      resolve(row, _args, { read }) {
-        const other = read.followOne(row, relation)
-        return other && objectRefOfKindAt(paths, row, valueAt(kindAt, other.object), types)
-      },
-    }
-  }
-  return {
-    ...config,
-    type: types.own.object('ObjectRef'),
-    resolve: (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null,
+  return { ...config, type, resolve: oneObjectRef(field, paths, types) }
+}
+
+function oneObjectRef(
+  { isTopmost, kindAt }: ObjectRefField,
+  paths: readonly Path[],
+  types: SchemaTypes,
+): GraphQLFieldResolver<Row, ResolverContext> {
+  if (isTopmost === true)
+    return (row, _args, { read }) => topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
+  if (kindAt === undefined) return (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null
+  const kindPath = parsePath(kindAt.path)
+  return (row, _args, { read }) => {
+    const other = read.followOne(row, kindAt.relation)
+    return other && objectRefOfKindAt(paths, row, valueAt(kindPath, other.object), types)
   }
 }
 

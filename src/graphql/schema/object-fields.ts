@@ -15,8 +15,7 @@ import type { Kind } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type { ObjectCanArguments, OwnedArguments, RelationArguments } from './read-arguments.ts'
 import type { PrinterColumn, ResolverContext, Row } from './read-context.ts'
-import type { FieldConfig } from './own-types.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import type { FieldConfig, SchemaTypes } from './own-types.ts'
 
 /** The kind of the interface: each row's own kind counts instead. */
 const anyKind = { group: '', kind: '' }

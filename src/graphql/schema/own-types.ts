@@ -6,6 +6,7 @@ import {
   type GraphQLFieldResolver,
   GraphQLInputObjectType,
   type GraphQLInputType,
+  type GraphQLInterfaceType,
   GraphQLList,
   type GraphQLNamedType,
   GraphQLNonNull,
@@ -20,8 +21,9 @@ import {
   type TypeNode,
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
+import type { HasField } from '../model/schema-profile.ts'
 import { type FieldSource, fromSource, type OwnParts } from './field-source.ts'
-import { idOfObjectRef } from './object-ref.ts'
+import { idOfObjectRef, type KindOf } from './object-ref.ts'
 import { gatewayTypesSdl } from './gateway-types-sdl.ts'
 import { kindTypesSdl } from './kind-types-sdl.ts'
 import type {
@@ -360,4 +362,24 @@ function described(node: StringValueNode | undefined, kind: Kind | undefined): s
     .replace('{kind}', resource.kind)
     .replace('{resources}', resource.resource)
     .replace('{apiVersion}', kind.apiVersion)
+}
+
+/** The shared types of one schema. Each is built once; fields refer to them lazily. */
+export interface SchemaTypes {
+  readonly kubernetesObject: GraphQLInterfaceType
+  readonly objectMeta: GraphQLObjectType
+  /** The types of the gateway itself. */
+  readonly own: OwnTypes
+  /** The kind of core Events; absent if the cluster serves none. */
+  readonly event: Kind | undefined
+  /** Whether Secrets have `data` and `type`, read from the API server. */
+  readonly secretData: boolean
+  readonly hasField: HasField
+  /** A kind by its type name. Throws `TypeError` if the model has none. */
+  kind(typeName: string): Kind
+  /** A kind by API group and kind. */
+  readonly kindOf: KindOf
+  objectType(kind: Kind): GraphQLObjectType
+  whereType(kind: Kind): GraphQLInputObjectType
+  orderType(kind: Kind): GraphQLInputObjectType
 }

@@ -3,7 +3,7 @@ import { fromSource } from './field-source.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, LookupArguments } from './read-arguments.ts'
 import type { ResolverContext } from './read-context.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import type { SchemaTypes } from './own-types.ts'
 
 type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 

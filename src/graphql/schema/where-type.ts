@@ -19,7 +19,7 @@ import {
   type Kind,
   usedByField,
 } from '../model/kind.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import type { SchemaTypes } from './own-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
   eq: 'Equals the value. Null is refused: `exists` finds objects without a value.',
