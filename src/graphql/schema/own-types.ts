@@ -49,21 +49,24 @@ import { GraphQLDateTime, GraphQLJson } from './scalars.ts'
 
 type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
 
-/** The fields of one type: their sources, and their resolvers where GraphQL's default resolver does not do. */
-interface OwnFields {
-  source(field: string): FieldSource
-  readonly resolve: Readonly<Record<string, Resolver<never>>>
+/** The source of a field, and its resolver where GraphQL's default resolver does not do. */
+interface OwnField {
+  readonly source: FieldSource
+  readonly resolve?: Resolver<never> | undefined
 }
+
+/** The fields of one type; `undefined` for a field that the type lacks. */
+type OwnFields = (field: string) => OwnField | undefined
 
 /** The fields of a type of the gateway. Plans write those of types without resolvers. */
 function own<F extends keyof OwnParts, S>(
   form: F,
   resolve: { readonly [P in OwnParts[F]]?: Resolver<S> } = {},
 ): OwnFields {
-  return {
-    source: (part) => ({ form, part }) as unknown as FieldSource,
-    resolve: resolve as Readonly<Record<string, Resolver<never>>>,
-  }
+  return (part) => ({
+    source: { form, part } as unknown as FieldSource,
+    resolve: resolve[part as OwnParts[F]],
+  })
 }
 
 type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource
@@ -81,29 +84,43 @@ const connection = own('connection', {
   counts: (page: AnyConnection) => page.counts(),
 })
 
-const rootSources: Readonly<Record<string, FieldSource>> = {
-  viewer: { form: 'currentViewer' },
-  can: { form: 'rootCan' },
-  gatewayClusters: { form: 'clusterStates' },
-  object: { form: 'objectById' },
-  objects: { form: 'objectsByIds' },
-  objectByRef: { form: 'objectByRef' },
-  graph: { form: 'aroundObjects' },
-  search: { form: 'search' },
-}
-
-const query: Readonly<Record<keyof typeof rootSources, Resolver<unknown>>> = {
-  viewer: (_source, _args, { permissions }) => permissions.viewer,
-  can: (_source, args: CanArguments, { permissions }) => permissions.can(args),
-  gatewayClusters: (_source, _args, { fleet }) => fleet.clusters(),
-  object: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
-  objects: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
-    objectsOrErrors(read, ids),
-  objectByRef: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
-  graph: (_source, args: GraphArguments, context, info) =>
-    reportingFailures(context.read.graph(args), context, info),
-  search: (_source, args: SearchArguments, context, info) =>
-    reportingFailures(context.read.search(args), context, info),
+/** The fields of `Query`, those of kinds aside. */
+const query: Readonly<Record<string, OwnField>> = {
+  viewer: {
+    source: { form: 'currentViewer' },
+    resolve: (_source, _args, { permissions }) => permissions.viewer,
+  },
+  can: {
+    source: { form: 'rootCan' },
+    resolve: (_source, args: CanArguments, { permissions }) => permissions.can(args),
+  },
+  gatewayClusters: {
+    source: { form: 'clusterStates' },
+    resolve: (_source, _args, { fleet }) => fleet.clusters(),
+  },
+  object: {
+    source: { form: 'objectById' },
+    resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
+  },
+  objects: {
+    source: { form: 'objectsByIds' },
+    resolve: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
+      objectsOrErrors(read, ids),
+  },
+  objectByRef: {
+    source: { form: 'objectByRef' },
+    resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
+  },
+  graph: {
+    source: { form: 'aroundObjects' },
+    resolve: (_source, args: GraphArguments, context, info) =>
+      reportingFailures(context.read.graph(args), context, info),
+  },
+  search: {
+    source: { form: 'search' },
+    resolve: (_source, args: SearchArguments, context, info) =>
+      reportingFailures(context.read.search(args), context, info),
+  },
 }
 
 /**
@@ -125,10 +142,7 @@ function* objectsOrErrors(
 
 /** The fields of each type that SDL defines. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
-  Query: {
-    source: (field) => rootSources[field] ?? { form: 'ofRowType' },
-    resolve: query,
-  },
+  Query: (field) => query[field],
   KindConnection: connection,
   KindEdge: own('edge'),
   KubernetesObjectConnection: connection,
@@ -182,7 +196,7 @@ const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
 
 const scalars: readonly GraphQLNamedType[] = [...specifiedScalarTypes, GraphQLJson, GraphQLDateTime]
 
-/** Finds a type that the SDL refers to and does not define: `Kind`, `KindWhere`, `ObjectMeta`. */
+/** Finds a type that the SDL refers to and does not build: `KubernetesObject`, `ObjectMeta`, `KindWhere`. */
 export type FindType = (name: string, kind: Kind | undefined) => GraphQLNamedType
 
 interface InputConfig {
@@ -273,18 +287,18 @@ export class OwnTypes {
     written: string,
     kind: Kind | undefined,
   ): GraphQLFieldConfigMap<unknown, ResolverContext> {
-    const of = fieldsOfTypes[written]
-    if (of === undefined) throw new TypeError(`the fields of ${written} have no sources`)
     return Object.fromEntries(
       fieldNodes(written).map((node) => {
         const { value: name } = node.name
-        const resolve = of.resolve[name] as Resolver<unknown> | undefined
+        const found = fieldsOfTypes[written]?.(name)
+        if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
+        const resolve = found.resolve as Resolver<unknown> | undefined
         return [
           name,
           {
             ...this.#field(node, kind),
             ...(resolve === undefined ? {} : { resolve }),
-            ...fromSource(of.source(name)),
+            ...fromSource(found.source),
           },
         ]
       }),
