@@ -71,10 +71,11 @@ export class SdlRelations {
   /** The declared relations by type, cached until the next one is added. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
   readonly #events: ReadonlyMap<string, RelationField>
+  /** The declarations to be added, by full name. */
   #written: ReadonlyMap<string, readonly Written[]> = new Map()
-  /** The declarations that are read. One that builds on another reads that first. */
+  /** Those of them that are read. One that builds on another reads that first. */
   readonly #read = new Set<Written>()
-  /** The declarations that are being read, each for the one before it. */
+  /** The names of those that are being read, each for the one before it. */
   readonly #open: string[] = []
   readonly #circles = new Map<string, string>()
   readonly #problems: SdlError[] = []

@@ -37,10 +37,10 @@ export function printSchemaSdl(schema: GraphQLSchema): string {
   return `${print(marked)}\n`
 }
 
-const fetchable = directives(`@${fetchableDirective.name}(field_name: "id")`)
-const semanticNonNull = directives(`@${semanticNonNullDirective.name}`)
+const fetchable = directivesOf(`@${fetchableDirective.name}(field_name: "id")`)
+const semanticNonNull = directivesOf(`@${semanticNonNullDirective.name}`)
 
-function directives(text: string): readonly ConstDirectiveNode[] {
+function directivesOf(text: string): readonly ConstDirectiveNode[] {
   const [node] = parse(`scalar S ${text}`, { noLocation: true }).definitions
   return node?.kind === Kind.SCALAR_TYPE_DEFINITION ? (node.directives ?? []) : []
 }

@@ -74,7 +74,7 @@ export interface Declaration {
   needConnection(): void
   /** Throws if one of the types is not served. */
   needTypes(types: readonly string[]): void
-  /** Throws if no relation of this name can be reversed. */
+  /** Throws if `@reverse` cannot read the relation of this name backwards, to this type. */
   needReversible(name: string): void
   /**
    * The paths at which the API may have a value. Throws for a path without one, unless the declaration is optional; then
@@ -223,7 +223,7 @@ export function siblingsOf(view: StoreView, one: ObjectId): (other: ObjectId) =>
   return (other) => view.hasSameLabels(one, other) && namespaces.isSame(one, other)
 }
 
-/** Texts in back quotes, for descriptions. */
+/** Texts as code in descriptions: in back quotes, with commas between. */
 export function codeOf(texts: readonly string[]): string {
   return texts.map((text) => `\`${text}\``).join(', ')
 }
