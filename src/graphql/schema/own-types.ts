@@ -214,6 +214,9 @@ export interface FieldConfig {
 /** Builds the types of the SDL for one schema, each once. */
 export class OwnTypes {
   readonly #built = new Map<string, GraphQLNamedType>(scalars.map((type) => [type.name, type]))
+  /** What is the same for all kinds. */
+  readonly #objectFields = new Map<string, FieldConfig>()
+  readonly #sharedInputs = new Map<InputValueDefinitionNode, InputConfig>()
   readonly #find: FindType
 
   constructor(find: FindType) {
@@ -237,7 +240,12 @@ export class OwnTypes {
 
   /** A field of every object, without source and resolver. */
   objectField(name: string): FieldConfig {
-    return this.#field(fieldNamed('KubernetesObject', name), undefined)
+    let field = this.#objectFields.get(name)
+    if (field === undefined) {
+      field = this.#field(fieldNamed('KubernetesObject', name), undefined)
+      this.#objectFields.set(name, field)
+    }
+    return field
   }
 
   /** A field of `KindFields` for a kind, without source and resolver. */
@@ -319,15 +327,18 @@ export class OwnTypes {
     nodes: readonly InputValueDefinitionNode[] = [],
     kind: Kind | undefined,
   ): Record<string, InputConfig> {
-    return Object.fromEntries(
-      nodes.map(({ name, description, type }) => [
-        name.value,
-        {
-          type: this.#reference(type, kind) as GraphQLInputType,
-          description: described(description, kind),
-        },
-      ]),
-    )
+    return Object.fromEntries(nodes.map((node) => [node.name.value, this.#input(node, kind)]))
+  }
+
+  #input(node: InputValueDefinitionNode, kind: Kind | undefined): InputConfig {
+    const known = this.#sharedInputs.get(node)
+    if (known !== undefined) return known
+    const input = {
+      type: this.#reference(node.type, kind) as GraphQLInputType,
+      description: described(node.description, kind),
+    }
+    if (!nameOfType(node.type).startsWith('Kind')) this.#sharedInputs.set(node, input)
+    return input
   }
 
   #reference(node: TypeNode, kind: Kind | undefined): GraphQLType {
@@ -364,8 +375,12 @@ export function without(
   return Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)))
 }
 
+function nameOfType(node: TypeNode): string {
+  return node.kind === NodeKind.NAMED_TYPE ? node.name.value : nameOfType(node.type)
+}
+
 function named(name: string, { typeName }: Kind): string {
-  return name.replaceAll(/\bKind(?=[A-Z]|\b)/g, typeName)
+  return name.includes('Kind') ? name.replaceAll(/\bKind(?=[A-Z]|\b)/g, typeName) : name
 }
 
 function described(node: StringValueNode | undefined, kind: Kind | undefined): string | undefined {
