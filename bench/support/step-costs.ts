@@ -3,8 +3,7 @@ import { bindCondition } from '../../src/query/condition/id-set.ts'
 import { hasValue, testsPerStep } from '../../src/query/condition/condition.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
 import { defaultWorkLimits, WorkBudget } from '../../src/query/condition/work-budget.ts'
-import type { Relation } from '../../src/query/relation/relation.ts'
-import { relationName } from '../../src/query/relation/relation-definition.ts'
+import { type Relation, relationName } from '../../src/query/relation/relation.ts'
 import type { ResultTable } from './results.ts'
 
 const rounds = 5

@@ -90,8 +90,8 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   return nearest
 }
 
-/** The Levenshtein distance. */
-function editDistance(one: string, other: string): number {
+/** The number of letters to change, add or remove: the Levenshtein distance. */
+export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, at) => at)
   for (let at = 1; at <= one.length; at += 1) {
     const next = [at]

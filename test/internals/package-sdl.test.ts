@@ -1,12 +1,13 @@
 // Imports internals: paths of the SDL of the package are followed through the model.
-import { buildASTSchema, GraphQLSchema, parse, printSchema, validateSchema } from 'graphql'
+import { validateSchema } from 'graphql'
 import { describe, expect, it } from 'vitest'
 import { parsePath } from '../../src/query/index/path.ts'
 import { definitionNameOf } from '../../src/kubernetes/open-api.ts'
 import { createSchema } from '../../src/graphql/schema/create-schema.ts'
 import { printSchemaSdl } from '../../src/graphql/schema/print-schema.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
-import { sdlDirectives } from '../../src/graphql/sdl/sdl-directives.ts'
+import { relationDirectives } from '../../src/query/relation/relations.ts'
+import { fieldDirectives } from '../../src/graphql/sdl/sdl-directives.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
 import {
   capturedOpenApi,
@@ -46,10 +47,10 @@ describe('the indexes and relations that come with the package', () => {
     expect(strict.relations.filter(({ form }) => form !== 'events').length).toBeGreaterThan(12)
   })
 
-  it('stand beside the definitions of their directives', () => {
-    const text = sdl.find(({ file }) => file === 'schema/directives.graphql')?.text ?? ''
-    const printed = printSchema(new GraphQLSchema({ directives: sdlDirectives }))
-    expect(printSchema(buildASTSchema(parse(text)))).toBe(printed)
+  it('are of directives that a form of relation reads, or that lead to any kind', () => {
+    const ofAnyKind = ['objectRef', 'sameLabel', 'chooses', 'chosenBy']
+    const defined = fieldDirectives.map(({ name }) => name)
+    expect(new Set([...relationDirectives.keys(), ...ofAnyKind])).toEqual(new Set(defined))
   })
 
   it('are passed over where a cluster does not serve their kinds', () => {

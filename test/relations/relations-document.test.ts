@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'
-import type { RelationDefinition } from '../../src/query/relation/relation-definition.ts'
+import type { RelationDefinition } from '../../src/query/relation/relations.ts'
 import { capturedOpenApi, capturedResources } from '../schema/captured-cluster.ts'
 import { wellKnownResources } from './well-known-resources.ts'
 

@@ -1,7 +1,7 @@
 import type { CodedError } from '../../lib/coded-error.ts'
 import type { EndedRule } from '../../query/index/index-definition.ts'
-import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation-definition.ts'
-import type { RelationDirective } from '../sdl/sdl-directives.ts'
+import { type ReferenceOfAnyKind, relationName } from '../../query/relation/relation.ts'
+import { relationDirectives } from '../../query/relation/relations.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
 import { pathProblem, type SdlError } from '../sdl/sdl-error.ts'
 import { customResourceIndexes } from './custom-resource-indexes.ts'
@@ -132,30 +132,22 @@ function unknownTargets(
   return extensions
     .filter(({ typeName, optional }) => typeName === everyKindType && !optional)
     .flatMap(({ relations }) => relations)
-    .flatMap(({ name, type, place, form }) => {
+    .flatMap(({ name, type, place, directive }) => {
       const target = type.replace(/Connection$/, '')
       const isKnown = target === everyKindType || catalog.has(target) || catalog.isLeftOut(target)
-      if (isKnown || leadsToAnyKind.has(form.directive)) return []
+      if (isKnown || !relationDirectives.has(directive)) return []
       const message = `${everyKindType}.${name}: there is no type ${type}`
       return catalog.unknown.problem(target, place, message) ?? []
     })
 }
 
-const leadsToAnyKind: ReadonlySet<RelationDirective> = new Set([
-  'objectRef',
-  'sameLabel',
-  'chooses',
-  'chosenBy',
-])
-
 /** A declaration of every kind as one of each kind that it fits. */
 function ofEachKind(extension: TypeExtension, catalog: KindCatalog): readonly TypeExtension[] {
-  const fits = (kind: BareKind, { name, form }: RelationDeclaration): boolean => {
+  const fits = (kind: BareKind, { name, arguments: args }: RelationDeclaration): boolean => {
     if (catalog.hasField(kind.typeName, name)) return false
-    const mayBeBound = form.directive === 'objectRef' || form.directive === 'reference'
-    const categories = mayBeBound ? form.arguments.category : undefined
+    const { category } = args as { readonly category?: readonly string[] | null }
     const own = catalog.customResourceOf(kind)?.categories ?? []
-    return !categories || own.some((one) => categories.includes(one))
+    return !category || own.some((one) => category.includes(one))
   }
   return catalog.kinds.flatMap((kind) => {
     const relations = extension.relations.filter((relation) => fits(kind, relation))

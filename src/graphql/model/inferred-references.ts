@@ -82,8 +82,8 @@ function declarationOf(
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
-    const form = { directive: 'objectRef', arguments: { path: [path] } } as const
-    return { place, name, type: 'ObjectRef', isList, form }
+    const args = { path: [path] }
+    return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
   const meant = written.replace(/(?:Key)?(?:Ref|Reference)s?$/, '').toLowerCase()
   const named = kinds.filter((one) => one.resource.kind.toLowerCase() === meant)
@@ -92,16 +92,13 @@ function declarationOf(
     named.find((one) => one.resource.group === '')
   if (to === undefined) return undefined
   const namespaces = members.has('namespace') ? { namespacePath: [`${path}.namespace`] } : {}
-  const form = {
-    directive: 'reference',
-    arguments: { path: [`${path}.name`], ...namespaces },
-  } as const
   return {
     place,
     name,
     type: isList ? `${to.typeName}Connection` : to.typeName,
     isList: false,
-    form,
+    directive: 'reference',
+    arguments: { path: [`${path}.name`], ...namespaces },
   }
 }
 
@@ -112,10 +109,10 @@ export function referencedByOf(
   known: SdlRelations,
 ): PolymorphicRelationField | undefined {
   const relations = inferred.flatMap(({ typeName: to, relations: declared }) =>
-    declared.flatMap(({ name, form }): readonly RelationField[] => {
+    declared.flatMap(({ name, directive }): readonly RelationField[] => {
       const target = known.find(to, name)?.definition.to
       // An inferred `objectRef` may refer to any kind.
-      if (target !== (form.directive === 'objectRef' ? undefined : typeName)) return []
+      if (target !== (directive === 'objectRef' ? undefined : typeName)) return []
       const of = `${to}.${name}`
       const definition = {
         form: 'reverse',

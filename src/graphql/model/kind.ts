@@ -2,7 +2,7 @@ import type { ApiResource } from '../../kubernetes/api-resource.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type { EndedRule, IndexDefinition } from '../../query/index/index-definition.ts'
 import type { Path } from '../../query/index/path.ts'
-import type { RelationDefinition } from '../../query/relation/relation-definition.ts'
+import { type RelationDefinition, relationWords } from '../../query/relation/relations.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
 
 /** The type that SDL extends to declare a field of every kind. */
@@ -17,6 +17,15 @@ export interface RelationField {
   /** Whether the field is a connection. If not, it is one object or null. */
   readonly many: boolean
   readonly description?: string
+}
+
+/** The description of a relation's field: the one in its SDL, or else one made from its declaration. */
+export function describeRelation({ definition, many, description }: RelationField): string {
+  if (description !== undefined) return description
+  const rule = relationWords(definition, many)
+  return many
+    ? `Every ${definition.to} ${rule}.`
+    : `The ${definition.to} ${rule}; null if there is none.`
 }
 
 /** Objects that an object chooses by a name or a label selector, while another object has their kind: `spec.paramRef`. */
@@ -46,7 +55,7 @@ export interface PolymorphicRelationField {
 }
 
 /** The place of an object reference's kind, in another object. */
-interface KindPlace {
+export interface KindPlace {
   readonly relation: RelationField
   readonly path: string
 }

@@ -1,6 +1,6 @@
 import { parsePath } from '../../query/index/path.ts'
-import { isReversible } from '../../query/relation/relation-definition.ts'
-import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import { isReversible } from '../../query/relation/relations.ts'
+import { argumentsOf, type RelationDeclaration, type TypeExtension } from '../sdl/sdl-document.ts'
 import { pathProblem, SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
 import {
   type ChosenObjects,
@@ -63,29 +63,22 @@ export class PolymorphicRelations {
 
   #fieldOf(
     typeName: string,
-    { name, form, place, description }: RelationDeclaration,
+    declaration: RelationDeclaration,
     optional: boolean,
   ): PolymorphicRelationField | SdlError {
+    const { name, place, directive, description } = declaration
     const full = `${typeName}.${name}`
-    const field = { name, ...(description === undefined ? {} : { description }) }
+    const field = { name, relations: [], ...(description === undefined ? {} : { description }) }
+    const sameLabel = argumentsOf(declaration, 'sameLabel')?.key
+    const chosenBy = argumentsOf(declaration, 'chosenBy')?.of
+    const choosing = argumentsOf(declaration, 'chooses') && [full]
     let found: PolymorphicRelationField
-    switch (form.directive) {
-      case 'sameLabel':
-        found = { ...field, relations: [], sameLabel: form.arguments.key }
-        break
-      case 'chooses':
-      case 'chosenBy': {
-        const choosing = form.directive === 'chooses' ? [full] : form.arguments.of
-        const choices = choosing.flatMap((one) => this.#choices.get(one) ?? [])
-        const all = choices.filter((one): one is ChosenObjects => !(one instanceof SdlError))
-        const [chosen] = all
-        if (chosen !== undefined) {
-          const choice = form.directive === 'chooses' ? { chosen } : { chosenBy: all }
-          found = { ...field, relations: [], ...choice }
-          break
-        }
-        found = { ...field, relations: [] }
-        if (optional || choices.length > 0) break
+    if (sameLabel !== undefined) found = { ...field, sameLabel }
+    else if (choosing !== undefined || chosenBy !== undefined) {
+      const choices = (choosing ?? chosenBy ?? []).flatMap((one) => this.#choices.get(one) ?? [])
+      const all = choices.filter((one): one is ChosenObjects => !(one instanceof SdlError))
+      const [chosen] = all
+      if (chosen === undefined && !optional && choices.length === 0) {
         return new SdlError(
           'unknown-relation',
           place,
@@ -93,23 +86,20 @@ export class PolymorphicRelations {
           'let kindAt begin with a relation to one object, and `of` name fields with @chooses',
         )
       }
-      default: {
-        const [of, target = ''] = form.directive === 'reverse' ? form.arguments.of.split('.') : []
-        if (of !== everyKindType) {
-          const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
-          return new SdlError(
-            'field-type',
-            place,
-            `${full}: @${form.directive} does not lead to several kinds`,
-            hint,
-          )
-        }
-        const references = this.#relations.ofAnyKind
-          .filter((reference) => reference.name === target)
-          .map(({ from: to }) => reverseOf(name, typeName, to, target))
-        const reverses = this.reversesOf(name, typeName, target)
-        found = { ...field, relations: [...reverses, ...references] }
+      const choice = chosenBy === undefined ? { chosen } : { chosenBy: all }
+      found = chosen === undefined ? field : { ...field, ...choice }
+    } else {
+      const reversed = directive === 'reverse' ? String(declaration.arguments['of']) : ''
+      const [of, target = ''] = reversed.split('.')
+      if (of !== everyKindType) {
+        const message = `${full}: @${directive} does not lead to several kinds`
+        const hint = `write @reverse(of: "${everyKindType}.FIELD"), of a relation that every kind has, @sameLabel, @chooses or @chosenBy`
+        return new SdlError('field-type', place, message, hint)
       }
+      const references = this.#relations.ofAnyKind
+        .filter((reference) => reference.name === target)
+        .map(({ from: to }) => reverseOf(name, typeName, to, target))
+      found = { ...field, relations: [...this.reversesOf(name, typeName, target), ...references] }
     }
     const isTaken =
       this.#relations.find(typeName, name) !== undefined || this.#catalog.hasField(typeName, name)
@@ -121,11 +111,13 @@ export class PolymorphicRelations {
   /** A `@chooses`, or its problem; `undefined` if the declaration is none, or nothing served has the kind. */
   #choiceOf(
     typeName: string,
-    { name, form, place }: RelationDeclaration,
+    declaration: RelationDeclaration,
     optional: boolean,
   ): ChosenObjects | SdlError | undefined {
-    if (form.directive !== 'chooses') return undefined
-    const { path, kindAt } = form.arguments
+    const args = argumentsOf(declaration, 'chooses')
+    if (args === undefined) return undefined
+    const { name, place } = declaration
+    const { path, kindAt } = args
     const field = `${typeName}.${name}`
     for (const [argument, text] of Object.entries({ path, kindAt })) {
       const about = `${field}: @chooses(${argument}: ${JSON.stringify(text)})`
@@ -135,10 +127,9 @@ export class PolymorphicRelations {
       const hint = 'leave [*] and the like out'
       return new SdlError('bad-path', place, `${about}: there may be several`, hint)
     }
-    const [first = '', ...rest] = kindAt.split('.')
-    const relation = this.#relations.find(typeName, first)
-    const kindPath = rest.join('.')
-    if (relation === undefined || relation.many || kindPath === '') return undefined
+    const kindPlace = this.#relations.kindPlace(typeName, kindAt)
+    if (kindPlace === undefined) return undefined
+    const { relation, path: kindPath } = kindPlace
     for (const [type, text] of [
       [typeName, path],
       [relation.definition.to, kindPath],
@@ -153,6 +144,6 @@ export class PolymorphicRelations {
 }
 
 function reverseOf(name: string, from: string, to: string, field: string): RelationField {
-  const definition = { form: 'reverse', name: `${name}=${to}`, from, to, of: `${to}.${field}` }
-  return { definition: definition as RelationField['definition'], many: true }
+  const of = `${to}.${field}`
+  return { definition: { form: 'reverse', name: `${name}=${to}`, from, to, of }, many: true }
 }

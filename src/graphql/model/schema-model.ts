@@ -5,10 +5,8 @@ import { printedKindOf } from '../../kubernetes/printing/printed-kinds.ts'
 import type { OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { atOnce } from '../../lib/event-loop.ts'
 import type { CodedError } from '../../lib/coded-error.ts'
-import type {
-  ReferenceOfAnyKind,
-  RelationDefinition,
-} from '../../query/relation/relation-definition.ts'
+import type { ReferenceOfAnyKind } from '../../query/relation/relation.ts'
+import type { RelationDefinition } from '../../query/relation/relations.ts'
 import { checkGroupAliases, type GroupAliases } from '../naming/api-groups.ts'
 import { parseSdl, type SdlDocument } from '../sdl/sdl-document.ts'
 import type { SdlSource } from '../sdl/sdl-source.ts'

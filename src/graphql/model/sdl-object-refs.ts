@@ -1,5 +1,5 @@
 import { parsePath } from '../../query/index/path.ts'
-import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import { argumentsOf, type RelationDeclaration, type TypeExtension } from '../sdl/sdl-document.ts'
 import {
   pathProblem,
   SdlError,
@@ -40,12 +40,13 @@ export class SdlObjectRefs {
     declaration: RelationDeclaration,
     optional: boolean,
   ): SdlError | undefined {
-    const { name, type, isList, place, form, description } = declaration
-    if (form.directive !== 'objectRef') return undefined
+    const { name, type, isList, place, description } = declaration
+    const args = argumentsOf(declaration, 'objectRef')
+    if (args === undefined) return undefined
     const full = `${typeName}.${name}`
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${full}: ${message}`, hint)
-    const { path, topmost, kindAt } = form.arguments
+    const { path, topmost, kindAt } = args
     const earlier = this.#places.get(full)
     if (earlier !== undefined) {
       const message = `is declared already at ${earlier.file}:${earlier.line}`
@@ -77,7 +78,7 @@ export class SdlObjectRefs {
     const about = `${full}: @objectRef(kindAt: ${JSON.stringify(kindAt)})`
     const unreadable = kindAt ? pathProblem(kindAt, place, about) : undefined
     if (unreadable !== undefined) return unreadable
-    const kindPlace = kindAt ? this.#kindPlace(typeName, kindAt) : undefined
+    const kindPlace = kindAt ? this.#relations.kindPlace(typeName, kindAt) : undefined
     if (kindAt && kindPlace === undefined) {
       // The relation may have been passed over, as its type is not served.
       if (optional) return undefined
@@ -102,13 +103,5 @@ export class SdlObjectRefs {
     this.#declared.set(typeName, [...this.of(typeName), field])
     this.#places.set(full, place)
     return undefined
-  }
-
-  #kindPlace(typeName: string, kindAt: string): ObjectRefField['kindAt'] {
-    const [field = '', ...rest] = kindAt.split('.')
-    const relation = this.#relations.find(typeName, field)
-    const path = rest.join('.')
-    const isKnown = relation !== undefined && !relation.many && path !== ''
-    return isKnown ? { relation, path } : undefined
   }
 }

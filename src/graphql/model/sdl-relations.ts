@@ -1,11 +1,18 @@
+import { PathError } from '../../query/index/path.ts'
+import { NameTemplateError } from '../../query/relation/name-template.ts'
+import {
+  type Declaration,
+  type ReferenceOfAnyKind,
+  RelationDefinitionError,
+  relationName,
+} from '../../query/relation/relation.ts'
 import {
   isReversible,
-  type ReferenceOfAnyKind,
+  relationDirectives,
   type RelationDefinition,
-  relationName,
-} from '../../query/relation/relation-definition.ts'
-import type { RelationDirectiveArguments } from '../sdl/sdl-directives.ts'
-import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+  reversibleDirectives,
+} from '../../query/relation/relations.ts'
+import { argumentsOf, type RelationDeclaration, type TypeExtension } from '../sdl/sdl-document.ts'
 import {
   pathProblem,
   SdlError,
@@ -13,15 +20,7 @@ import {
   type SdlProblem,
   unknownFieldHint,
 } from '../sdl/sdl-error.ts'
-import {
-  namedOf,
-  type OwnRelationContext,
-  referenceOf,
-  sameOf,
-  selectsOf,
-  uidOf,
-} from './declared-relation.ts'
-import { everyKindType, type RelationField } from './kind.ts'
+import { everyKindType, type KindPlace, type RelationField } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 
 /** The relations beside the declared ones. */
@@ -39,20 +38,16 @@ export function isPolymorphic({ type }: RelationDeclaration): boolean {
   return type === `${everyKindType}Connection`
 }
 
-interface Declared {
-  readonly relation: RelationField
-  readonly place: SdlPlace | undefined
-}
-
 interface Written {
-  readonly extension: TypeExtension
+  readonly full: string
+  readonly typeName: string
+  readonly optional: boolean
   readonly declaration: RelationDeclaration
 }
 
 interface Target {
   readonly to: string
   readonly many: boolean
-  readonly isList?: boolean
 }
 
 class PassedOver extends Error {}
@@ -62,41 +57,56 @@ const passedOver = new PassedOver()
 
 const connection = /^(.+)Connection$/
 
+/** Fields of these directives come after those of the others, in this order. */
+const lastDirectives = ['reverse', 'through']
+
 /** Collects the declared relations of all kinds. */
 export class SdlRelations {
   readonly #catalog: KindCatalog
-  readonly #declared = new Map<string, Declared>()
-  readonly #references = new Map<string, RelationDirectiveArguments['reference']>()
+  readonly #relations = new Map<string, RelationField>()
+  readonly #places = new Map<string, SdlPlace>()
+  /** All declarations by full name, also of types that are not served. */
+  readonly #declarations = new Map<string, RelationDeclaration>()
   readonly #ofAnyKind = new Map<string, ReferenceOfAnyKind>()
   /** The declared relations by type, cached until the next one is added. */
   #byType: ReadonlyMap<string, readonly RelationField[]> | undefined
   readonly #events: ReadonlyMap<string, RelationField>
+  /** The declarations to be added, by full name. */
+  #written: ReadonlyMap<string, readonly Written[]> = new Map()
+  /** Those of them that are read. One that builds on another reads that first. */
+  readonly #read = new Set<Written>()
+  /** The names of those that are being read, each for the one before it. */
+  readonly #open: string[] = []
+  readonly #circles = new Map<string, string>()
+  readonly #problems: SdlError[] = []
 
   constructor(catalog: KindCatalog, { given, written, events }: RelationSources) {
     this.#catalog = catalog
-    for (const relation of given)
-      this.#declared.set(relationName(relation.definition), { relation, place: undefined })
+    for (const relation of given) this.#relations.set(relationName(relation.definition), relation)
     for (const { typeName, relations } of written) {
-      for (const { name, form } of relations) {
-        if (form.directive === 'reference')
-          this.#references.set(`${typeName}.${name}`, form.arguments)
-      }
+      for (const declaration of relations)
+        this.#declarations.set(`${typeName}.${declaration.name}`, declaration)
     }
     this.#events = new Map(events.map((one) => [relationName(one.definition), one]))
   }
 
   /** The relations of one kind, in the order of their declaration. */
   of(typeName: string): readonly RelationField[] {
-    this.#byType ??= Map.groupBy(
-      [...this.#declared.values()].map(({ relation }) => relation),
-      ({ definition }) => definition.from,
-    )
+    this.#byType ??= Map.groupBy(this.#relations.values(), ({ definition }) => definition.from)
     return this.#byType.get(typeName) ?? []
   }
 
   /** One relation of a kind. */
   find(typeName: string, field: string): RelationField | undefined {
-    return this.#declared.get(`${typeName}.${field}`)?.relation
+    return this.#relations.get(`${typeName}.${field}`)
+  }
+
+  /** Reads `RELATION.PATH`, the place of a kind in another object; `undefined` if there is no such relation to one. */
+  kindPlace(typeName: string, kindAt: string): KindPlace | undefined {
+    const [field = '', ...rest] = kindAt.split('.')
+    const relation = this.find(typeName, field)
+    const path = rest.join('.')
+    return relation === undefined || relation.many || path === '' ? undefined : { relation, path }
   }
 
   /** The references to objects of any kind that `@reverse` may name. */
@@ -104,71 +114,90 @@ export class SdlRelations {
     return [...this.#ofAnyKind.values()]
   }
 
-  /** Adds all relations, those that build on others last. Returns their problems; yields between relations. */
+  /** Adds all relations. Returns their problems; yields between relations. */
   *addAll(extensions: readonly TypeExtension[]): Generator<void, readonly SdlError[]> {
-    const own: Written[] = []
-    const reverse: Written[] = []
-    const through: Written[] = []
-    for (const extension of extensions) {
-      for (const declaration of extension.relations) {
-        const { form, name } = declaration
+    const all: Written[] = []
+    for (const { typeName, optional, relations } of extensions) {
+      for (const declaration of relations) {
+        const { name, place } = declaration
         if (isPolymorphic(declaration)) continue
-        const written = { extension, declaration }
-        const fullName = `${extension.typeName}.${name}`
-        if (form.directive === 'objectRef') {
-          const { path, topmost, kindAt } = form.arguments
-          // No index holds such a reference: another object decides which object is meant.
-          if (topmost || kindAt || path.some((one) => pathProblem(one, declaration.place, name)))
-            continue
-          this.#ofAnyKind.set(fullName, { from: extension.typeName, name, paths: path })
+        const full = `${typeName}.${name}`
+        const reference = argumentsOf(declaration, 'objectRef')
+        if (reference === undefined) {
+          all.push({ full, typeName, optional, declaration })
           continue
         }
-        if (form.directive === 'reverse') reverse.push(written)
-        else if (form.directive === 'through') through.push(written)
-        else own.push(written)
+        const { path, topmost, kindAt } = reference
+        // No index holds such a reference: another object decides which object is meant.
+        if (topmost || kindAt || path.some((one) => pathProblem(one, place, name))) continue
+        this.#ofAnyKind.set(full, { from: typeName, name, paths: path })
       }
     }
-    const nextOf = (name: string): string | undefined =>
-      this.#declared.get(name)?.relation.definition.to
-    const problems: SdlError[] = []
-    for (const one of [...own, ...reverse]) {
-      const problem = this.#add(one)
-      if (problem !== undefined) problems.push(problem)
+    const rankOf = ({ declaration }: Written): number =>
+      lastDirectives.indexOf(declaration.directive)
+    const ordered = all.toSorted((a, b) => rankOf(a) - rankOf(b))
+    this.#written = Map.groupBy(ordered, ({ full }) => full)
+    for (const one of ordered) {
+      if (!this.#read.has(one)) this.#add(one)
       yield
     }
-    const { ordered, circles } = inOrderOfSteps(through, nextOf)
-    for (const one of ordered) {
-      const circle = circles.get(one)
-      const problem = circle === undefined ? this.#add(one) : circleOf(one, circle)
-      if (problem !== undefined) problems.push(problem)
-    }
-    return problems
+    return this.#problems
   }
 
-  #add({ extension, declaration }: Written): SdlError | undefined {
+  #add(one: Written): void {
+    const { full, declaration } = one
+    this.#read.add(one)
+    this.#open.push(full)
     try {
-      const relation = this.#relation(extension, declaration)
+      const relation = this.#relation(one)
       this.#byType = undefined
-      this.#declared.set(relationName(relation.definition), {
-        relation,
-        place: declaration.place,
-      })
-      return undefined
+      this.#relations.set(full, relation)
+      this.#places.set(full, declaration.place)
     } catch (error) {
-      if (error instanceof SdlError) return error
-      if (error === passedOver) return undefined
-      throw error
+      const problem = this.#problemOf(error, one)
+      if (problem !== undefined) this.#problems.push(problem)
+    } finally {
+      this.#open.pop()
     }
   }
 
-  #relation(
-    { typeName, optional }: TypeExtension,
-    declaration: RelationDeclaration,
-  ): RelationField {
-    const { name, type, place } = declaration
+  /** Errors of paths and rules become `SdlError`s, which name the file, the line and the field. */
+  #problemOf(error: unknown, { full, declaration: { place } }: Written): SdlError | undefined {
+    const circle = this.#circles.get(full)
+    if (circle !== undefined) {
+      const message = `${full} goes in a circle: ${circle}`
+      return new SdlError('circle', place, message, 'let one of them go another way')
+    }
+    if (error instanceof SdlError) return error
+    if (error === passedOver) return undefined
+    const isExpected =
+      error instanceof PathError ||
+      error instanceof NameTemplateError ||
+      error instanceof RelationDefinitionError
+    if (!isExpected) throw error
+    const hint = error.hint ?? 'correct the path'
+    return new SdlError('bad-path', place, `${full}: ${error.message}`, hint)
+  }
+
+  /** A relation that another one builds on. */
+  #step(full: string): RelationField | undefined {
+    const from = this.#open.indexOf(full)
+    if (from >= 0) {
+      const members = this.#open.slice(from)
+      const circle = [...members, full].join(' → ')
+      for (const member of members) this.#circles.set(member, circle)
+      return undefined
+    }
+    const [written] = this.#written.get(full) ?? []
+    if (written !== undefined && !this.#read.has(written)) this.#add(written)
+    return this.#relations.get(full) ?? this.#events.get(full)
+  }
+
+  #relation({ full, typeName, optional, declaration }: Written): RelationField {
+    const { name, type, place, directive, description } = declaration
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
-      new SdlError(problem, place, `${typeName}.${name}: ${message}`, hint)
-    const earlier = this.#declared.get(`${typeName}.${name}`)?.place
+      new SdlError(problem, place, `${full}: ${message}`, hint)
+    const earlier = this.#places.get(full)
     if (earlier !== undefined) {
       const message = `is declared already at ${earlier.file}:${earlier.line}`
       throw fail('duplicate-relation', message, 'choose another name')
@@ -177,111 +206,72 @@ export class SdlRelations {
       const message = 'the API has a field of this name, which wins'
       throw fail('native-field', message, 'choose another name')
     }
-    const target = this.#target(declaration)
-    if (target === undefined) {
-      const node = connection.exec(type)?.[1] ?? type
-      if (optional || this.#catalog.isLeftOut(node)) throw passedOver
-      const message = `${typeName}.${name}: there is no type ${type}`
-      throw this.#catalog.unknown.problem(node, place, message) ?? passedOver
+    const missing = (unknown: string, written = unknown): Error => {
+      if (optional || this.#catalog.isLeftOut(unknown)) return passedOver
+      const message = `${full}: there is no type ${written}`
+      return this.#catalog.unknown.problem(unknown, place, message) ?? passedOver
     }
-    const definition = this.#definition(typeName, target, declaration, optional)
+    const target = this.#target(declaration)
+    if (target === undefined) throw missing(connection.exec(type)?.[1] ?? type, type)
+    const { to, many } = target
+    const needConnection = (): void => {
+      if (many) return
+      const message = `@${directive} leads to any number of objects`
+      throw fail('field-type', message, `write its type as ${to}Connection`)
+    }
+    if (declaration.isList) needConnection()
+    const reader = relationDirectives.get(directive)
+    if (reader === undefined) {
+      const message = `@${directive} leads to objects of any kind`
+      throw fail('field-type', message, 'write its type as KubernetesObjectConnection')
+    }
+    const read: Declaration = {
+      name,
+      from: typeName,
+      to,
+      many,
+      needConnection,
+      needTypes: (types) => {
+        const unknown = types.find((one) => !this.#catalog.has(one))
+        if (unknown !== undefined) throw missing(unknown)
+      },
+      needReversible: (of) => {
+        this.#checkReversible(of, target, { full, typeName, optional, declaration })
+      },
+      present: (paths) => this.#presentPaths(typeName, paths, optional, fail),
+      presentOfTarget: (paths) => this.#presentPaths(to, paths, optional, fail),
+      argumentsOf: (other) => {
+        const known = this.#declarations.get(other)
+        return known?.directive === directive ? known.arguments : undefined
+      },
+      relation: (other) => {
+        const step = this.#step(other)
+        return step && { to: step.definition.to, many: step.many }
+      },
+      fail(problem, message, hint) {
+        if (problem !== 'no-step') return fail(problem, message, hint)
+        // The step may have been passed over, as a type of it is not served.
+        return optional ? passedOver : fail('unknown-relation', message, hint)
+      },
+    }
     return {
-      definition,
-      many: target.many,
-      ...(declaration.description === undefined ? {} : { description: declaration.description }),
+      definition: reader.read(declaration.arguments, read) as RelationDefinition,
+      many,
+      ...(description === undefined ? {} : { description }),
     }
   }
 
   #target({ type, isList }: RelationDeclaration): Target | undefined {
     const node = connection.exec(type)?.[1]
     if (node !== undefined && !isList && this.#catalog.has(node)) return { to: node, many: true }
-    if (!this.#catalog.has(type)) return undefined
-    return { to: type, many: false, isList }
-  }
-
-  #definition(
-    from: string,
-    { to, many, isList }: Target,
-    declaration: RelationDeclaration,
-    optional: boolean,
-  ): RelationDefinition {
-    const { name, place, form } = declaration
-    const base = { name, from, to }
-    const needConnection = (): void => {
-      if (many && isList !== true) return
-      const message = `${from}.${name}: @${form.directive} leads to any number of objects`
-      throw new SdlError('field-type', place, message, `write its type as ${to}Connection`)
-    }
-    const checkTypes = (types: readonly string[]): void => {
-      const unknown = types.find((type) => !this.#catalog.has(type))
-      if (unknown === undefined) return
-      if (optional || this.#catalog.isLeftOut(unknown)) throw passedOver
-      const message = `${from}.${name}: there is no type ${unknown}`
-      throw this.#catalog.unknown.problem(unknown, place, message) ?? passedOver
-    }
-    const own: OwnRelationContext = {
-      ends: { ...base, many },
-      declaration,
-      needConnection,
-      present: (paths) => this.#presentPaths(from, paths, declaration, optional),
-      presentOfTarget: (paths) => this.#presentPaths(to, paths, declaration, optional),
-      referenceNamed: (full) => this.#references.get(full),
-    }
-    if (isList === true) needConnection()
-    switch (form.directive) {
-      case 'reference':
-        return referenceOf(form.arguments, own)
-      case 'named':
-        return namedOf(form.arguments, own)
-      case 'uid':
-        return uidOf(form.arguments, own)
-      case 'same':
-        return sameOf(form.arguments, own)
-      case 'chooses':
-      case 'chosenBy':
-      case 'sameLabel': {
-        const message = `${from}.${name}: @${form.directive} leads to objects of any kind`
-        const hint = 'write its type as KubernetesObjectConnection'
-        throw new SdlError('field-type', place, message, hint)
-      }
-      case 'reverse': {
-        if (form.arguments.one !== true) needConnection()
-        this.#checkReversed(form.arguments.of, { from, to }, declaration, optional)
-        return { form: 'reverse', ...base, of: form.arguments.of }
-      }
-      case 'selects':
-        if (form.arguments.namespaceLabels) checkTypes(['Namespace'])
-        return selectsOf(form.arguments, own)
-      case 'through': {
-        const found = stepsOf({ from, to }, form.arguments.path, declaration, (full) => {
-          const step = this.#declared.get(full)?.relation ?? this.#events.get(full)
-          return step === undefined ? undefined : { to: step.definition.to, many: step.many }
-        })
-        // A step may have been passed over, as a type of it is not served.
-        if (found instanceof SdlError) {
-          if (optional && found.problem === 'unknown-relation') throw passedOver
-          throw found
-        }
-        if (found.many) needConnection()
-        return { form: 'through', ...base, steps: found.steps }
-      }
-      case 'objectRef':
-        throw new TypeError(`${from}.${name} is no relation`)
-      case 'owned':
-      case 'owner': {
-        if (form.directive === 'owned') needConnection()
-        const { through } = form.arguments
-        checkTypes(through ?? [])
-        return { form: form.directive, ...base, ...(through ? { through } : {}) }
-      }
-    }
+    return this.#catalog.has(type) ? { to: type, many: false } : undefined
   }
 
   #presentPaths(
     typeName: string,
     paths: readonly string[],
-    { name, place }: RelationDeclaration,
     optional: boolean,
+    fail: (problem: SdlProblem, message: string, hint: string) => SdlError,
   ): ReadonlySet<string> {
     const isPresent = (path: string): boolean => this.#catalog.at(typeName, path).form !== 'absent'
     const present = new Set(paths.filter(isPresent))
@@ -291,102 +281,22 @@ export class SdlRelations {
       return present
     }
     const missing = paths.find((path) => !present.has(path)) ?? ''
-    const message = `${typeName}.${name}: a ${typeName} has nothing at ${missing}`
-    throw new SdlError('unknown-field', place, message, unknownFieldHint)
+    throw fail('unknown-field', `a ${typeName} has nothing at ${missing}`, unknownFieldHint)
   }
 
-  #checkReversed(
+  #checkReversible(
     of: string,
-    { from, to }: { readonly from: string; readonly to: string },
-    { name, place }: RelationDeclaration,
-    optional: boolean,
+    { to }: Target,
+    { full, typeName: from, optional, declaration: { place } }: Written,
   ): void {
     if (this.#ofAnyKind.get(of)?.from === to) return
-    const reversed = this.#declared.get(of)?.relation.definition
+    const reversed = this.#relations.get(of)?.definition
     const fits = reversed !== undefined && isReversible(reversed)
     if (fits && reversed.from === to && reversed.to === from) return
     // The relation may have been passed over, as its type is not served.
     if (optional && reversed === undefined) throw passedOver
-    const message = `${from}.${name}: ${of} is no @reference, @named, @uid, @same or @selects from ${to} to ${from}, and no @objectRef of ${to}`
+    const known = reversibleDirectives.map((one) => `@${one}`)
+    const message = `${full}: ${of} is no ${known.slice(0, -1).join(', ')} or ${known.at(-1)} from ${to} to ${from}, and no @objectRef of ${to}`
     throw new SdlError('unknown-relation', place, message, `declare ${of} or correct the name`)
   }
-}
-
-function circleOf({ extension, declaration: { name, place } }: Written, circle: string): SdlError {
-  const message = `${extension.typeName}.${name} goes in a circle: ${circle}`
-  return new SdlError('circle', place, message, 'let one of them go another way')
-}
-
-const maxSteps = 6
-
-/** The full names of the relations of a `@through`, and whether one of them leads to many. */
-function stepsOf(
-  { from, to }: { readonly from: string; readonly to: string },
-  path: string,
-  { name, place }: RelationDeclaration,
-  stepNamed: (fullName: string) => Target | undefined,
-): { readonly steps: readonly string[]; readonly many: boolean } | SdlError {
-  const fields = path.split('.')
-  if (fields.length < 2 || fields.length > maxSteps) {
-    const message = `${from}.${name}: path ${JSON.stringify(path)} has ${fields.length} steps`
-    return new SdlError('bad-path', place, message, `give it 2 to ${maxSteps}: pods.node`)
-  }
-  const steps: string[] = []
-  let many = false
-  let type = from
-  for (const field of fields) {
-    const full = `${type}.${field}`
-    const step = stepNamed(full)
-    if (step === undefined) {
-      const message = `${from}.${name}: there is no relation ${full} to go through`
-      return new SdlError('unknown-relation', place, message, `declare ${full} or correct the path`)
-    }
-    steps.push(full)
-    many ||= step.many
-    type = step.to
-  }
-  if (type === to) return { steps, many }
-  const message = `${from}.${name}: ${path} leads to ${type}, not to ${to}`
-  const hint = `write its type as ${many ? `${type}Connection` : type}`
-  return new SdlError('field-type', place, message, hint)
-}
-
-/** Orders `@through` relations so that each follows its steps. `circles` has the circle of each relation that is in one. */
-function inOrderOfSteps(
-  written: readonly Written[],
-  targetOf: (fullName: string) => string | undefined,
-): {
-  readonly ordered: readonly Written[]
-  readonly circles: ReadonlyMap<Written, string>
-} {
-  const nameOf = ({ extension, declaration }: Written): string =>
-    `${extension.typeName}.${declaration.name}`
-  const byName = new Map(written.map((one) => [nameOf(one), one]))
-  const ordered = new Set<Written>()
-  const circles = new Map<Written, string>()
-  const stepsAt = (one: Written): readonly Written[] => {
-    const { form } = one.declaration
-    let type: string | undefined = one.extension.typeName
-    const found: Written[] = []
-    for (const field of form.directive === 'through' ? form.arguments.path.split('.') : []) {
-      if (type === undefined) break
-      const step = byName.get(`${type}.${field}`)
-      if (step !== undefined) found.push(step)
-      type = step?.declaration.type.replace(/Connection$/, '') ?? targetOf(`${type}.${field}`)
-    }
-    return found
-  }
-  const visit = (one: Written, on: readonly Written[]): void => {
-    if (ordered.has(one)) return
-    const from = on.indexOf(one)
-    if (from >= 0) {
-      const circle = [...on.slice(from), one].map(nameOf).join(' → ')
-      for (const member of on.slice(from)) circles.set(member, circle)
-      return
-    }
-    for (const step of stepsAt(one)) visit(step, [...on, one])
-    ordered.add(one)
-  }
-  for (const one of written) visit(one, [])
-  return { ordered: [...ordered], circles }
 }

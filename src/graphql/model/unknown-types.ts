@@ -1,3 +1,4 @@
+import { editDistance } from '../../lib/options.ts'
 import { type GroupAliases, knownPrefixes } from '../naming/api-groups.ts'
 import { ownerOfBareKind } from '../naming/bare-kinds.ts'
 import { SdlError, type SdlPlace } from '../sdl/sdl-error.ts'
@@ -68,21 +69,7 @@ function isNear(known: string, written: string): boolean {
   const [a, b] = [known.toLowerCase(), written.toLowerCase()]
   if (a === b || `${a}s` === b || a === `${b}s`) return true
   const allowed = Math.min(a.length, b.length) < shortName ? 1 : 2
-  return Math.abs(a.length - b.length) <= allowed && distance(a, b) <= allowed
+  return Math.abs(a.length - b.length) <= allowed && editDistance(a, b) <= allowed
 }
 
 const shortName = 6
-
-/** The number of letters to change, add or remove. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
-}

@@ -1,7 +1,7 @@
 import type { FieldNode, GraphQLObjectType } from 'graphql'
 import type { SelectedValue } from '../../informer/codec/projection.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
-import { printedColumns } from '../schema/object-part-types.ts'
+import { printedColumns } from '../schema/object-fields.ts'
 import type { PrinterColumn } from '../schema/read-context.ts'
 import { memberWriters } from './member-writers.ts'
 

@@ -45,9 +45,9 @@ export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler):
       return searchWriter(args, nodes, compiler)
     case 'clusterStates':
       return clustersWriter(args, nodes, compiler)
-    case 'whoAsks':
+    case 'currentViewer':
       return viewerWriter(args, nodes, compiler)
-    case 'canAnywhere':
+    case 'rootCan':
       return canAnywhereWriter(args, compiler)
     default:
       throw new NotCoveredError(`Query.${field.name}`)

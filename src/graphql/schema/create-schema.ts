@@ -1,7 +1,6 @@
 import {
   getNamedType,
   type GraphQLInputObjectType,
-  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
   GraphQLSchema,
@@ -14,42 +13,18 @@ import {
   lexicographicSortSchema,
   specifiedDirectives,
 } from 'graphql'
-import {
-  buildConnectionType,
-  buildFacetType,
-  buildPageInfoType,
-  loadedKindsFields,
-  oneKindFields,
-  severalKindsFields,
-} from './connection-type.ts'
-import { buildLivePageType, buildPageStepType } from './live-page-type.ts'
-import { buildChangeType, buildFrameType, buildRemovalType } from './frame-type.ts'
-import { buildGatewayClusterType } from './gateway-types.ts'
-import {
-  buildHealthType,
-  buildObjectRefType,
-  buildPrinterColumnType,
-  buildUsedByType,
-  objectMetaType,
-} from './object-part-types.ts'
 import { atOnce } from '../../lib/event-loop.ts'
 import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
 import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
-import { OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
+import { objectMetaType, OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
 import { buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import { OwnTypes, type SchemaTypes } from './own-types.ts'
 import { TypeNames } from './type-names.ts'
-import {
-  buildOrderType,
-  buildUsedByWhereType,
-  buildWhereManyType,
-  buildWhereOneType,
-  buildWhereType,
-} from './where-type.ts'
+import { buildOrderType, buildWhereType } from './where-type.ts'
 
 /** Additions to the content of the model. */
 export interface SchemaOptions {
@@ -111,36 +86,22 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     embeddedObjectMeta: metadata(names.claimOwn('EmbeddedObjectMeta'), false),
     hasField,
   })
-  const pageInfo = buildPageInfoType()
-  const ofOneKind = oneKindFields(buildFacetType())
   const objectType = memoised((kind: Kind): GraphQLObjectType =>
     buildKindType(kind, { types, definitions, openApiTypes }),
   )
-  const usedBy = buildUsedByType(() => types)
+  const own = new OwnTypes((name, kind) => {
+    if (name === 'KubernetesObject') return types.kubernetesObject
+    if (name === 'ObjectMeta') return types.objectMeta
+    if (kind !== undefined && name === 'Kind') return objectType(kind)
+    if (kind !== undefined && name === 'KindWhere') return types.whereType(kind)
+    if (kind !== undefined && name === 'KindOrder') return types.orderType(kind)
+    throw new TypeError(`there is no type ${name}`)
+  })
   const types: SchemaTypes = {
     event: kinds.find(({ events }) => events !== undefined) && model.kindOfType('Event'),
     kubernetesObject: buildKubernetesObjectType(() => objectFields(types, 'any')),
-    objectRef: buildObjectRefType(() => types),
-    health: buildHealthType(),
-    printerColumn: buildPrinterColumnType(),
-    gatewayCluster: buildGatewayClusterType(),
-    kubernetesObjectConnection: buildConnectionType({
-      typeName: 'KubernetesObject',
-      pageInfo,
-      further: loadedKindsFields,
-      nodeType: (): GraphQLInterfaceType => types.kubernetesObject,
-    }),
-    usedByConnection: buildConnectionType({
-      typeName: 'UsedBy',
-      pageInfo,
-      further: severalKindsFields,
-      nodeType: () => usedBy,
-    }),
-    usedByWhereMany: buildUsedByWhereType(),
     objectMeta: metadata(names.claimOwn('ObjectMeta'), true),
-    pageInfo,
-    changeType: buildChangeType(),
-    removal: buildRemovalType(),
+    own,
     hasField,
     secretData,
     kindOf: (group, kind) => model.kindOf(group, kind),
@@ -150,23 +111,8 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
       return kind
     },
     objectType,
-    connectionType: memoised((kind: Kind): GraphQLObjectType =>
-      buildConnectionType({
-        typeName: kind.typeName,
-        pageInfo,
-        further: ofOneKind,
-        nodeType: () => objectType(kind),
-      }),
-    ),
     whereType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereType(kind, types)),
-    whereManyType: memoised((kind: Kind): GraphQLInputObjectType =>
-      buildWhereManyType(kind, types),
-    ),
-    whereOneType: memoised((kind: Kind): GraphQLInputObjectType => buildWhereOneType(kind, types)),
     orderType: memoised((kind: Kind): GraphQLInputObjectType => buildOrderType(kind)),
-    frameType: memoised((kind: Kind): GraphQLObjectType => buildFrameType(kind, types)),
-    pageStep: buildPageStepType(),
-    livePageType: memoised((kind: Kind): GraphQLObjectType => buildLivePageType(kind, types)),
   }
   return types
 }

@@ -1,4 +1,4 @@
-import type { GraphQLField, GraphQLFieldConfigMap } from 'graphql'
+import type { GraphQLField } from 'graphql'
 import type { HealthRule } from '../../kubernetes/health/health.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import type {
@@ -44,8 +44,8 @@ type RootSource =
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
   | { readonly form: 'clusterStates' }
-  | { readonly form: 'whoAsks' }
-  | { readonly form: 'canAnywhere' }
+  | { readonly form: 'currentViewer' }
+  | { readonly form: 'rootCan' }
 
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
@@ -92,7 +92,7 @@ type JsonSource =
   | { readonly form: 'entryValue'; readonly shape: ValueShape }
 
 /** The fields of the gateway's own types, by the name of the type's source in `read-context.ts`. */
-interface OwnParts {
+export interface OwnParts {
   readonly connection:
     | 'nodes'
     | 'edges'
@@ -164,25 +164,6 @@ export function fromSource(
   rest: Omit<SourceExtensions, 'source'> = {},
 ): { readonly extensions: { readonly [E in keyof SourceExtensions]: SourceExtensions[E] } } {
   return { extensions: { source, ...rest } }
-}
-
-/** The configs of the fields of one of the gateway's own types. */
-export type OwnFieldConfigs<F extends keyof OwnParts, S, C> = {
-  readonly [P in OwnParts[F]]?: GraphQLFieldConfigMap<S, C>[string]
-}
-
-/** The fields of one of the gateway's own types, each with its source. */
-export function ownFields<F extends keyof OwnParts, S, C>(
-  form: F,
-  fields: OwnFieldConfigs<F, S, C>,
-): GraphQLFieldConfigMap<S, C> {
-  const entries = Object.entries(fields) as [OwnParts[F], GraphQLFieldConfigMap<S, C>[string]][]
-  return Object.fromEntries(
-    entries.map(([part, config]) => [
-      part,
-      { ...config, ...fromSource({ form, part } as unknown as OwnSource) },
-    ]),
-  )
 }
 
 /** The source of a field. Throws `TypeError` for a field that `createSchema` has not built. */

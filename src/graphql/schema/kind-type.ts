@@ -1,13 +1,14 @@
 import {
   type GraphQLFieldConfig,
   type GraphQLFieldConfigMap,
+  type GraphQLFieldResolver,
   GraphQLList,
   GraphQLNonNull,
   GraphQLObjectType,
+  GraphQLString,
 } from 'graphql'
-import { parsePath, valueAt } from '../../query/index/path.ts'
+import { parsePath, type Path, valueAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { eventArguments, ownedArguments, relationArguments, usedByArguments } from './arguments.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
   Kind,
@@ -15,18 +16,17 @@ import type {
   ObjectRefField,
   RelationField,
 } from '../model/kind.ts'
-import { usedByField } from '../model/kind.ts'
+import { describeRelation, usedByField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
-import { objectFields } from './object-fields.ts'
-import { describeRelation } from './relation-description.ts'
+import { eventsConfig, objectFields } from './object-fields.ts'
 import { propertyReader, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
-import type { SchemaTypes } from './schema-types.ts'
-import { secretFields } from './secret-fields.ts'
+import { GraphQLStringMap } from './scalars.ts'
+import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
 
 /** The options of {@link buildKindType}. */
 export interface KindTypeOptions {
@@ -120,12 +120,18 @@ function relationField(
     }
   }
   return {
-    type: types.connectionType(to),
+    ...(isOfEvents(relation) ? eventsConfig(to, types) : relationConfig(from, to, types)),
     description,
-    args: isOfEvents(relation) ? eventArguments(to, types) : relationArguments(from, to, types),
     resolve: (row, args: RelationArguments, { read }) => read.follow(row, relation, args),
     ...fromSource({ form: 'relation', relation }),
   }
+}
+
+/** Only relations from a cluster-scoped to a namespaced kind take namespaces. */
+function relationConfig(from: Kind, to: Kind, { own }: SchemaTypes): FieldConfig {
+  const config = own.kindField('relation', to)
+  if (!from.resource.namespaced) return config
+  return { ...config, args: without(config.args, ['namespace', 'namespaces']) }
 }
 
 /** Whether the last step of a relation is `events`. */
@@ -139,9 +145,8 @@ function polymorphicField(
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const { description } = field
   return {
-    type: types.kubernetesObjectConnection,
+    ...types.own.objectField('owned'),
     description,
-    args: ownedArguments,
     resolve: (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
     ...fromSource({ form: 'polymorphic', field }),
@@ -155,10 +160,7 @@ function usedByFieldOf(
   if (kind.usedBy.length === 0) return {}
   return {
     [usedByField]: {
-      type: types.usedByConnection,
-      description:
-        'The objects that use this one and have not ended. Null if a kind that may use it cannot be read: name the other kinds in `kinds`.',
-      args: usedByArguments,
+      ...types.own.kindField('usedBy', kind),
       resolve: (row, args: UsedByArguments, { read }) => read.usedBy(row, args),
       ...fromSource({ form: 'usedBy', kind }),
     },
@@ -175,37 +177,51 @@ function objectRefField(
     `${many ? 'The objects' : 'The object'} that it refers to: ${field.paths.map((path) => `\`${path}\``).join(', ')}.`
   const paths = field.paths.map(parsePath)
   const config = { description, ...fromSource({ form: 'objectRef', field }) }
+  const type = types.own.object('ObjectRef')
   if (many) {
     return {
       ...config,
-      type: new GraphQLList(new GraphQLNonNull(types.objectRef)),
+      type: new GraphQLList(new GraphQLNonNull(type)),
       resolve: (row) => objectRefsAt(paths, row, types.kindOf),
     }
   }
-  if (field.isTopmost === true) {
-    return {
-      ...config,
-      type: types.objectRef,
-      resolve: (row, _args, { read }) => {
-        return topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
-      },
-    }
+  return { ...config, type, resolve: oneObjectRef(field, paths, types) }
+}
+
+function oneObjectRef(
+  { isTopmost, kindAt }: ObjectRefField,
+  paths: readonly Path[],
+  types: SchemaTypes,
+): GraphQLFieldResolver<Row, ResolverContext> {
+  if (isTopmost === true)
+    return (row, _args, { read }) => topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
+  if (kindAt === undefined) return (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null
+  const kindPath = parsePath(kindAt.path)
+  return (row, _args, { read }) => {
+    const other = read.followOne(row, kindAt.relation)
+    return other && objectRefOfKindAt(paths, row, valueAt(kindPath, other.object), types)
   }
-  if (field.kindAt !== undefined) {
-    const { relation, path: kindPath } = field.kindAt
-    const kindAt = parsePath(kindPath)
-    return {
-      ...config,
-      type: types.objectRef,
-      resolve(row, _args, { read }) {
-        const other = read.followOne(row, relation)
-        return other && objectRefOfKindAt(paths, row, valueAt(kindAt, other.object), types)
-      },
-    }
-  }
+}
+
+/** What Secrets have whose caches hold metadata only: the rest, read live. No other kind has any of it. */
+function secretFields({
+  resource,
+  metadataOnly,
+}: Kind): GraphQLFieldConfigMap<Row, ResolverContext> {
+  if (!metadataOnly || resource.group !== '' || resource.kind !== 'Secret') return {}
   return {
-    ...config,
-    type: types.objectRef,
-    resolve: (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null,
+    data: {
+      type: GraphQLStringMap,
+      description:
+        'What it holds: base64, by key. Read from the API server for each answer, with the token of whoever asks; null where the Secret is gone.',
+      resolve: (row, _args, { read }) => read.secret(row)?.data ?? null,
+      ...fromSource({ form: 'secretContents' }),
+    },
+    type: {
+      type: GraphQLString,
+      description: 'What `data` is for: `kubernetes.io/tls`. Read as `data` is.',
+      resolve: (row, _args, { read }) => read.secret(row)?.type ?? null,
+      ...fromSource({ form: 'secretContents' }),
+    },
   }
 }

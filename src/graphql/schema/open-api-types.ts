@@ -3,6 +3,7 @@ import {
   GraphQLBoolean,
   GraphQLDirective,
   type GraphQLFieldConfig,
+  type GraphQLFieldConfigMap,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
@@ -13,6 +14,7 @@ import {
 } from 'graphql'
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
+import type { ObjectMeta } from '../../kubernetes/object.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import {
   GraphQLDateTime,
@@ -260,4 +262,77 @@ function isNeverNull(
   if (shape.form === 'list' || shape.form === 'entries') return false
   if (shape.form === 'object') return true
   return !['dateTime', 'json', 'stringMap', 'quantityMap'].includes(shape.scalar)
+}
+
+/** The options of {@link objectMetaType}. */
+export interface ObjectMetaOptions {
+  readonly name: string
+  readonly scope: DefinitionScope
+  /** Whether objects always have a name. Templates need none. */
+  readonly named: boolean
+  readonly openApiTypes: () => OpenApiTypes
+  readonly hasField: HasField
+}
+
+/** The caches leave these properties out. */
+const dropped = new Set(['managedFields'])
+
+/** The type of `metadata`: the server's fields, and `label` and `annotation` by key. */
+export function objectMetaType({
+  name,
+  scope,
+  named,
+  openApiTypes,
+  hasField,
+}: ObjectMetaOptions): GraphQLObjectType {
+  const schema = scope.find(objectMetaDefinition) ?? {}
+  const properties = Object.keys(schema.properties ?? {}).filter(
+    (property) => !dropped.has(property) && hasField(name, property),
+  )
+  return new GraphQLObjectType<ObjectMeta, ResolverContext>({
+    name,
+    description: schema.description,
+    fields() {
+      const fields: GraphQLFieldConfigMap<unknown, ResolverContext> = {}
+      const place = { scope, group: '', parent: name, property: '' }
+      for (const property of properties)
+        fields[property] = openApiTypes().fieldOf(property, schema, place)
+      if (named && fields['name'] !== undefined)
+        fields['name'] = {
+          ...fields['name'],
+          type: new GraphQLNonNull(GraphQLString),
+        }
+      return {
+        ...fields,
+        label: mapField('labels', 'The value of one label; null if the object lacks it.'),
+        annotation: mapField(
+          'annotations',
+          'The value of one annotation; null if the object lacks it.',
+        ),
+      }
+    },
+  })
+}
+
+function mapField(
+  map: 'labels' | 'annotations',
+  description: string,
+): GraphQLFieldConfigMap<ObjectMeta, ResolverContext>[string] {
+  return {
+    type: GraphQLString,
+    description,
+    args: {
+      key: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'The whole key: `app.example/tier`.',
+      },
+    },
+    resolve(metadata, { key }: { readonly key: string }) {
+      const values = metadata[map]
+      return values !== undefined && values !== null && Object.hasOwn(values, key)
+        ? values[key]
+        : null
+    },
+    ...fromSource({ form: 'mapValue', property: map, argument: 'key' }),
+  }
 }

@@ -19,7 +19,6 @@ import { semanticNonNullDirective } from './open-api-types.ts'
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
   const document = parse(printSchema(lexicographicSortSchema(schema)), { noLocation: true })
-  const directive = directiveNode(semanticNonNullDirective.name)
   const marked = visit(document, {
     ObjectTypeDefinition(node) {
       const type = schema.getType(node.name.value)
@@ -28,9 +27,9 @@ export function printSchemaSdl(schema: GraphQLSchema): string {
       const fields = node.fields?.map((field) => {
         const config = known[field.name.value]
         if (config === undefined || !isSemanticNonNull(config)) return field
-        return { ...field, directives: [...(field.directives ?? []), directive] }
+        return { ...field, directives: [...(field.directives ?? []), ...semanticNonNull] }
       })
-      const relay = isFetchable(type.name, schema.getQueryType()) ? [fetchable] : []
+      const relay = isFetchable(type.name, schema.getQueryType()) ? fetchable : []
       const directives = [...(node.directives ?? []), ...relay]
       return { ...node, directives, ...(fields === undefined ? {} : { fields }) }
     },
@@ -38,19 +37,10 @@ export function printSchemaSdl(schema: GraphQLSchema): string {
   return `${print(marked)}\n`
 }
 
-const fetchable = directiveNode(fetchableDirective.name, { field_name: 'id' })
+const fetchable = directivesOf(`@${fetchableDirective.name}(field_name: "id")`)
+const semanticNonNull = directivesOf(`@${semanticNonNullDirective.name}`)
 
-function directiveNode(
-  name: string,
-  args: Readonly<Record<string, string>> = {},
-): ConstDirectiveNode {
-  return {
-    kind: Kind.DIRECTIVE,
-    name: { kind: Kind.NAME, value: name },
-    arguments: Object.entries(args).map(([argument, value]) => ({
-      kind: Kind.ARGUMENT,
-      name: { kind: Kind.NAME, value: argument },
-      value: { kind: Kind.STRING, value },
-    })),
-  }
+function directivesOf(text: string): readonly ConstDirectiveNode[] {
+  const [node] = parse(`scalar S ${text}`, { noLocation: true }).definitions
+  return node?.kind === Kind.SCALAR_TYPE_DEFINITION ? (node.directives ?? []) : []
 }

@@ -12,7 +12,7 @@ import type { Kind } from '../model/kind.ts'
 import { decodeObjectId } from '../model/object-id.ts'
 import { fromSource } from './field-source.ts'
 import type { ResolverContext, StoreReads } from './read-context.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import type { SchemaTypes } from './own-types.ts'
 
 /**
  * `@fetchable`, as relay-compiler reads it: an object of the type is fetched again by `fetch__Pod(id:)`. Relay's other way, an

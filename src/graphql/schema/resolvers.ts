@@ -1,10 +1,4 @@
-import {
-  type GraphQLArgumentConfig,
-  type GraphQLFieldResolver,
-  type GraphQLResolveInfo,
-  GraphQLString,
-  locatedError,
-} from 'graphql'
+import { type GraphQLFieldResolver, type GraphQLResolveInfo, locatedError } from 'graphql'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
@@ -70,13 +64,6 @@ function conversionOf(shape: ValueShape): Convert | undefined {
 const known = new Map<string, Path | ArgumentError>()
 const maxKnownLength = 100_000
 let knownLength = 0
-
-/** The argument `path` of fields that return {@link jsonAt}. */
-export const pathArgument: GraphQLArgumentConfig = {
-  type: GraphQLString,
-  description:
-    'Dots, `[*]` for each item, `["quoted.key"]`; the whole object if absent. With `[*]` the value is a list. It is null if the path leads to nothing.',
-}
 
 /**
  * The value at a path of an object: the object itself without a path, a list for a path with `[*]`, null if the path leads to

@@ -106,32 +106,28 @@ export const GraphQLExactFloat: GraphQLScalarType = new GraphQLScalarType({
   coerceOutputValue: (value) => (isRawJson(value) ? value : GraphQLFloat.coerceOutputValue(value)),
 })
 
-/** A number or a string, as the object has it. */
-export const GraphQLIntOrString: GraphQLScalarType = new GraphQLScalarType({
-  name: 'IntOrString',
-  description: 'A number or a string, as the object has it: 80, "http", "25%".',
-  coerceOutputValue: unchanged,
-})
+/** A scalar whose output is the value of the object. */
+function plainScalar(name: string, description: string): GraphQLScalarType {
+  return new GraphQLScalarType({ name, description, coerceOutputValue: unchanged })
+}
+
+export const GraphQLIntOrString: GraphQLScalarType = plainScalar(
+  'IntOrString',
+  'A number or a string, as the object has it: 80, "http", "25%".',
+)
 
 /** Any JSON value as the server sent it; numbers beyond 2^53 keep their digits (`JSON.rawJSON`). */
-export const GraphQLJson: GraphQLScalarType = new GraphQLScalarType({
-  name: 'JSON',
-  description: 'Any JSON value, for the parts of an object that have no schema or a recursive one.',
-  coerceOutputValue: unchanged,
-  coerceInputValue: unchanged,
-})
+export const GraphQLJson: GraphQLScalarType = plainScalar(
+  'JSON',
+  'Any JSON value, for the parts of an object that have no schema or a recursive one.',
+)
 
-/** A map of strings, as the object has it. */
-export const GraphQLStringMap: GraphQLScalarType = new GraphQLScalarType({
-  name: 'StringMap',
-  description: 'A JSON object whose values are strings: labels, annotations, node selectors.',
-  coerceOutputValue: unchanged,
-})
+export const GraphQLStringMap: GraphQLScalarType = plainScalar(
+  'StringMap',
+  'A JSON object whose values are strings: labels, annotations, node selectors.',
+)
 
-/** A map of quantities, as the object has it. */
-export const GraphQLQuantityMap: GraphQLScalarType = new GraphQLScalarType({
-  name: 'QuantityMap',
-  description:
-    'A JSON object whose values are Kubernetes quantities, each a string or a number: requests, limits, capacity.',
-  coerceOutputValue: unchanged,
-})
+export const GraphQLQuantityMap: GraphQLScalarType = plainScalar(
+  'QuantityMap',
+  'A JSON object whose values are Kubernetes quantities, each a string or a number: requests, limits, capacity.',
+)

@@ -12,9 +12,14 @@ import { type FilterOperator, operatorsOf } from '../../query/condition/filter.t
 import type { IndexType } from '../../query/index/index-key.ts'
 import { GraphQLDateTime, GraphQLInt64, GraphQLQuantity } from './scalars.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
-import { filteringRelations, isFilteredByUse, type Kind, usedByField } from '../model/kind.ts'
-import { describeRelation } from './relation-description.ts'
-import type { SchemaTypes } from './schema-types.ts'
+import {
+  describeRelation,
+  filteringRelations,
+  isFilteredByUse,
+  type Kind,
+  usedByField,
+} from '../model/kind.ts'
+import type { SchemaTypes } from './own-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
   eq: 'Equals the value. Null is refused: `exists` finds objects without a value.',
@@ -128,72 +133,15 @@ function relatedWhereFields(kind: Kind, types: SchemaTypes): GraphQLInputFieldCo
     if (!types.hasField(kind.typeName, name)) continue
     const to = types.kind(definition.to)
     fields[name] = {
-      type: many ? types.whereManyType(to) : types.whereOneType(to),
+      type: types.own.input(many ? 'KindWhereMany' : 'KindWhereOne', to),
       description: describeRelation(relation),
     }
   }
   if (isFilteredByUse(kind) && types.hasField(kind.typeName, usedByField)) {
     const description = 'The objects that use it and have not ended.'
-    fields[usedByField] = { type: types.usedByWhereMany, description }
+    fields[usedByField] = { type: types.own.input('UsedByWhereMany'), description }
   }
   return fields
-}
-
-/** `UsedByWhereMany`: conditions on the objects that use an object. */
-export function buildUsedByWhereType(): GraphQLInputObjectType {
-  const where = new GraphQLInputObjectType({
-    name: 'UsedByWhere',
-    description: 'Which of the objects that use an object count: all of them with `{}`.',
-    fields: {
-      kinds: {
-        type: new GraphQLList(new GraphQLNonNull(GraphQLString)),
-        description: 'Only objects of these types.',
-      },
-    },
-  })
-  return new GraphQLInputObjectType({
-    name: 'UsedByWhereMany',
-    description: 'Conditions on the objects that use an object, all of which must hold.',
-    fields: {
-      some: { type: where, description: 'At least one such object uses it.' },
-      none: { type: where, description: 'No such object uses it.' },
-    },
-  })
-}
-
-/** `PodWhereMany`: conditions on the pods that a relation leads to. */
-export function buildWhereManyType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
-  const { resource } = kind.resource
-  return new GraphQLInputObjectType({
-    name: `${kind.typeName}WhereMany`,
-    description: `Conditions on the ${resource} that a relation leads to and the viewer may see, all of which must hold.`,
-    fields: () => ({
-      some: { type: types.whereType(kind), description: 'At least one meets this.' },
-      none: {
-        type: types.whereType(kind),
-        description: 'None meets this; with `{}`, there is none at all.',
-      },
-      every: {
-        type: types.whereType(kind),
-        description: 'Each one meets this; true if there is none at all.',
-      },
-    }),
-  })
-}
-
-/** `NodeWhereOne`: conditions on the node that a relation leads to. */
-export function buildWhereOneType(kind: Kind, types: SchemaTypes): GraphQLInputObjectType {
-  return new GraphQLInputObjectType({
-    name: `${kind.typeName}WhereOne`,
-    description: `Conditions on the ${kind.resource.kind} that a relation leads to, all of which must hold.`,
-    fields: () => ({
-      is: { type: types.whereType(kind), description: 'It exists and meets this.' },
-      isNot: {
-        type: types.whereType(kind),
-        description: 'It does not exist or does not meet this; with `{}`, it does not exist.',
-      },
-    }),
-  })
 }
 
 const direction = new GraphQLEnumType({

@@ -13,16 +13,13 @@ import {
   type TypeNode,
 } from 'graphql'
 import {
+  type AnyKindArguments,
   type EndedArguments,
-  endedDirective,
+  fieldDirectives,
   type IndexArguments,
-  indexDirective,
-  isRelationDirective,
-  type RelationDirective,
-  type RelationDirectiveArguments,
-  relationDirectives,
   sdlDirectives,
   sdlEnums,
+  typeDirectives,
 } from './sdl-directives.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
@@ -33,14 +30,6 @@ export interface IndexDeclaration {
   readonly arguments: IndexArguments
 }
 
-/** The directive of a relation, with its arguments. */
-type RelationForm = {
-  readonly [D in RelationDirective]: {
-    readonly directive: D
-    readonly arguments: RelationDirectiveArguments[D]
-  }
-}[RelationDirective]
-
 /** A relation as it is written. */
 export interface RelationDeclaration {
   readonly place: SdlPlace
@@ -50,7 +39,18 @@ export interface RelationDeclaration {
   /** Whether the type is in brackets. */
   readonly isList: boolean
   readonly description?: string
-  readonly form: RelationForm
+  /** The name of its directive. */
+  readonly directive: string
+  /** The arguments of the directive, checked against its definition. */
+  readonly arguments: Readonly<Record<string, unknown>>
+}
+
+/** The arguments of a declaration if it has this directive. */
+export function argumentsOf<D extends keyof AnyKindArguments>(
+  { directive, arguments: args }: RelationDeclaration,
+  wanted: D,
+): AnyKindArguments[D] | undefined {
+  return directive === wanted ? (args as unknown as AnyKindArguments[D]) : undefined
 }
 
 /** An `@ended` as it is written. */
@@ -144,7 +144,7 @@ class DocumentReader {
         this.#unsupported(directive, `@${name} does not stand on every kind`, hint)
         continue
       }
-      const definition = [indexDirective, endedDirective].find((one) => one.name === name)
+      const definition = typeDirectives.find((one) => one.name === name)
       if (definition === undefined) {
         const hint = 'a type takes @index and @ended'
         this.#unsupported(directive, `@${name} does not stand on a type`, hint)
@@ -153,7 +153,7 @@ class DocumentReader {
       const found = this.#arguments(definition, directive, node.name.value) as unknown
       if (found === undefined) continue
       const place = this.#placeOf(directive)
-      if (definition === indexDirective) indexes.push({ place, arguments: found as IndexArguments })
+      if (name === 'index') indexes.push({ place, arguments: found as IndexArguments })
       else ended ??= { place, arguments: found as EndedArguments }
     }
     return { indexes, ...(ended === undefined ? {} : { ended }) }
@@ -168,10 +168,8 @@ class DocumentReader {
       const message = `${about}: names that begin with __ are those of GraphQL itself`
       return this.#unsupported(field, message, 'choose another name')
     }
-    const hint = `give it one of ${Object.keys(relationDirectives)
-      .map((name) => `@${name}`)
-      .join(', ')}`
-    const unknown = field.directives?.find(({ name }) => !isRelationDirective(name.value))
+    const hint = `give it one of ${fieldDirectives.map((one) => `@${one.name}`).join(', ')}`
+    const unknown = field.directives?.find((node) => fieldDirective(node) === undefined)
     if (unknown !== undefined) {
       const message = `${about}: no directive @${unknown.name.value} makes it a relation`
       return this.#unsupported(unknown, message, hint)
@@ -180,11 +178,8 @@ class DocumentReader {
     const [directive, second, third] = (field.directives ?? []).toSorted(referenceFirst)
     const isPair =
       directive?.name.value === 'reference' && second?.name.value === 'named' && third === undefined
-    if (
-      directive === undefined ||
-      !isRelationDirective(directive.name.value) ||
-      (second !== undefined && !isPair)
-    ) {
+    const definition = directive && fieldDirective(directive)
+    if (directive === undefined || definition === undefined || (second !== undefined && !isPair)) {
       const message = `${about} needs exactly one directive that makes it a relation`
       return this.#unsupported(field, message, hint)
     }
@@ -192,9 +187,9 @@ class DocumentReader {
       const way = 'leave them out: the gateway gives every relation its arguments'
       return this.#unsupported(field, `${about} declares arguments`, way)
     }
-    const name = directive.name.value
-    const found = this.#arguments(relationDirectives[name], directive, about)
-    const names = second && this.#arguments(relationDirectives.named, second, about)
+    const found = this.#arguments(definition, directive, about)
+    const beside = second && fieldDirective(second)
+    const names = beside && this.#arguments(beside, second, about)
     if (found === undefined || (second !== undefined && names === undefined)) return undefined
     const { category } = found
     if (category !== undefined && category !== null && typeName !== 'KubernetesObject') {
@@ -207,10 +202,8 @@ class DocumentReader {
       name: field.name.value,
       ...writtenType(field.type),
       ...(field.description === undefined ? {} : { description: field.description.value }),
-      form: {
-        directive: name,
-        arguments: names === undefined ? found : { ...found, names },
-      } as unknown as RelationForm,
+      directive: definition.name,
+      arguments: names === undefined ? found : { ...found, names },
     }
   }
 
@@ -241,6 +234,10 @@ class DocumentReader {
   #placeOf(node: LocatedNode): SdlPlace {
     return { file: this.#source.file, line: node.loc?.startToken.line ?? 1 }
   }
+}
+
+function fieldDirective({ name }: ConstDirectiveNode): GraphQLDirective | undefined {
+  return fieldDirectives.find((one) => one.name === name.value)
 }
 
 function referenceFirst(a: ConstDirectiveNode, b: ConstDirectiveNode): number {

@@ -10,7 +10,8 @@ export interface SdlSource {
   readonly optional?: boolean
 }
 
-const packageSchemaDirectory = new URL('../../../schema/', import.meta.url)
+/** The folder of the package's own SDL. */
+export const packageSchemaDirectory: URL = new URL('../../../schema/', import.meta.url)
 
 /** The package's own SDL: `schema/*.graphql`, in the order of the file names. */
 export async function readPackageSdl(): Promise<readonly SdlSource[]> {

@@ -10,13 +10,14 @@ import { endedIndexName, endedValue } from '../../query/index/index-definition.t
 import { type ReferencePlaces, referencePlaces } from '../../query/relation/reference-places.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
-import type { Relation, RelationContext, TwoWayRelation } from '../../query/relation/relation.ts'
 import {
   type ReferenceOfAnyKind,
-  type RelationDefinition,
+  type Relation,
+  type RelationContext,
   relationName,
-} from '../../query/relation/relation-definition.ts'
-import { compileRelations } from '../../query/relation/relations.ts'
+  type TwoWayRelation,
+} from '../../query/relation/relation.ts'
+import { compileRelations, type RelationDefinition } from '../../query/relation/relations.ts'
 import {
   filteringRelations,
   isFilteredByUse,
@@ -94,13 +95,14 @@ export function* resolveRelations(
     }
     yield
   }
+  const byName = new Map(definitions.map((definition) => [relationName(definition), definition]))
   const owned = ownedTypes(definitions)
   const uses = new Map<Kind, readonly UseWay[]>()
   for (const kind of kinds.values()) {
     const ways = kind.usedBy.flatMap((field) => {
       const found = byField.get(field)
       if (found === undefined || field.definition.form !== 'reverse') return []
-      return [useWayOf(found, compiled.get(field.definition.of), context)]
+      return [useWayOf(found, byName.get(field.definition.of), context)]
     })
     uses.set(kind, ways)
   }
@@ -274,10 +276,9 @@ export interface UseWay {
 /** The use behind a relation that reads a reference backwards. */
 function useWayOf(
   relation: SchemaRelation,
-  forward: SchemaRelation['relation'] | undefined,
+  definition: RelationDefinition | undefined,
   context: RelationContext,
 ): UseWay {
-  const definition = forward?.definition
   if (definition?.form !== 'reference') throw new TypeError(`${relation.name} reads no reference`)
   const { to: user, needs } = relation
   const { ended } = user

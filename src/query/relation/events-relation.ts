@@ -6,9 +6,19 @@ import type {
   StoreView,
 } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { anyOf, type Condition, hasValue, type OriginView } from '../condition/condition.ts'
-import { originObject, type Relation, type RelationOrigin } from './relation.ts'
-import type { EventsRelation } from './relation-definition.ts'
+import { anyOf, type Condition, hasKey, hasValue, type OriginView } from '../condition/condition.ts'
+import {
+  originObject,
+  type Relation,
+  type RelationBase,
+  type RelationForm,
+  type RelationOrigin,
+} from './relation.ts'
+
+/** The Events about the object. `to` is the type of core Events. */
+export interface EventsRelation extends RelationBase {
+  readonly form: 'events'
+}
 
 const about = 'event:about'
 const related = 'event:related'
@@ -58,33 +68,7 @@ function nameReference(group: string, kind: string, namespace: string, name: str
   return `${namePrefix}${group}/${kind}/${namespace}/${name}`
 }
 
-/**
- * The object that an Event is about, from its index if there is one: a UID, or a kind and a key. `undefined` if the
- * Event does not identify an object.
- */
-export function aboutEvent(
-  origin: RelationOrigin,
-):
-  | { readonly uid: string }
-  | { readonly group: string | undefined; readonly kind: string; readonly key: string }
-  | undefined {
-  const { view, id } = origin
-  const [value] = view.hasIndex(about)
-    ? view.index(about).valuesOf(id)
-    : aboutOf(originObject(origin))
-  if (value === undefined) return undefined
-  if (isUid(value)) return { uid: value }
-  const [group = '', kind = '', namespace = '', name = ''] = value
-    .slice(namePrefix.length)
-    .split('/')
-  return {
-    group: group === anyGroup ? undefined : group,
-    kind,
-    key: objectKey(namespace === '' ? { name } : { namespace, name }),
-  }
-}
-
-export const eventIndexers: Indexers = {
+const eventIndexers: Indexers = {
   [about]: aboutOf,
   [related]: relatedOf,
   [named]: namedKindsOf,
@@ -94,7 +78,7 @@ export const eventIndexers: Indexers = {
  * The Events about an object of any kind, optionally with those that name it as related: a condition on the store of
  * Events.
  */
-export function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condition {
+function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condition {
   const keys = keysOf(view, id)
   const own = hasValue(about, keys)
   return withRelated ? anyOf([own, hasValue(related, keys)]) : own
@@ -126,7 +110,14 @@ function areNamed({ resource }: OriginView, events: StoreView): boolean {
   return [group, anyGroup].some((one) => kinds.posting(`${one}/${kind}`) !== undefined)
 }
 
-export function compileEvents(definition: EventsRelation): Relation {
+export const eventsForm: RelationForm<EventsRelation> = {
+  compile: compileEvents,
+  backwards: () => ({ followBack: reportedObject }),
+  staysInNamespace: () => true,
+  words: () => 'about it',
+}
+
+function compileEvents(definition: EventsRelation): Relation {
   return {
     definition,
     reads: [definition.to],
@@ -147,4 +138,17 @@ export function compileEvents(definition: EventsRelation): Relation {
       return withRelated ? anyOf([reported(about), reported(related)]) : reported(about)
     },
   }
+}
+
+/** The object that an Event is about, if it is of the kind of a store. */
+function reportedObject(origin: RelationOrigin, { resource }: StoreView): Condition {
+  const { view, id } = origin
+  const [value] = view.hasIndex(about)
+    ? view.index(about).valuesOf(id)
+    : aboutOf(originObject(origin))
+  if (value === undefined) return hasKey([])
+  if (isUid(value)) return hasValue('uid', [value])
+  const [group, kind, namespace = '', name = ''] = value.slice(namePrefix.length).split('/')
+  const isSame = kind === resource.kind && (group === anyGroup || group === resource.group)
+  return hasKey(isSame ? [objectKey(namespace === '' ? { name } : { namespace, name })] : [])
 }

@@ -8,8 +8,13 @@ import {
   scopeCondition,
 } from '../condition/condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import type { FollowedStep, Relation, RelationOrigin, RelationSteps } from './relation.ts'
-import type { RelationDefinition } from './relation-definition.ts'
+import type {
+  FollowedStep,
+  Relation,
+  RelationBase,
+  RelationOrigin,
+  RelationSteps,
+} from './relation.ts'
 import { eachMember } from '../condition/candidates.ts'
 import { bindCondition } from '../condition/id-set.ts'
 
@@ -18,7 +23,7 @@ import { bindCondition } from '../condition/id-set.ts'
  * Deployment's Services and Events both go through its pods) take it once.
  */
 export class LastSteps implements RelationSteps {
-  readonly #steps = new Map<RelationDefinition, Step>()
+  readonly #steps = new Map<RelationBase, Step>()
 
   take(relation: Relation, origin: RelationOrigin): FollowedStep {
     const last = this.#steps.get(relation.definition)

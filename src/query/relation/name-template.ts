@@ -97,6 +97,11 @@ function joined(
   return names.flatMap((name) => values.map((value) => name + value))
 }
 
+/** The paths in the braces of a rule. */
+export function pathsInBraces(template: string): readonly string[] {
+  return Array.from(template.matchAll(/\{([^{}|]*)[^{}]*\}/g), ([, path = '']) => path.trim())
+}
+
 const numbered = /^(.*\D)(?:0|[1-9]\d*)$/s
 
 /** The part before the number at the end of a name; `undefined` if there is no number. */

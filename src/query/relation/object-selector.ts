@@ -8,7 +8,28 @@ import {
 } from '../../kubernetes/label-selector.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, valueAt, valuesAt } from '../index/path.ts'
-import type { SelectsRelation } from './relation-definition.ts'
+import type { RelationBase } from './relation.ts'
+
+/** The object selects others of its namespace by labels: `Service.pods` by `spec.selector`. */
+export interface SelectsRelation extends RelationBase {
+  readonly form: 'selects'
+  /** The path of the selector. With `[*]` there are several, and an object needs to match one. */
+  readonly path: string
+  /**
+   * `map`: label values by key; an empty map selects nothing (Service). `labelSelector`: `matchLabels` and
+   * `matchExpressions`; an empty object selects everything in the namespace (NetworkPolicy, PodDisruptionBudget).
+   */
+  readonly selector: 'map' | 'labelSelector'
+  /** What an absent selector selects; default: `nothing`. */
+  readonly whenAbsent?: 'nothing' | 'everything'
+  /** The path of `any` or `matchNames`, for selectors that cover other namespaces; absent: the object's own. */
+  readonly namespacesPath?: string
+  /**
+   * The path of a label selector of namespaces. An empty selector covers all namespaces, an absent one the object's
+   * own.
+   */
+  readonly namespaceLabelsPath?: string
+}
 
 export interface ObjectSelector {
   readonly labels: LabelSelector

@@ -3,11 +3,32 @@ import {
   type Condition,
   hasValue,
   type OriginView,
+  type RelatedHop,
   scopeCondition,
 } from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
-import type { Relation, RelationOrigin } from './relation.ts'
-import type { OwnedRelation, OwnerRelation } from './relation-definition.ts'
+import {
+  type Declaration,
+  followedBack,
+  type Relation,
+  type RelationBase,
+  type RelationForm,
+  type RelationOrigin,
+} from './relation.ts'
+
+/** The objects that have this one among their owners: `Deployment.pods` through `ReplicaSet`. */
+export interface OwnedRelation extends RelationBase {
+  readonly form: 'owned'
+  /** The types in between, from this one downwards. */
+  readonly through?: readonly string[]
+}
+
+/** The owners of the object: `Pod.deployment` through `ReplicaSet`. */
+export interface OwnerRelation extends RelationBase {
+  readonly form: 'owner'
+  /** The types in between, from this one upwards. */
+  readonly through?: readonly string[]
+}
 
 /** The objects of any kind that the object owns. Owners are matched by UID, never by name. */
 export function ownedBy(view: OriginView, id: ObjectId): Condition {
@@ -20,7 +41,50 @@ export function ownersOf(view: OriginView, id: ObjectId): Condition {
 }
 
 /** Follows owner UIDs downwards, through the types in between. */
-export function compileOwned(definition: OwnedRelation): Relation {
+export const ownedForm: RelationForm<OwnedRelation> = {
+  directives: { owned: { read: ownedOf } },
+  compile: compileOwned,
+  backwards: (definition) =>
+    followedBack(compileOwner({ ...turned(definition), form: 'owner' }), definition.from),
+  hops: (definition) => hopsOf(definition, ownersOf),
+  staysInNamespace: () => true,
+  words: ({ through }) => `that it owns${by(through)}`,
+}
+
+/** Follows owner UIDs upwards, through the types in between. */
+export const ownerForm: RelationForm<OwnerRelation> = {
+  directives: { owner: { read: ownerOf } },
+  compile: compileOwner,
+  backwards: (definition) =>
+    followedBack(compileOwned({ ...turned(definition), form: 'owned' }), definition.from),
+  hops: (definition) => hopsOf(definition, ownedBy),
+  staysInNamespace: () => true,
+  words: ({ through }, many) => `that ${many ? 'own' : 'owns'} it${by(through)}`,
+}
+
+interface OwnershipArguments {
+  readonly through?: readonly string[] | null
+}
+
+function ownedOf(args: OwnershipArguments, declaration: Declaration): OwnedRelation {
+  declaration.needConnection()
+  return { form: 'owned', ...typesOf(args, declaration) }
+}
+
+function ownerOf(args: OwnershipArguments, declaration: Declaration): OwnerRelation {
+  return { form: 'owner', ...typesOf(args, declaration) }
+}
+
+function typesOf(
+  { through }: OwnershipArguments,
+  declaration: Declaration,
+): Omit<OwnedRelation, 'form'> {
+  const { name, from, to } = declaration
+  declaration.needTypes(through ?? [])
+  return { name, from, to, ...(through ? { through } : {}) }
+}
+
+function compileOwned(definition: OwnedRelation): Relation {
   const { through = [], to } = definition
   const down = { of: 'ownerUid', give: 'uid' } as const
   return {
@@ -35,8 +99,7 @@ export function compileOwned(definition: OwnedRelation): Relation {
   }
 }
 
-/** Follows owner UIDs upwards, through the types in between. */
-export function compileOwner(definition: OwnerRelation): Relation {
+function compileOwner(definition: OwnerRelation): Relation {
   const { through = [], to } = definition
   const up = { of: 'uid', give: 'ownerUid' } as const
   return {
@@ -46,6 +109,33 @@ export function compileOwner(definition: OwnerRelation): Relation {
     follow: (origin) =>
       hasValue('uid', hop(origin, through, up, origin.view.index('ownerUid').valuesOf(origin.id))),
   }
+}
+
+/** The same relation from its other end. */
+function turned({
+  name,
+  from,
+  to,
+  through,
+}: OwnedRelation | OwnerRelation): Omit<OwnedRelation, 'form'> {
+  const between = through === undefined ? {} : { through: through.toReversed() }
+  return { name, from: to, to: from, ...between }
+}
+
+function hopsOf(
+  { from, to, through = [] }: OwnedRelation | OwnerRelation,
+  leading: typeof ownersOf,
+): readonly RelatedHop[] {
+  const types = [from, ...through, to]
+  return types.slice(1).map((type, before) => ({
+    from: types[before] ?? from,
+    to: type,
+    followBack: ({ view, id }) => leading(view, id),
+  }))
+}
+
+function by(through: readonly string[] = []): string {
+  return through.length === 0 ? '' : `, by ${through.join(', ')}`
 }
 
 /** One step: the visible objects with one of the UIDs in one index give their values in the other. */

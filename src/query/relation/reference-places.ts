@@ -1,9 +1,14 @@
 import { type Path, parsePath, type PathStep } from '../index/path.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parseNameTemplate } from './name-template.ts'
-import { isOfKind, keyIn, placesOf } from './referenced-keys.ts'
+import {
+  isOfKind,
+  keyIn,
+  type NameRule,
+  placesOf,
+  type ReferenceRelation,
+} from './referenced-keys.ts'
 import type { RelationContext } from './relation.ts'
-import type { NameRule, ReferenceRelation } from './relation-definition.ts'
 
 /**
  * Where an object refers to another: paths with the positions of list items, such as `spec.volumes[2].configMap.name`.

@@ -1,23 +1,232 @@
 import type { Indexers, IndexFunction } from '../../informer/store/store-view.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything, hasKey, hasValue, nothing } from '../condition/condition.ts'
 import { parsePath, valuesAt } from '../index/path.ts'
-import { keysByRule, referencedKeys } from './referenced-keys.ts'
+import { parseNameTemplate, pathsInBraces, stemOf } from './name-template.ts'
 import {
-  originObject,
-  type Relation,
-  type RelationContext,
-  type RelationOrigin,
-} from './relation.ts'
-import {
-  type NumberedRelation,
-  type ReferenceOfAnyKind,
+  keysByRule,
+  type NameRule,
+  referencedKeys,
   type ReferenceRelation,
+} from './referenced-keys.ts'
+import {
+  codeOf,
+  type Declaration,
+  originObject,
+  type ReferenceOfAnyKind,
+  type Relation,
+  type RelationBase,
+  type RelationContext,
+  type RelationForm,
   relationName,
+  type RelationOrigin,
   type ReverseRelation,
-  type UidRelation,
-} from './relation-definition.ts'
-import { splitObjectKey } from '../../kubernetes/object.ts'
-import { stemOf } from './name-template.ts'
+} from './relation.ts'
+
+/** The object refers to others by a rule that ends in any number: `StatefulSet.persistentVolumeClaims`. */
+export interface NumberedRelation extends RelationBase {
+  readonly form: 'numbered'
+  readonly names: NameRule
+}
+
+/** The object refers to others by UID: `EndpointSlice.pods` by `endpoints[*].targetRef.uid`. */
+export interface UidRelation extends RelationBase {
+  readonly form: 'uid'
+  readonly paths: readonly string[]
+  readonly many: boolean
+}
+
+/** Follows a reference by its index, if the store has it, or else by the object. */
+export const referenceForm: RelationForm<ReferenceRelation> = {
+  directives: { reference: { read: referenceOf }, named: { read: namedOf } },
+  compile: compileReference,
+  compileReverse: compileReverseReference,
+  staysInNamespace: ({ namespacePaths, refPaths = [], names }) =>
+    namespacePaths === undefined && refPaths.length === 0 && isOwnNamespace(names),
+  words: ({ paths, names }) => namedAt([...paths, ...(names?.templates ?? [])]),
+}
+
+/** Both sides are indexed by the part of the name before the number. `@named` declares it. */
+export const numberedForm: RelationForm<NumberedRelation> = {
+  compile: compileNumbered,
+  compileReverse: compileReverseNumbered,
+  staysInNamespace: ({ names }) => isOwnNamespace(names),
+  words: ({ names }) => namedAt(names.templates),
+}
+
+/** Like {@link referenceForm}, for objects that refer by UID. */
+export const uidForm: RelationForm<UidRelation> = {
+  directives: { uid: { read: uidOf } },
+  compile: (definition) =>
+    forwards(definition, uidIndexOf(definition), (uids) => hasValue('uid', uids)),
+  compileReverse: (definition, reference) =>
+    backwards(definition, uidIndexOf(reference), ({ view, id }) => view.index('uid').valuesOf(id)),
+  staysInNamespace: () => false,
+  words: ({ paths }) => `that it refers to by UID: ${codeOf(paths)}`,
+}
+
+function isOwnNamespace({ namespace, namespacePath }: Partial<NameRule> = {}): boolean {
+  return namespace === undefined && namespacePath === undefined
+}
+
+function namedAt(places: readonly string[]): string {
+  return places.length === 0 ? 'that it names' : `that it names: ${codeOf(places)}`
+}
+
+interface NamedArguments {
+  readonly name: readonly string[]
+  readonly namespace?: string | null
+  readonly namespacePath?: string | null
+}
+
+interface ReferenceArguments {
+  readonly path?: readonly string[] | null
+  readonly namespacePath?: readonly string[] | null
+  readonly kindPath?: readonly string[] | null
+  readonly groupPath?: readonly string[] | null
+  readonly defaultKind?: boolean | null
+  readonly as?: string | null
+  readonly at?: string | null
+  readonly otherwise?: string | null
+  readonly uses?: boolean | null
+  /** The arguments of the `@named` beside it. */
+  readonly names?: NamedArguments
+}
+
+/** The relation of a `@reference`, with the `@named` beside it. */
+function referenceOf(args: ReferenceArguments, declaration: Declaration): ReferenceRelation {
+  const { name, from, to, many } = declaration
+  const { path, namespacePath, kindPath, groupPath, defaultKind, otherwise, uses } = pathsOf(
+    args,
+    declaration,
+  )
+  if (otherwise && args.names !== undefined) {
+    throw unsupported(declaration, 'otherwise beside @named', 'leave one of them out')
+  }
+  const rule = otherwise ? { name: [otherwise] } : args.names
+  const names = rule === undefined ? undefined : nameRuleOf(rule)
+  const reference: ReferenceRelation = {
+    form: 'reference',
+    name,
+    from,
+    to,
+    paths: path ?? [],
+    many,
+    ...(namespacePath ? { namespacePaths: namespacePath } : {}),
+    ...(kindPath ? { kindPaths: kindPath } : {}),
+    ...(groupPath ? { groupPaths: groupPath } : {}),
+    ...(defaultKind ? { isDefaultKind: true } : {}),
+    ...(names === undefined ? {} : { names }),
+    ...(otherwise ? { isOtherwise: true } : {}),
+    ...(uses ? { uses } : {}),
+  }
+  if (groupPath && !kindPath) {
+    throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')
+  }
+  compileReference(reference, { isNamespaced: () => true })
+  const templates = (names?.templates ?? []).map((text) => parseNameTemplate(text))
+  if (templates.some(({ isNumbered }) => isNumbered)) {
+    const what = 'a number at the end of a name beside a @reference'
+    throw unsupported(declaration, what, 'write @named alone, or leave the # out')
+  }
+  if (reference.paths.some((text) => parsePath(text).many) || templates.some((one) => one.many))
+    declaration.needConnection()
+  return withPresentPaths(reference, declaration)
+}
+
+/** The relation of a `@named` that stands alone. */
+function namedOf(
+  args: NamedArguments,
+  declaration: Declaration,
+): ReferenceRelation | NumberedRelation {
+  const { name, from, to } = declaration
+  const names = nameRuleOf(args)
+  const templates = names.templates.map((text) => parseNameTemplate(text))
+  const numbered = templates.filter(({ isNumbered }) => isNumbered)
+  if (numbered.length === 0) return referenceOf({ path: [], names: args }, declaration)
+  if (numbered.length < templates.length) {
+    const hint = 'end all of them in #, or none'
+    throw unsupported(declaration, 'names with a number at the end beside others', hint)
+  }
+  declaration.needConnection()
+  declaration.present(namePathsOf(names))
+  return { form: 'numbered', name, from, to, names }
+}
+
+/** The relation of a `@uid`. */
+function uidOf(
+  { path }: { readonly path: readonly string[] },
+  declaration: Declaration,
+): UidRelation {
+  const { name, from, to, many } = declaration
+  const isMany = path.map(parsePath).some((one) => one.many)
+  if (isMany || path.length > 1) declaration.needConnection()
+  const known = declaration.present(path)
+  return { form: 'uid', name, from, to, paths: path.filter((text) => known.has(text)), many }
+}
+
+/** The arguments of a `@reference`, or with `as` those of the named one with `at` before its paths. */
+function pathsOf(args: ReferenceArguments, declaration: Declaration): ReferenceArguments {
+  if (!args.as) {
+    if (args.at) throw unsupported(declaration, 'at without as', 'name the relation by as, too')
+    if (args.path || args.names !== undefined) return args
+    throw unsupported(declaration, '@reference without a path', 'give it one, or as')
+  }
+  if (args.path) throw unsupported(declaration, 'path beside as', 'give one of them')
+  const other: ReferenceArguments = declaration.argumentsOf(args.as) ?? {}
+  if (!other.path) {
+    const hint = 'correct the name, as in Pod.configMaps'
+    const message = `${args.as} is no @reference with a path`
+    throw declaration.fail('unknown-relation', message, hint)
+  }
+  const moved = (paths: readonly string[] | null | undefined): readonly string[] | null =>
+    paths?.map((path) => (args.at ? `${args.at}.${path}` : path)) ?? null
+  return {
+    path: moved(other.path),
+    namespacePath: moved(other.namespacePath),
+    kindPath: moved(other.kindPath),
+    groupPath: moved(other.groupPath),
+    ...(other.defaultKind ? { defaultKind: true } : {}),
+    ...(other.otherwise ? { otherwise: other.otherwise } : {}),
+    uses: args.uses ?? other.uses ?? null,
+  }
+}
+
+function withPresentPaths(
+  reference: ReferenceRelation,
+  declaration: Declaration,
+): ReferenceRelation {
+  const { paths, namespacePaths, kindPaths, groupPaths, names } = reference
+  const known = declaration.present(paths)
+  declaration.present([namespacePaths, kindPaths, groupPaths].flatMap((beside) => beside ?? []))
+  if (names !== undefined) declaration.present(namePathsOf(names))
+  const kept = (texts: readonly string[]): readonly string[] =>
+    texts.filter((_, at) => known.has(paths[at] ?? ''))
+  return {
+    ...reference,
+    paths: kept(paths),
+    ...(namespacePaths === undefined ? {} : { namespacePaths: kept(namespacePaths) }),
+    ...(kindPaths === undefined ? {} : { kindPaths: kept(kindPaths) }),
+    ...(groupPaths === undefined ? {} : { groupPaths: kept(groupPaths) }),
+  }
+}
+
+function nameRuleOf({ name, namespace, namespacePath }: NamedArguments): NameRule {
+  return {
+    templates: name,
+    ...(namespace ? { namespace } : {}),
+    ...(namespacePath ? { namespacePath } : {}),
+  }
+}
+
+function namePathsOf({ templates, namespacePath }: NameRule): readonly string[] {
+  const inBraces = templates.flatMap(pathsInBraces)
+  return namespacePath === undefined ? inBraces : [...inBraces, namespacePath]
+}
+
+function unsupported(declaration: Declaration, what: string, hint: string): Error {
+  return declaration.fail('unsupported', what, hint)
+}
 
 /**
  * The index of a reference on the store of the referring type. It leads from the referenced objects to the referring
@@ -28,14 +237,7 @@ interface ReferenceIndex {
   readonly valuesOf: IndexFunction
 }
 
-/**
- * Follows a reference by its index, if the store has it, or else by the object. Throws `PathError`, `NameTemplateError`
- * and `RelationDefinitionError`.
- */
-export function compileReference(
-  definition: ReferenceRelation,
-  context: RelationContext,
-): Relation {
+function compileReference(definition: ReferenceRelation, context: RelationContext): Relation {
   const { only, to } = definition
   if (only !== undefined) {
     return { definition, reads: [to], indexers: {}, follow: () => hasKey([only]) }
@@ -44,13 +246,8 @@ export function compileReference(
   return { ...forwards(definition, index, hasKey), keysIndex: index.name }
 }
 
-/** Like {@link compileReference}, for objects that refer by UID. */
-export function compileUid(definition: UidRelation): Relation {
-  return forwards(definition, uidIndexOf(definition), (uids) => hasValue('uid', uids))
-}
-
 /** A reference read backwards: looks up the object's key in the index of the referring store. */
-export function compileReverseReference(
+function compileReverseReference(
   definition: ReverseRelation,
   reference: ReferenceRelation,
   context: RelationContext,
@@ -63,13 +260,6 @@ export function compileReverseReference(
   }
   const index = keyIndexOf(reference, context)
   return backwards(definition, index, ({ view, id }) => [view.keyOf(id)])
-}
-
-/** Like {@link compileReverseReference}, for references by UID. */
-export function compileReverseUid(definition: ReverseRelation, reference: UidRelation): Relation {
-  return backwards(definition, uidIndexOf(reference), ({ view, id }) =>
-    view.index('uid').valuesOf(id),
-  )
 }
 
 /** References to any kind, read backwards from the objects of one kind. */
@@ -160,8 +350,7 @@ function indexNameOf(definition: NumberedRelation): string {
   return `ref:${relationName(definition)}`
 }
 
-/** Both sides are indexed by the part of the name before the number. Throws `NameTemplateError` and `PathError`. */
-export function compileNumbered(definition: NumberedRelation, context: RelationContext): Relation {
+function compileNumbered(definition: NumberedRelation, context: RelationContext): Relation {
   const valuesOf = keysByRule(definition.names, context.isNamespaced(definition.to))
   const index = indexNameOf(definition)
   return {
@@ -179,7 +368,7 @@ export function compileNumbered(definition: NumberedRelation, context: RelationC
   }
 }
 
-export function compileReverseNumbered(
+function compileReverseNumbered(
   definition: ReverseRelation,
   numbered: NumberedRelation,
   context: RelationContext,

@@ -3,13 +3,56 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { parsePath, type Path, valueAt, valuesAt } from '../index/path.ts'
 import { parseNameTemplate } from './name-template.ts'
-import type { GroupKind, RelationContext } from './relation.ts'
 import {
-  type NameRule,
-  type ReferenceRelation,
+  type GroupKind,
+  type RelationBase,
+  type RelationContext,
   RelationDefinitionError,
   relationName,
-} from './relation-definition.ts'
+} from './relation.ts'
+
+/** The object refers to others by name: `Pod.node` by `spec.nodeName`. */
+export interface ReferenceRelation extends RelationBase {
+  readonly form: 'reference'
+  /** Paths of the names; several if the API has several places for them. */
+  readonly paths: readonly string[]
+  /**
+   * Paths of the namespaces, for references across namespaces: one for each of {@link paths}, with the same beginning
+   * up to its last `[*]`. If absent, references are within the object's own namespace.
+   */
+  readonly namespacePaths?: readonly string[]
+  /** Paths of the kinds, like {@link namespacePaths}. References to other kinds do not belong to this relation. */
+  readonly kindPaths?: readonly string[]
+  /** Paths of API groups or an `apiVersion`, like {@link kindPaths}. A missing group means any. */
+  readonly groupPaths?: readonly string[]
+  /** Whether a reference without a kind refers to this kind; else it refers to nothing. */
+  readonly isDefaultKind?: boolean
+  /** Paths of whole references: `kind`, `name`, with `apiVersion`, `apiGroup` or `group`, and `namespace`. */
+  readonly refPaths?: readonly string[]
+  /** Composed names. */
+  readonly names?: NameRule
+  /** Whether {@link names} apply only if no path has a name. */
+  readonly isOtherwise?: boolean
+  /** The key of the one object that every object of this kind refers to. */
+  readonly only?: string
+  /** Whether the object uses the others, so that it appears in their `usedBy`. */
+  readonly uses?: boolean
+  /** Whether it may refer to several objects. */
+  readonly many: boolean
+}
+
+/** Names composed from values of the object. */
+export interface NameRule {
+  /**
+   * Text with paths in braces, such as `{metadata.name}-{spec.volumes[*].name}`; `#` at the end stands for any number.
+   * Each template yields names.
+   */
+  readonly templates: readonly string[]
+  /** The path of the namespace. */
+  readonly namespacePath?: string
+  /** A constant namespace. Without either, it is the object's own. */
+  readonly namespace?: string
+}
 
 /**
  * The keys of the objects that an object refers to. A namespaced reference uses the namespace beside the name, or else

@@ -1,27 +1,92 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
-import { compileEvents } from './events-relation.ts'
-import { compileOwned, compileOwner } from './ownership-relation.ts'
+import { type EventsRelation, eventsForm } from './events-relation.ts'
 import {
-  compileNumbered,
-  compileReference,
-  compileReverseNumbered,
-  compileReverseOfAnyKind,
-  compileReverseReference,
-  compileReverseUid,
-  compileUid,
+  type OwnedRelation,
+  type OwnerRelation,
+  ownedForm,
+  ownerForm,
+} from './ownership-relation.ts'
+import type { SelectsRelation } from './object-selector.ts'
+import {
+  type NumberedRelation,
+  numberedForm,
+  referenceForm,
+  type UidRelation,
+  uidForm,
 } from './reference-relation.ts'
-import type { Relation, RelationContext, RelationInverse, TwoWayRelation } from './relation.ts'
-import { inverseOf } from './relation-inverse.ts'
+import type { ReferenceRelation } from './referenced-keys.ts'
 import {
+  followedBack,
+  type ReadDirective,
   type ReferenceOfAnyKind,
-  type RelationDefinition,
+  type Relation,
+  type RelationBase,
+  type RelationContext,
   RelationDefinitionError,
+  type RelationForm,
+  type RelationInverse,
   relationName,
+  type RelationSet,
   type ReverseRelation,
-} from './relation-definition.ts'
-import { compileReverseSame, compileSame } from './same-relation.ts'
-import { compileReverseSelects, compileSelects } from './selects-relation.ts'
-import { compileThrough } from './through-relation.ts'
+  type TwoWayRelation,
+} from './relation.ts'
+import { reverseForm } from './reverse-relation.ts'
+import { type SameRelation, sameForm } from './same-relation.ts'
+import { selectsForm } from './selects-relation.ts'
+import { type ThroughRelation, throughForm } from './through-relation.ts'
+
+/** A relation between two types, as SDL declares it. */
+export type RelationDefinition =
+  | ReferenceRelation
+  | NumberedRelation
+  | UidRelation
+  | SameRelation
+  | SelectsRelation
+  | ReverseRelation
+  | OwnedRelation
+  | OwnerRelation
+  | ThroughRelation
+  | EventsRelation
+
+/** All forms of relations. */
+const forms: {
+  readonly [F in RelationDefinition['form']]: RelationForm<Extract<RelationDefinition, { form: F }>>
+} = {
+  reference: referenceForm,
+  numbered: numberedForm,
+  uid: uidForm,
+  same: sameForm,
+  selects: selectsForm,
+  reverse: reverseForm,
+  owned: ownedForm,
+  owner: ownerForm,
+  through: throughForm,
+  events: eventsForm,
+}
+
+/** The directives of all forms, by name. */
+export const relationDirectives: ReadonlyMap<string, ReadDirective> = new Map(
+  Object.values<RelationForm>(forms).flatMap(({ directives = {} }) => Object.entries(directives)),
+)
+
+/** The directives whose relations `@reverse` can read backwards. */
+export const reversibleDirectives: readonly string[] = Object.values<RelationForm>(forms)
+  .filter((form) => form.compileReverse !== undefined)
+  .flatMap(({ directives = {} }) => Object.keys(directives))
+
+/** Whether `@reverse` can read a relation backwards. */
+export function isReversible({ form }: RelationDefinition): boolean {
+  return forms[form].compileReverse !== undefined
+}
+
+/** The related objects, as a clause of descriptions: `that it owns`. */
+export function relationWords(definition: RelationDefinition, many: boolean): string {
+  return formOf(definition).words(definition, many)
+}
+
+function formOf({ form }: RelationBase): RelationForm {
+  return forms[form as RelationDefinition['form']]
+}
 
 /**
  * Compiles relations; returns them by full name (`Pod.node`). Throws {@link RelationDefinitionError} if two have the
@@ -32,13 +97,7 @@ export function compileRelations(
   context: RelationContext,
   ofAnyKind: readonly ReferenceOfAnyKind[] = [],
 ): ReadonlyMap<string, TwoWayRelation> {
-  const compiled = new RelationCompiler(definitions, context, ofAnyKind).all()
-  return new Map(
-    [...compiled].map(([name, relation]) => [
-      name,
-      { ...relation, ...inverseOf(relation, compiled, context) },
-    ]),
-  )
+  return new RelationCompiler(definitions, context, ofAnyKind).all()
 }
 
 /**
@@ -60,18 +119,24 @@ export function indexersByType(
   return byType
 }
 
-class RelationCompiler {
-  readonly #definitions = new Map<string, RelationDefinition>()
+class RelationCompiler implements RelationSet {
+  readonly isNamespaced: RelationContext['isNamespaced']
+  readonly groupKindOf: NonNullable<RelationContext['groupKindOf']>
+  readonly formOf: RelationSet['formOf'] = formOf
+  readonly #definitions = new Map<string, RelationBase>()
   readonly #ofAnyKind: ReadonlyMap<string, ReferenceOfAnyKind>
-  readonly #context: RelationContext
   readonly #compiled = new Map<string, Relation>()
+  readonly #inverses = new Map<Relation, RelationInverse>()
+  /** The names of the relations that are being compiled. */
+  readonly #open: string[] = []
 
   constructor(
     definitions: readonly RelationDefinition[],
     context: RelationContext,
     ofAnyKind: readonly ReferenceOfAnyKind[],
   ) {
-    this.#context = context
+    this.isNamespaced = (type) => context.isNamespaced(type)
+    this.groupKindOf = (type) => context.groupKindOf?.(type)
     this.#ofAnyKind = new Map(ofAnyKind.map((one) => [relationName(one), one]))
     for (const definition of definitions) {
       const name = relationName(definition)
@@ -80,89 +145,62 @@ class RelationCompiler {
     }
   }
 
-  all(): ReadonlyMap<string, Relation> {
-    return new Map([...this.#definitions.keys()].map((name) => [name, this.#relation(name, [])]))
+  all(): ReadonlyMap<string, TwoWayRelation> {
+    const relations = [...this.#definitions.keys()].map((name) => this.relation(name))
+    return new Map(
+      relations.map((one) => [relationName(one.definition), { ...one, ...this.inverse(one) }]),
+    )
   }
 
-  #relation(name: string, on: readonly string[]): Relation {
+  definition(name: string): RelationBase | undefined {
+    return this.#definitions.get(name)
+  }
+
+  referenceOfAnyKind(name: string): ReferenceOfAnyKind | undefined {
+    return this.#ofAnyKind.get(name)
+  }
+
+  relation(name: string): Relation {
     const known = this.#compiled.get(name)
     if (known !== undefined) return known
-    if (on.includes(name)) {
-      throw new RelationDefinitionError(name, `goes in a circle: ${[...on, name].join(' → ')}`)
+    if (this.#open.includes(name)) {
+      const circle = [...this.#open, name].join(' → ')
+      throw new RelationDefinitionError(name, `goes in a circle: ${circle}`)
     }
     const definition = this.#definitions.get(name)
     if (definition === undefined) {
-      throw new RelationDefinitionError(on.at(-1) ?? name, `there is no relation ${name}`)
+      throw new RelationDefinitionError(this.#open.at(-1) ?? name, `there is no relation ${name}`)
     }
-    const relation = this.#compile(definition, [...on, name])
+    this.#open.push(name)
+    const relation = formOf(definition).compile(definition, this)
+    this.#open.pop()
     this.#compiled.set(name, relation)
     return relation
   }
 
-  #compile(definition: RelationDefinition, on: readonly string[]): Relation {
-    switch (definition.form) {
-      case 'reference':
-        return compileReference(definition, this.#context)
-      case 'numbered':
-        return compileNumbered(definition, this.#context)
-      case 'uid':
-        return compileUid(definition)
-      case 'reverse':
-        return this.#reverse(definition)
-      case 'selects':
-        return compileSelects(definition, this.#context)
-      case 'same':
-        return compileSame(definition, this.#context)
-      case 'owned':
-        return compileOwned(definition)
-      case 'owner':
-        return compileOwner(definition)
-      case 'through':
-        return compileThrough(
-          definition,
-          definition.steps.map((step) => this.#relation(step, on)),
-        )
-      case 'events':
-        return compileEvents(definition)
-    }
+  inverse(relation: Relation): RelationInverse {
+    let inverse = this.#inverses.get(relation)
+    if (inverse === undefined)
+      this.#inverses.set(relation, (inverse = this.#inverseOf(relation.definition)))
+    return inverse
   }
 
-  #reverse(definition: ReverseRelation): Relation {
-    const { of, from, to } = definition
-    const name = relationName(definition)
-    const reference = this.#ofAnyKind.get(of)
-    if (reference?.from === to) {
-      return compileReverseOfAnyKind(definition, reference, this.#context)
-    }
-    const forward = this.#definitions.get(of)
-    if (forward === undefined) {
-      throw new RelationDefinitionError(name, `there is no relation ${of} to reverse`)
-    }
-    if (forward.from !== to || forward.to !== from) {
-      const [wanted, found] = [`${from} to ${to}`, `${forward.from} to ${forward.to}`]
-      throw new RelationDefinitionError(name, `leads from ${wanted}, but ${of} from ${found}`)
-    }
-    switch (forward.form) {
-      case 'reference':
-        return compileReverseReference(definition, forward, this.#context)
-      case 'numbered':
-        return compileReverseNumbered(definition, forward, this.#context)
-      case 'uid':
-        return compileReverseUid(definition, forward)
-      case 'selects':
-        return compileReverseSelects(definition, forward, this.#context)
-      case 'same':
-        return compileReverseSame(definition, forward, this.#context)
-      case 'reverse':
-      case 'owned':
-      case 'owner':
-      case 'through':
-      case 'events':
-        throw new RelationDefinitionError(
-          name,
-          `${of} is of the form ${forward.form}, which has no reverse`,
-          'write owned, owner or through instead',
-        )
+  #inverseOf(definition: RelationBase): RelationInverse {
+    const { name, from, to } = definition
+    const form = formOf(definition)
+    const turned = { form: 'reverse', name, from: to, to: from, of: '' } as const
+    const reverse = form.compileReverse?.(turned, definition, this)
+    const back =
+      reverse === undefined
+        ? (form.backwards?.(definition, this) ?? {})
+        : followedBack(reverse, from)
+    const isLocal =
+      this.isNamespaced(from) && this.isNamespaced(to) && form.staysInNamespace(definition, this)
+    const { followBack } = back
+    return {
+      ...back,
+      isLocal,
+      hops: form.hops?.(definition, this) ?? [{ from, to, followBack }],
     }
   }
 }

@@ -1,13 +1,26 @@
 import type { IndexFunction, Indexers } from '../../informer/store/store-view.ts'
 import { hasValue } from '../condition/condition.ts'
-import { parseNameTemplate } from './name-template.ts'
+import { parseNameTemplate, pathsInBraces } from './name-template.ts'
 import {
+  codeOf,
+  type Declaration,
   originObject,
   type Relation,
+  type RelationBase,
   type RelationContext,
+  type RelationForm,
+  relationName,
   type RelationOrigin,
 } from './relation.ts'
-import { relationName, type ReverseRelation, type SameRelation } from './relation-definition.ts'
+
+/** The object and the other have a text in common. */
+export interface SameRelation extends RelationBase {
+  readonly form: 'same'
+  /** Text with paths in braces, of this object. */
+  readonly texts: readonly string[]
+  /** The same for the other object. */
+  readonly as: readonly string[]
+}
 
 /** One end of the relation: the texts of its objects, and their index. */
 interface SameEnd {
@@ -16,21 +29,36 @@ interface SameEnd {
   readonly valuesOf: IndexFunction
 }
 
-/**
- * Looks up the texts of one object in an index of the other objects' texts. Throws `NameTemplateError` and `PathError`.
- */
-export function compileSame(definition: SameRelation, context: RelationContext): Relation {
-  const { own, other } = endsOf(definition, context)
-  return { definition, ...fromTo(own, other) }
+/** Looks up the texts of one object in an index of the other objects' texts. */
+export const sameForm: RelationForm<SameRelation> = {
+  directives: { same: { read: sameOf } },
+  compile(definition, context) {
+    const { own, other } = endsOf(definition, context)
+    return { definition, ...fromTo(own, other) }
+  },
+  compileReverse(definition, same, context) {
+    const { own, other } = endsOf(same, context)
+    return { definition, ...fromTo(other, own) }
+  },
+  staysInNamespace: () => false,
+  words: ({ as, texts }) =>
+    `with a common text: its ${codeOf(as)} is ${codeOf(texts)} of this object`,
 }
 
-export function compileReverseSame(
-  definition: ReverseRelation,
-  same: SameRelation,
-  context: RelationContext,
-): Relation {
-  const { own, other } = endsOf(same, context)
-  return { definition, ...fromTo(other, own) }
+/** The relation of a `@same`. */
+function sameOf(
+  { text, as }: { readonly text: readonly string[]; readonly as: readonly string[] },
+  declaration: Declaration,
+): SameRelation {
+  const { name, from, to } = declaration
+  declaration.needConnection()
+  for (const one of [...text, ...as]) parseNameTemplate(one, { mayBeConstant: true })
+  if (text.length === 0 || as.length === 0) {
+    throw declaration.fail('unsupported', '@same without a text', 'give both ends a text')
+  }
+  declaration.present(text.flatMap(pathsInBraces))
+  declaration.presentOfTarget(as.flatMap(pathsInBraces))
+  return { form: 'same', name, from, to, texts: text, as }
 }
 
 function fromTo(start: SameEnd, end: SameEnd): Omit<Relation, 'definition'> {

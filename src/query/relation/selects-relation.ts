@@ -19,17 +19,59 @@ import {
   placesOfSelector,
   reaches,
   readSelectors,
+  type SelectsRelation,
 } from './object-selector.ts'
 import {
+  codeOf,
+  type Declaration,
   originObject,
   type Relation,
   type RelationContext,
+  type RelationForm,
+  relationName,
   type RelationOrigin,
+  type ReverseRelation,
   siblingsOf,
 } from './relation.ts'
-import { relationName, type ReverseRelation, type SelectsRelation } from './relation-definition.ts'
+import { parsePath } from '../index/path.ts'
 import { visibleIds } from './last-steps.ts'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
+
+/** A selector covers its own namespace, or those that it names; for a cluster-scoped object, all. */
+export const selectsForm: RelationForm<SelectsRelation> = {
+  directives: { selects: { read: selectsOf } },
+  compile: compileSelects,
+  compileReverse: compileReverseSelects,
+  staysInNamespace: ({ namespacesPath, namespaceLabelsPath }) =>
+    namespacesPath === undefined && namespaceLabelsPath === undefined,
+  words: ({ path }) => `that it selects by its labels: ${codeOf([path])}`,
+}
+
+interface SelectsArguments extends Pick<SelectsRelation, 'path' | 'selector' | 'whenAbsent'> {
+  readonly namespaceSelector?: string | null
+  readonly namespaceLabels?: string | null
+}
+
+/** The relation of a `@selects`. */
+function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRelation {
+  const { namespaceSelector, namespaceLabels, path, ...rest } = args
+  const { name, from, to } = declaration
+  if (namespaceLabels) declaration.needTypes([namespaceType])
+  declaration.needConnection()
+  const further = [namespaceSelector, namespaceLabels].filter((one) => typeof one === 'string')
+  for (const text of [path, ...further]) parsePath(text)
+  declaration.present([path, ...further])
+  return {
+    form: 'selects',
+    name,
+    from,
+    to,
+    path,
+    ...rest,
+    ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
+    ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
+  }
+}
 
 /** The indexes of a relation's selectors on the store of the selecting type. */
 interface SelectorIndexes {
@@ -59,10 +101,7 @@ function selectorIndexes(definition: SelectsRelation, context: RelationContext):
   }
 }
 
-/**
- * A selector covers its own namespace, or those that it names; for a cluster-scoped object, all. Throws `PathError`.
- */
-export function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
+function compileSelects(definition: SelectsRelation, context: RelationContext): Relation {
   const read = readSelectors(definition, context.isNamespaced(definition.from))
   const { selectors, indexers } = selectorIndexes(definition, context)
   const { [selectors]: valuesOf = () => [] } = indexers
@@ -117,7 +156,7 @@ function labelsOfNamespace(
  * The objects whose selectors select this one. An index keeps each selector under a label that it requires. So only
  * selectors under the object's own labels, and those without required labels, need a test.
  */
-export function compileReverseSelects(
+function compileReverseSelects(
   definition: ReverseRelation,
   selects: SelectsRelation,
   context: RelationContext,

@@ -7,14 +7,82 @@ import {
   testsPerStep,
 } from '../condition/condition.ts'
 import { LastSteps, visibleIds } from './last-steps.ts'
-import type { IndexersByType, Relation, RelationInverse, RelationOrigin } from './relation.ts'
-import type { ThroughRelation } from './relation-definition.ts'
+import type {
+  Backwards,
+  Declaration,
+  IndexersByType,
+  Relation,
+  RelationBase,
+  RelationForm,
+  RelationOrigin,
+  RelationSet,
+} from './relation.ts'
+
+/** A chain of relations: `Service.nodes` by `Service.pods` and `Pod.node`. */
+export interface ThroughRelation extends RelationBase {
+  readonly form: 'through'
+  /** The full names of the relations, from this type to `to`; at least two. */
+  readonly steps: readonly string[]
+}
+
+export const throughForm: RelationForm<ThroughRelation> = {
+  directives: { through: { read: throughOf } },
+  compile: (definition, relations) => compileThrough(definition, stepsOf(definition, relations)),
+  backwards: (definition, relations) =>
+    throughBackwards(
+      stepsOf(definition, relations).map((step) => ({
+        from: step.definition.from,
+        ...relations.inverse(step),
+      })),
+    ),
+  hops: (definition, relations) =>
+    stepsOf(definition, relations).flatMap((step) => relations.inverse(step).hops),
+  staysInNamespace: (definition, relations) =>
+    stepsOf(definition, relations).every((step) => relations.inverse(step).isLocal),
+  words: ({ steps }) => `behind ${steps.map((step) => `\`${step}\``).join(', then ')}`,
+}
+
+const maxSteps = 6
+
+/** The relation of a `@through`. */
+function throughOf({ path }: { readonly path: string }, declaration: Declaration): ThroughRelation {
+  const { name, from, to } = declaration
+  const fields = path.split('.')
+  if (fields.length < 2 || fields.length > maxSteps) {
+    const message = `path ${JSON.stringify(path)} has ${fields.length} steps`
+    throw declaration.fail('bad-path', message, `give it 2 to ${maxSteps}: pods.node`)
+  }
+  const steps: string[] = []
+  let many = false
+  let type = from
+  for (const field of fields) {
+    const full = `${type}.${field}`
+    const step = declaration.relation(full)
+    if (step === undefined) {
+      const hint = `declare ${full} or correct the path`
+      throw declaration.fail('no-step', `there is no relation ${full} to go through`, hint)
+    }
+    steps.push(full)
+    many ||= step.many
+    type = step.to
+  }
+  if (type !== to) {
+    const hint = `write its type as ${many ? `${type}Connection` : type}`
+    throw declaration.fail('field-type', `${path} leads to ${type}, not to ${to}`, hint)
+  }
+  if (many) declaration.needConnection()
+  return { form: 'through', name, from, to, steps }
+}
+
+function stepsOf({ steps }: ThroughRelation, relations: RelationSet): readonly Relation[] {
+  return steps.map((step) => relations.relation(step))
+}
 
 /**
  * A chain of relations: each starts from the visible objects that the one before leads to. `steps` are those of the
  * definition, at least two.
  */
-export function compileThrough(definition: ThroughRelation, steps: readonly Relation[]): Relation {
+function compileThrough(definition: ThroughRelation, steps: readonly Relation[]): Relation {
   const [first, ...further] = steps
   if (first === undefined) throw new RangeError(`${definition.name} has no steps`)
   return {
@@ -51,7 +119,7 @@ function followEach(
 }
 
 /** One step of a chain, read backwards. */
-export interface BackwardStep extends Pick<RelationInverse, 'followBack' | 'backIndexers'> {
+interface BackwardStep extends Backwards {
   /** The type that it leads back to. */
   readonly from: string
 }
@@ -59,9 +127,7 @@ export interface BackwardStep extends Pick<RelationInverse, 'followBack' | 'back
 /**
  * A chain read backwards, from its last step: each step starts from the visible objects that lead to the one behind it.
  */
-export function throughBackwards(
-  steps: readonly BackwardStep[],
-): Pick<RelationInverse, 'followBack' | 'backIndexers'> {
+function throughBackwards(steps: readonly BackwardStep[]): Backwards {
   const backIndexers = merged(steps.map(({ backIndexers: own = {} }) => own))
   if (steps.some(({ followBack }) => followBack === undefined)) return { backIndexers }
   return {

@@ -1,10 +1,7 @@
 import { type Condition, hasKey } from '../../../query/condition/condition.ts'
+import type { OwnedRelation, OwnerRelation } from '../../../query/relation/ownership-relation.ts'
 import type { RelationOrigin } from '../../../query/relation/relation.ts'
-import {
-  type OwnedRelation,
-  type OwnerRelation,
-  type RelationDefinition,
-} from '../../../query/relation/relation-definition.ts'
+import type { RelationDefinition } from '../../../query/relation/relations.ts'
 import { compactText } from '../../../lib/text.ts'
 import type { Kind } from '../../model/kind.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'

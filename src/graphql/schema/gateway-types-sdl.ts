@@ -1,0 +1,418 @@
+import { connection, severalKinds, verb } from './kind-types-sdl.ts'
+
+/** The types of the gateway itself, and its fields of `Query`, as SDL, in the form of {@link kindTypesSdl}. */
+export const gatewayTypesSdl: string = `
+type Query {
+  "The user that sent the request; null if the gateway does not authenticate users."
+  viewer: Viewer
+  """
+  Whether the viewer may do something, as the API server decides; null if it does not answer. If the
+  gateway does not authenticate users, the viewer may only read.
+  """
+  can(${verb}
+    "The name of a type: \`Deployment\`."
+    kind: String
+    "The resource as kubectl writes it, instead of \`kind\`: \`deployments.apps\`."
+    resource: String
+    "The subresource: \`log\`, \`exec\`, \`scale\`, …"
+    subresource: String
+    "The namespace; all namespaces if absent."
+    namespace: String
+    "The name of the object; any object if absent."
+    name: String
+    "The name of the cluster; the default cluster if absent."
+    cluster: String
+  ): Boolean
+  "The clusters, and the state of their caches."
+  gatewayClusters: [GatewayCluster!]
+  "One object by its \`id\`; null if it no longer exists."
+  object(
+    "The \`id\` of the object."
+    id: ID!
+  ): KubernetesObject
+  "Objects by their \`id\`s, in the same order; null for objects that no longer exist."
+  objects(
+    "The \`id\`s of the objects."
+    ids: [ID!]!
+  ): [KubernetesObject]
+  "One object by API group, kind, namespace and name; null if it does not exist."
+  objectByRef(
+    "The name of the cluster; the default cluster if absent."
+    cluster: String
+    "The group and version; any version of the group works."
+    apiVersion: String!
+    "The kind as the API writes it: \`Deployment\`."
+    kind: String!
+    "The namespace; required for namespaced kinds."
+    namespace: String
+    "The \`metadata.name\` of the object."
+    name: String!
+  ): KubernetesObject
+  """
+  The objects around some objects, of any kind, and their relations. The gateway follows relations
+  in both directions, the nearest first.
+  """
+  graph(
+    "The \`id\`s of the objects to start from."
+    roots: [ID!]!
+    "The number of steps from the roots, at most; 3 if absent."
+    depth: Int
+    """
+    The relations to follow, by the names of fields: \`Pod.node\`, or \`pods\` of every type. If
+    absent, all relations between kinds in memory, except those to Namespaces and Events, those by a
+    common text, and those of several steps.
+    """
+    relations: [String!]
+    "The number of objects, at most; 500 if absent."
+    maxNodes: Int
+  ): Graph
+  """
+  Objects of any kind with a text in the name, a label or a searchable index. Names come first;
+  whole values come before beginnings, and beginnings before parts.
+  """
+  search(
+    "The text to find. Case does not matter."
+    text: String!
+    """
+    The types to look into: \`["Pod", "Service"]\`. If absent, the kinds in memory except Events.
+    """
+    kinds: [String!]
+    "Only objects of these namespaces."
+    namespaces: [String!]
+    "The name of the cluster; the default cluster if absent."
+    cluster: String
+    "The number of results, at most; 100 if absent."
+    first: Int
+    "Only results after this cursor, which is the \`endCursor\` of a page."
+    after: String
+  ): SearchResultConnection
+}
+${connection(
+  'KubernetesObject',
+  `${severalKinds}
+  """
+  The types of the kinds that may hold more, which the gateway did not look into: they are not
+  loaded, or the viewer may not list them. Name them in \`kinds\`.
+  """
+  notLookedAt: [String!]!`,
+)}
+${connection('UsedBy', severalKinds)}
+${connection(
+  'SearchResult',
+  `  "The number of results of each kind, the most frequent first."
+  counts: [SearchCount!]!
+${severalKinds}`,
+)}
+"Where a page stands in its list."
+type PageInfo {
+  "Whether more objects follow the page: read them with \`after\` and its \`endCursor\`."
+  hasNextPage: Boolean!
+  "Whether more objects precede the page: read them with \`before\` and its \`startCursor\`."
+  hasPreviousPage: Boolean!
+  "The place of the first object of the page; null for an empty page."
+  startCursor: String
+  "The place of the last object of the page; null for an empty page."
+  endCursor: String
+}
+
+"The distribution of the objects of a list over the values of an index."
+type Facet {
+  "The index or label."
+  by: String!
+  "The most frequent values, in this order."
+  values: [FacetValue!]!
+  "The number of all values, including those that are not shown."
+  distinctCount: Int!
+  "The number of objects without a value."
+  missingCount: Int!
+}
+
+"One value of an index, and how many objects of the list have it."
+type FacetValue {
+  "A string, number or boolean, as the index has it."
+  value: JSON!
+  "The number of objects that have the value."
+  count: Int!
+}
+
+"An object that uses another one."
+type UsedBy {
+  "The using object."
+  object: ObjectRef!
+  "Where the using object names the other one: \`spec.containers[0].envFrom[1].configMapRef.name\`."
+  paths: [String!]!
+}
+
+"A reference to an object of any kind, whether or not the object exists."
+type ObjectRef {
+  """
+  Finds the object by \`object(id:)\`. It differs from the \`id\` of the object if only its name is
+  known.
+  """
+  id: ID!
+  "Null if only the group is known."
+  apiVersion: String
+  "The kind as the API writes it: \`Deployment\`."
+  kind: String!
+  "Null for cluster-scoped objects."
+  namespace: String
+  "The \`metadata.name\` of the object."
+  name: String!
+  "The object itself; null if it does not exist or its kind is not served."
+  object: KubernetesObject
+}
+
+"""
+The health of an object, read from the object alone: from its status, as \`kubectl rollout status\`
+reads it, or from its conditions.
+"""
+type Health {
+  "The health itself."
+  status: HealthStatus!
+  "The reason in one word: \`CrashLoopBackOff\`. Null if there is none."
+  reason: String
+  "The reason as text for people."
+  message: String
+}
+
+"The health of an object."
+enum HealthStatus {
+  "The object is in its desired state, or done."
+  HEALTHY
+  "The object is stopped on purpose."
+  SUSPENDED
+  "The object is being deleted."
+  TERMINATING
+  "The object is moving to its desired state."
+  PROGRESSING
+  "The component that reports about the object has stopped reporting."
+  UNKNOWN
+  "Something is wrong, and waiting alone does not repair it."
+  DEGRADED
+}
+
+"One column of an object in \`kubectl get\`."
+type PrinterColumn {
+  "The heading of the column: \`READY\`, \`Age\`."
+  name: String!
+  "\`string\`, \`integer\`, \`number\`, \`boolean\` or \`date\`; kubectl shows the age of a date."
+  type: String!
+  "\`name\` for the object's own name, or empty."
+  format: String!
+  "0, or more for a column that only \`kubectl get -o wide\` shows."
+  priority: Int!
+  "The value of the column; for a date, the time."
+  value: JSON
+  """
+  The time from which kubectl counts until now: for the age of a date, for the duration of an
+  unfinished job, or for the \`(5m ago)\` after a value.
+  """
+  since: DateTime
+}
+
+"What happened to an object, from the point of view of the viewer."
+enum ChangeType {
+  "The object exists, or now matches the arguments."
+  ADDED
+  "The object has changed."
+  MODIFIED
+  "The object is no longer part of the result."
+  REMOVED
+}
+
+"Why an object is no longer part of the result."
+enum Removal {
+  "The object was deleted."
+  DELETED
+  "The object no longer matches the arguments."
+  UNMATCHED
+  "The viewer may no longer see the object."
+  HIDDEN
+}
+
+"A step that changes the rows of a live page."
+enum PageStep {
+  "Remove the row at \`index\`."
+  REMOVE
+  "Remove the row at \`from\`, then insert it at \`index\`."
+  MOVE
+  "Insert \`object\` at \`index\`."
+  INSERT
+  "Replace the row at \`index\` with \`object\`."
+  UPDATE
+}
+
+"The user that sent the request."
+type Viewer {
+  "The name that permissions refer to."
+  username: String!
+  "The groups that permissions refer to, by their names in the cluster."
+  groups: [String!]!
+}
+
+"One cluster, as this gateway sees it."
+type GatewayCluster {
+  "The name in arguments \`cluster\` and in \`clusterName\`."
+  name: String!
+  "Whether the gateway can read the cluster."
+  state: GatewayClusterState!
+  "The version of Kubernetes."
+  version: String
+  """
+  The UID of its namespace \`kube-system\`, which identifies the cluster; null if the gateway may
+  not read it.
+  """
+  uid: String
+  "How the gateway follows permissions; null if it has not reviewed access yet."
+  permissions: GatewayPermissions
+  "The caches of the kinds of which the viewer may list any objects."
+  resources: [GatewayResource!]!
+}
+
+"Whether a cluster can be read."
+enum GatewayClusterState {
+  "The gateway knows the APIs that the cluster serves."
+  CONNECTED
+  "The gateway has not reached the cluster yet, or the cluster refuses it."
+  UNREACHABLE
+}
+
+"How the gateway follows permissions."
+type GatewayPermissions {
+  "How soon the gateway notices a change."
+  state: GatewayPermissionState!
+  "The resources that permissions depend on, and how far the gateway has followed each."
+  resources: [GatewayPermissionResource!]!
+}
+
+"How soon the gateway notices a change of permissions."
+enum GatewayPermissionState {
+  "The gateway has seen every change of RBAC, and has reviewed access again."
+  FOLLOWING
+  """
+  RBAC has just changed: the gateway reviews access now, and once more when all API servers know of
+  the change.
+  """
+  SETTLING
+  "The gateway cannot watch all of RBAC: it notices a change when its cached reviews expire."
+  EXPIRING
+}
+
+"A resource that permissions depend on."
+type GatewayPermissionResource {
+  "Its name: \`roles.rbac.authorization.k8s.io\`."
+  resource: String!
+  "The gateway has applied all changes up to this one."
+  resourceVersion: String
+}
+
+"The cache of one kind of one cluster."
+type GatewayResource {
+  "The type name of the kind in this schema."
+  kind: String!
+  "The state of the cache."
+  state: GatewayResourceState!
+  "The number of objects in the cache."
+  objects: Int
+  "The position of the cache in the history of the resource."
+  resourceVersion: String
+  "The time since the API server last sent anything about this kind, in milliseconds."
+  lagMs: Int
+  "Why the cache is not up to date, as text; null if it is."
+  lastError: String
+}
+
+"The state of a cache."
+enum GatewayResourceState {
+  "The cache has not started."
+  IDLE
+  "The first list is on its way."
+  LISTING
+  "The first list has failed, and the gateway will try again."
+  WAITING
+  "The first list has arrived, and the gateway is storing it."
+  WATCHING
+  "The cache follows the API server."
+  SYNCED
+  "The gateway has lost the API server; the cache has the last known state."
+  RECONNECTING
+  "The cache has stopped."
+  STOPPED
+}
+
+"Objects, and the relations between them."
+type Graph {
+  "The objects, the roots included, the nearest first."
+  nodes: [GraphNode!]!
+  "The relations between the objects, each once."
+  edges: [GraphEdge!]!
+  "Whether there are more objects than \`maxNodes\`."
+  truncated: Boolean!
+  "The types that the gateway looked into."
+  kinds: [String!]!
+  "Relations to kinds that are not in memory. Name them in \`relations\` to load the kinds."
+  notFollowed: [String!]!
+}
+
+"One object of a graph."
+type GraphNode {
+  "The \`id\` in \`from\` and \`to\` of edges."
+  id: ID!
+  "The name of the cluster of the object."
+  clusterName: String!
+  "The group and version that the object is served in: \`apps/v1\`, \`v1\`."
+  apiVersion: String!
+  "The kind as the API writes it: \`Deployment\`."
+  kind: String!
+  "Null for cluster-scoped objects."
+  namespace: String
+  "The \`metadata.name\` of the object."
+  name: String!
+  "The number of steps from the nearest root."
+  depth: Int!
+  "The object itself."
+  object: KubernetesObject
+}
+
+"One relation between two objects of a graph."
+type GraphEdge {
+  "The \`id\` of the object that has the relation."
+  from: ID!
+  "The \`id\` of the object that it leads to."
+  to: ID!
+  "The relation, in either direction: \`Pod.node\`."
+  relation: String!
+}
+
+"One object, and the value with the text."
+type SearchResult {
+  "The object."
+  object: ObjectRef!
+  """The place of the text: \`name\`, \`labels["app"]\`, or the name of an index."""
+  matched: String!
+  "The value with the text."
+  value: String!
+}
+
+"The number of results of one kind."
+type SearchCount {
+  "The type of the kind."
+  kind: String!
+  "The number of objects."
+  count: Int!
+}
+
+"Conditions on the objects that use an object, all of which must hold."
+input UsedByWhereMany {
+  "At least one such object uses it."
+  some: UsedByWhere
+  "No such object uses it."
+  none: UsedByWhere
+}
+
+"Which of the objects that use an object count: all of them with \`{}\`."
+input UsedByWhere {
+  "Only objects of these types."
+  kinds: [String!]
+}
+`

@@ -1,0 +1,284 @@
+/** A connection and its edge. */
+export const connection = (node: string, further: string): string => `
+"A page of a list, and facts about the whole list."
+type ${node}Connection {
+  "The objects of the page."
+  nodes: [${node}!]!
+  "The objects of the page, each with its cursor."
+  edges: [${node}Edge!]!
+  "Where the page stands in the list."
+  pageInfo: PageInfo!
+  "The number of objects on all pages."
+  totalCount: Int!
+${further}
+}
+
+"One object of a ${node}Connection, with its place in the list."
+type ${node}Edge {
+  "The place of the object, for \`after\` and \`before\`."
+  cursor: String!
+  "The object."
+  node: ${node}!
+}`
+
+/** The further field of connections of several kinds. */
+export const severalKinds: string = `  "The types of the kinds that the gateway looked into."
+  kinds: [String!]!`
+
+const cluster = `
+    "The name of the cluster; the default cluster if absent."
+    cluster: String`
+
+const namespaces = `
+    "Only objects of this namespace."
+    namespace: String
+    "Only objects of these namespaces."
+    namespaces: [String!]`
+
+const matching = `
+    "A selector in the syntax of kubectl: \`app=web,tier!=cache,env in (dev,prod)\`."
+    labelSelector: String
+    "Conditions that the objects must all meet. Indexes answer them."
+    where: KindWhere`
+
+const filters = `${cluster}${namespaces}
+    "Only the objects with these \`id\`s."
+    ids: [ID!]${matching}`
+
+const order = `
+    "The keys of the order, the most significant first; namespace and name if absent."
+    orderBy: [KindOrder!]`
+
+const first = `
+    "The number of objects from the beginning, at most; 100 if \`last\` is absent, too."
+    first: Int`
+
+const page = `${first}
+    "Only objects after this cursor, which is the \`endCursor\` of a page."
+    after: String
+    "The number of objects from the end, at most. Not with \`first\`."
+    last: Int
+    "Only objects before this cursor, which is the \`startCursor\` of a page."
+    before: String`
+
+const object = `${cluster}
+    "The namespace of the object."
+    namespace: String!
+    "The \`metadata.name\` of the object."
+    name: String!`
+
+const stream = `
+    """
+    The \`resumeToken\` of the last applied frame, or of a connection. If the gateway cannot continue
+    there, the first frame resets.
+    """
+    resumeFrom: String
+    "Collects changes for this many milliseconds, and sends only the last state of each object."
+    coalesceMs: Int`
+
+/** The argument `verb`. */
+export const verb: string = `
+    "The verb: \`get\`, \`list\`, \`create\`, \`update\`, \`patch\`, \`delete\`, …"
+    verb: String!`
+
+const path = `
+    """
+    Dots, \`[*]\` for each item, \`["quoted.key"]\`; the whole object if absent. With \`[*]\` the value is
+    a list. It is null if the path leads to nothing.
+    """
+    path: String`
+
+/**
+ * What every kind has, as SDL. `Kind` at the beginning of a name stands for the name of the kind's type, and `{kind}`,
+ * `{resources}` and `{apiVersion}` in a description for those of the kind. A line break within a description is a space.
+ * `KindFields` are the fields of `Query`, of `Subscription` and of relations to a kind.
+ */
+export const kindTypesSdl: string = `
+type KindFields {
+  "Lists {resources} of {apiVersion}."
+  list(${filters}${order}${page}): KindConnection
+  "One {kind} of {apiVersion}; null if it does not exist."
+  lookup(${object}
+    "Whether to read the object from the API server instead of the cache."
+    live: Boolean
+  ): Kind
+  "The {resources} that match, then their changes."
+  listFrames(${filters}${stream}): KindFrame
+  "One {kind}, then its changes."
+  lookupFrames(${object}${stream}): KindFrame
+  "The first {resources} in an order, then their changes: see docs/subscriptions.md."
+  livePages(${filters}${order}${first}${stream}): KindLivePage
+  relation(${namespaces}${matching}${order}${page}): KindConnection
+  "The Events about the object."
+  events(
+    "Whether to include events about other objects that name this one as related."
+    related: Boolean${matching}${order}${page}
+  ): KindConnection
+  """
+  The objects that use this one and have not ended. Null if a kind that may use it cannot be read:
+  name the other kinds in \`kinds\`.
+  """
+  usedBy(
+    "The types to look into; all types that may use the object if absent."
+    kinds: [String!]${page}
+  ): UsedByConnection
+}
+
+"An object of any kind."
+interface KubernetesObject {
+  "An opaque id. A recreated object has another id."
+  id: ID!
+  "The name of the cluster that the object is in."
+  clusterName: String!
+  "The cluster that the object is in."
+  cluster: GatewayCluster
+  "The group and version that the object is served in: \`apps/v1\`, \`v1\`."
+  apiVersion: String!
+  "The kind as the API writes it: \`Deployment\`."
+  kind: String!
+  "The metadata of the object: name, labels, owners."
+  metadata: ObjectMeta!
+  """
+  The object as the gateway caches it, or the value at a path of it: \`spec.containers[*].image\`,
+  \`metadata.labels["app.example/tier"]\`.
+  """
+  json(${path}): JSON
+  """
+  The health of the object, read from the object alone: from its status, as \`kubectl rollout
+  status\` reads it, or from its conditions.
+  """
+  health: Health!
+  "The columns of the object in \`kubectl get\`."
+  printerColumns(
+    "Whether to include the columns of \`kubectl get -o wide\`."
+    wide: Boolean
+  ): [PrinterColumn!]
+  "The objects that own this one."
+  owners: [KubernetesObject!]
+  """
+  The chain of owners, the nearest first. Each step leads to the controller, or to the first owner
+  if none is the controller.
+  """
+  ownerChain: [ObjectRef!]
+  "The last of \`ownerChain\`; null if the object has no owner."
+  rootOwner: ObjectRef
+  """
+  Whether the viewer may do this to the object, as the API server decides; null if it does not
+  answer. If the gateway does not authenticate users, the viewer may only read.
+  """
+  can(${verb}
+    "The subresource: \`log\`, \`exec\`, \`scale\`, …"
+    subresource: String
+  ): Boolean
+  """
+  The objects that this one owns directly. The gateway looks into the kinds that its kind is known
+  to own, the cached kinds, and the kinds in \`kinds\`.
+  """
+  owned(
+    """Further types to look into: \`["Pod", "ConfigMap"]\`."""
+    kinds: [String!]${page}
+  ): KubernetesObjectConnection
+}
+
+${connection(
+  'Kind',
+  `  "The distribution of the objects on all pages over the values of indexes."
+  facets(
+    """Indexes, by their names in \`where\`, or labels: \`labels["app"]\`."""
+    by: [String!]!
+    "The number of values of each, at most; 10 if absent."
+    top: Int
+  ): [Facet!]
+  "The position of the page in the history of the resource."
+  resourceVersion: String!
+  "Where a subscription continues after this page: pass it as \`resumeFrom\`."
+  resumeToken: String!`,
+)}
+
+"The changes since the previous frame. The first frames bring the existing objects."
+type KindFrame {
+  "Whether to drop all objects before applying the changes."
+  reset: Boolean!
+  "Whether the snapshot is complete: true from then on until the next reset."
+  synced: Boolean!
+  "One change for each changed object. Apply them in this order."
+  changes: [KindChange!]!
+  """
+  Where to continue after this frame: pass it as \`resumeFrom\`. A token from within a snapshot
+  starts the snapshot again.
+  """
+  resumeToken: String!
+  """
+  The position in the history of the resource up to which all changes are sent; empty within a
+  snapshot.
+  """
+  resourceVersion: String!
+}
+
+"One change of a KindFrame."
+type KindChange {
+  "What happened to the object."
+  type: ChangeType!
+  "Why the object is REMOVED; null for other changes."
+  removal: Removal
+  "The \`id\` of the object, also if the viewer may no longer see it."
+  objectId: ID!
+  "The object. A REMOVED object is in its last known state; a HIDDEN one is null."
+  object: Kind
+  "The object before the change, or the value at a path of it."
+  previous(${path}): JSON
+  "False if the gateway missed the deletion: the object is in its last known state."
+  finalStateKnown: Boolean!
+}
+
+"The steps from the previous state of the page to its current one."
+type KindLivePage {
+  "Whether to drop all rows before applying the steps."
+  reset: Boolean!
+  "Whether the page is complete: true from then on until the next reset."
+  synced: Boolean!
+  "The number of objects of the list, on all pages."
+  totalCount: Int!
+  "The steps. Apply them in this order."
+  changes: [KindLivePageChange!]!
+  """
+  Where to continue after these steps: pass it as \`resumeFrom\`. A token from within a page starts
+  the page again.
+  """
+  resumeToken: String!
+  "The position of the page in the history of the resource."
+  resourceVersion: String!
+}
+
+"One step of a KindLivePage."
+type KindLivePageChange {
+  "The step."
+  step: PageStep!
+  "The row of the step; the first row is 0."
+  index: Int!
+  "The old row of a MOVE; null for other steps."
+  from: Int
+  "The \`id\` of the object."
+  objectId: ID!
+  "The object of an INSERT or UPDATE; null for other steps."
+  object: Kind
+}
+
+"Conditions on the {resources} that a relation leads to and the viewer may see, all of which must hold."
+input KindWhereMany {
+  "At least one meets this."
+  some: KindWhere
+  "None meets this; with \`{}\`, there is none at all."
+  none: KindWhere
+  "Each one meets this; true if there is none at all."
+  every: KindWhere
+}
+
+"Conditions on the {kind} that a relation leads to, all of which must hold."
+input KindWhereOne {
+  "It exists and meets this."
+  is: KindWhere
+  "It does not exist or does not meet this; with \`{}\`, it does not exist."
+  isNot: KindWhere
+}
+`

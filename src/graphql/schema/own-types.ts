@@ -1,0 +1,414 @@
+import {
+  type DefinitionNode,
+  type FieldDefinitionNode,
+  GraphQLEnumType,
+  type GraphQLFieldConfigMap,
+  type GraphQLFieldResolver,
+  GraphQLInputObjectType,
+  type GraphQLInputType,
+  type GraphQLInterfaceType,
+  GraphQLList,
+  type GraphQLNamedType,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  type GraphQLOutputType,
+  type GraphQLType,
+  type InputValueDefinitionNode,
+  Kind as NodeKind,
+  parse,
+  specifiedScalarTypes,
+  type StringValueNode,
+  type TypeNode,
+} from 'graphql'
+import type { Kind } from '../model/kind.ts'
+import type { HasField } from '../model/schema-profile.ts'
+import { type FieldSource, fromSource, type OwnParts } from './field-source.ts'
+import { idOfObjectRef, type KindOf } from './object-ref.ts'
+import { gatewayTypesSdl } from './gateway-types-sdl.ts'
+import { kindTypesSdl } from './kind-types-sdl.ts'
+import type {
+  CanArguments,
+  FacetArguments,
+  GraphArguments,
+  ObjectByRefArguments,
+  SearchArguments,
+} from './read-arguments.ts'
+import type {
+  ConnectionSource,
+  GraphNodeSource,
+  GraphSource,
+  ObjectRef,
+  OwnedConnectionSource,
+  ResolverContext,
+  SearchSource,
+  StoreReads,
+  UseSource,
+} from './read-context.ts'
+import { reportingFailures } from './resolvers.ts'
+import { GraphQLDateTime, GraphQLJson } from './scalars.ts'
+
+type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
+
+/** The source of a field, and its resolver where GraphQL's default resolver does not do. */
+interface OwnField {
+  readonly source: FieldSource
+  readonly resolve?: Resolver<never> | undefined
+}
+
+/** The fields of one type; `undefined` for a field that the type lacks. */
+type OwnFields = (field: string) => OwnField | undefined
+
+/** The fields of a type of the gateway. Plans write those of types without resolvers. */
+function own<F extends keyof OwnParts, S>(
+  form: F,
+  resolve: { readonly [P in OwnParts[F]]?: Resolver<S> } = {},
+): OwnFields {
+  return (part) => ({
+    source: { form, part } as unknown as FieldSource,
+    resolve: resolve[part as OwnParts[F]],
+  })
+}
+
+type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource
+
+const connection = own('connection', {
+  nodes: (page: AnyConnection) => page.rows(),
+  edges: (page: AnyConnection) => page.edges(),
+  pageInfo: (page: AnyConnection) => page.pageInfo(),
+  totalCount: (page: AnyConnection) => page.totalCount(),
+  facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
+  resourceVersion: (page: AnyConnection) => page.resourceVersion(),
+  resumeToken: (page: AnyConnection) => page.resumeToken(),
+  kinds: (page: AnyConnection) => page.kinds(),
+  notLookedAt: (page: AnyConnection) => page.notLookedAt(),
+  counts: (page: AnyConnection) => page.counts(),
+})
+
+/** The fields of `Query`, those of kinds aside. */
+const query: Readonly<Record<string, OwnField>> = {
+  viewer: {
+    source: { form: 'currentViewer' },
+    resolve: (_source, _args, { permissions }) => permissions.viewer,
+  },
+  can: {
+    source: { form: 'rootCan' },
+    resolve: (_source, args: CanArguments, { permissions }) => permissions.can(args),
+  },
+  gatewayClusters: {
+    source: { form: 'clusterStates' },
+    resolve: (_source, _args, { fleet }) => fleet.clusters(),
+  },
+  object: {
+    source: { form: 'objectById' },
+    resolve: (_source, { id }: { readonly id: string }, { read }) => read.object(id),
+  },
+  objects: {
+    source: { form: 'objectsByIds' },
+    resolve: (_source, { ids }: { readonly ids: readonly string[] }, { read }) =>
+      objectsOrErrors(read, ids),
+  },
+  objectByRef: {
+    source: { form: 'objectByRef' },
+    resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
+  },
+  graph: {
+    source: { form: 'aroundObjects' },
+    resolve: (_source, args: GraphArguments, context, info) =>
+      reportingFailures(context.read.graph(args), context, info),
+  },
+  search: {
+    source: { form: 'search' },
+    resolve: (_source, args: SearchArguments, context, info) =>
+      reportingFailures(context.read.search(args), context, info),
+  },
+}
+
+/**
+ * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads the items
+ * one by one, so that too many errors end the list.
+ */
+function* objectsOrErrors(
+  read: StoreReads,
+  wanted: readonly string[],
+): IterableIterator<ReturnType<StoreReads['object']> | Error> {
+  for (const id of wanted) {
+    try {
+      yield read.object(id)
+    } catch (error) {
+      yield error instanceof Error ? error : new Error(String(error))
+    }
+  }
+}
+
+/** The fields of each type that SDL defines. */
+const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
+  Query: (field) => query[field],
+  KindConnection: connection,
+  KindEdge: own('edge'),
+  KubernetesObjectConnection: connection,
+  KubernetesObjectEdge: own('edge'),
+  UsedByConnection: connection,
+  UsedByEdge: own('edge'),
+  SearchResultConnection: connection,
+  SearchResultEdge: own('edge'),
+  PageInfo: own('pageInfo'),
+  Facet: own('facet'),
+  FacetValue: own('facetValue'),
+  KindFrame: own('frame'),
+  KindChange: own('change'),
+  KindLivePage: own('livePage'),
+  KindLivePageChange: own('livePageChange'),
+  UsedBy: own('use', { paths: (use: UseSource) => use.paths() }),
+  ObjectRef: own('objectRef', {
+    id: (ref: ObjectRef) => idOfObjectRef(ref),
+    object: (ref: ObjectRef, _args, { read }) => read.referenced(ref),
+  }),
+  Health: own('healthPart'),
+  PrinterColumn: own('printerColumn'),
+  Viewer: own('viewer'),
+  GatewayCluster: own('clusterState'),
+  GatewayPermissions: own('permissionState'),
+  GatewayPermissionResource: own('permissionResource'),
+  GatewayResource: own('resourceState'),
+  Graph: own('graph', {
+    nodes: (graph: GraphSource) => graph.nodes(),
+    edges: (graph: GraphSource) => graph.edges(),
+  }),
+  GraphNode: own('graphNode', {
+    id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),
+    clusterName: ({ ref }: GraphNodeSource) => ref.cluster,
+    apiVersion: ({ ref }: GraphNodeSource) => ref.apiVersion,
+    kind: ({ ref }: GraphNodeSource) => ref.kind,
+    namespace: ({ ref }: GraphNodeSource) => ref.namespace,
+    name: ({ ref }: GraphNodeSource) => ref.name,
+    object: ({ ref }: GraphNodeSource, _args, { read }) => read.referenced(ref),
+  }),
+  GraphEdge: own('graphEdge'),
+  SearchResult: own('searchResult'),
+  SearchCount: own('searchCount'),
+}
+
+const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
+  parse(kindTypesSdl + gatewayTypesSdl, { noLocation: true }).definitions.flatMap((node) =>
+    'name' in node && node.name !== undefined ? [[node.name.value, node]] : [],
+  ),
+)
+
+const scalars: readonly GraphQLNamedType[] = [...specifiedScalarTypes, GraphQLJson, GraphQLDateTime]
+
+/** Finds a type that the SDL refers to and does not build: `KubernetesObject`, `ObjectMeta`, `KindWhere`. */
+export type FindType = (name: string, kind: Kind | undefined) => GraphQLNamedType
+
+interface InputConfig {
+  readonly type: GraphQLInputType
+  readonly description: string | undefined
+}
+
+/** A field without source and resolver. */
+export interface FieldConfig {
+  readonly type: GraphQLOutputType
+  readonly description: string | undefined
+  readonly args: Readonly<Record<string, InputConfig>>
+}
+
+/** Builds the types of the SDL for one schema, each once. */
+export class OwnTypes {
+  readonly #built = new Map<string, GraphQLNamedType>(scalars.map((type) => [type.name, type]))
+  /** What is the same for all kinds. */
+  readonly #objectFields = new Map<string, FieldConfig>()
+  readonly #sharedInputs = new Map<InputValueDefinitionNode, InputConfig>()
+  readonly #find: FindType
+
+  constructor(find: FindType) {
+    this.#find = find
+  }
+
+  /** The object type of this name. For a name that begins with `Kind`, that of the kind. */
+  object(name: string, kind?: Kind): GraphQLObjectType {
+    return this.#type(name, kind) as GraphQLObjectType
+  }
+
+  /** Like {@link object}, for input types. */
+  input(name: string, kind?: Kind): GraphQLInputObjectType {
+    return this.#type(name, kind) as GraphQLInputObjectType
+  }
+
+  /** The fields of `Query`, those of kinds aside. */
+  queryFields(): GraphQLFieldConfigMap<unknown, ResolverContext> {
+    return this.#fields('Query', undefined)
+  }
+
+  /** A field of every object, without source and resolver. */
+  objectField(name: string): FieldConfig {
+    let field = this.#objectFields.get(name)
+    if (field === undefined) {
+      field = this.#field(fieldNamed('KubernetesObject', name), undefined)
+      this.#objectFields.set(name, field)
+    }
+    return field
+  }
+
+  /** A field of `KindFields` for a kind, without source and resolver. */
+  kindField(name: string, kind: Kind): FieldConfig {
+    return this.#field(fieldNamed('KindFields', name), kind)
+  }
+
+  #type(name: string, kind: Kind | undefined): GraphQLNamedType {
+    const full = kind === undefined ? name : named(name, kind)
+    let type = this.#built.get(full)
+    if (type === undefined) this.#built.set(full, (type = this.#build(name, full, kind)))
+    return type
+  }
+
+  #build(written: string, name: string, kind: Kind | undefined): GraphQLNamedType {
+    const node = definitions.get(written)
+    switch (node?.kind) {
+      case NodeKind.ENUM_TYPE_DEFINITION:
+        return new GraphQLEnumType({
+          name,
+          description: described(node.description, kind),
+          values: Object.fromEntries(
+            (node.values ?? []).map((value) => [
+              value.name.value,
+              { description: described(value.description, kind) },
+            ]),
+          ),
+        })
+      case NodeKind.INPUT_OBJECT_TYPE_DEFINITION:
+        return new GraphQLInputObjectType({
+          name,
+          description: described(node.description, kind),
+          fields: () => this.#inputs(node.fields, kind),
+        })
+      case NodeKind.OBJECT_TYPE_DEFINITION:
+        return new GraphQLObjectType<unknown, ResolverContext>({
+          name,
+          description: described(node.description, kind),
+          fields: () => this.#fields(written, kind),
+        })
+      default:
+        return this.#find(written, kind)
+    }
+  }
+
+  #fields(
+    written: string,
+    kind: Kind | undefined,
+  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
+    return Object.fromEntries(
+      fieldNodes(written).map((node) => {
+        const { value: name } = node.name
+        const found = fieldsOfTypes[written]?.(name)
+        if (found === undefined) throw new TypeError(`${written}.${name} has no source`)
+        const resolve = found.resolve as Resolver<unknown> | undefined
+        return [
+          name,
+          {
+            ...this.#field(node, kind),
+            ...(resolve === undefined ? {} : { resolve }),
+            ...fromSource(found.source),
+          },
+        ]
+      }),
+    )
+  }
+
+  #field(node: FieldDefinitionNode, kind: Kind | undefined): FieldConfig {
+    const args = this.#inputs(node.arguments, kind)
+    const isNamespaced = kind?.resource.namespaced !== false
+    return {
+      type: this.#reference(node.type, kind) as GraphQLOutputType,
+      description: described(node.description, kind),
+      args: isNamespaced ? args : without(args, ['namespace', 'namespaces']),
+    }
+  }
+
+  #inputs(
+    nodes: readonly InputValueDefinitionNode[] = [],
+    kind: Kind | undefined,
+  ): Record<string, InputConfig> {
+    return Object.fromEntries(nodes.map((node) => [node.name.value, this.#input(node, kind)]))
+  }
+
+  #input(node: InputValueDefinitionNode, kind: Kind | undefined): InputConfig {
+    const known = this.#sharedInputs.get(node)
+    if (known !== undefined) return known
+    const input = {
+      type: this.#reference(node.type, kind) as GraphQLInputType,
+      description: described(node.description, kind),
+    }
+    if (!nameOfType(node.type).startsWith('Kind')) this.#sharedInputs.set(node, input)
+    return input
+  }
+
+  #reference(node: TypeNode, kind: Kind | undefined): GraphQLType {
+    switch (node.kind) {
+      case NodeKind.NON_NULL_TYPE:
+        return new GraphQLNonNull(this.#reference(node.type, kind) as GraphQLList<GraphQLType>)
+      case NodeKind.LIST_TYPE:
+        return new GraphQLList(this.#reference(node.type, kind))
+      case NodeKind.NAMED_TYPE:
+        return this.#type(node.name.value, kind)
+    }
+  }
+}
+
+function fieldNodes(typeName: string): readonly FieldDefinitionNode[] {
+  const node = definitions.get(typeName)
+  const hasFields =
+    node?.kind === NodeKind.OBJECT_TYPE_DEFINITION ||
+    node?.kind === NodeKind.INTERFACE_TYPE_DEFINITION
+  return hasFields ? (node.fields ?? []) : []
+}
+
+function fieldNamed(typeName: string, name: string): FieldDefinitionNode {
+  const node = fieldNodes(typeName).find((field) => field.name.value === name)
+  if (node === undefined) throw new TypeError(`there is no ${typeName}.${name}`)
+  return node
+}
+
+/** Arguments without those of these names. */
+export function without(
+  args: FieldConfig['args'],
+  names: readonly string[],
+): Record<string, InputConfig> {
+  return Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)))
+}
+
+function nameOfType(node: TypeNode): string {
+  return node.kind === NodeKind.NAMED_TYPE ? node.name.value : nameOfType(node.type)
+}
+
+function named(name: string, { typeName }: Kind): string {
+  return name.includes('Kind') ? name.replaceAll(/\bKind(?=[A-Z]|\b)/g, typeName) : name
+}
+
+function described(node: StringValueNode | undefined, kind: Kind | undefined): string | undefined {
+  const text = node?.value.replaceAll('\n', ' ')
+  if (text === undefined || kind === undefined) return text
+  const { resource } = kind
+  return named(text, kind)
+    .replace('{kind}', resource.kind)
+    .replace('{resources}', resource.resource)
+    .replace('{apiVersion}', kind.apiVersion)
+}
+
+/** The shared types of one schema. Each is built once; fields refer to them lazily. */
+export interface SchemaTypes {
+  readonly kubernetesObject: GraphQLInterfaceType
+  readonly objectMeta: GraphQLObjectType
+  /** The types of the gateway itself. */
+  readonly own: OwnTypes
+  /** The kind of core Events; absent if the cluster serves none. */
+  readonly event: Kind | undefined
+  /** Whether Secrets have `data` and `type`, read from the API server. */
+  readonly secretData: boolean
+  readonly hasField: HasField
+  /** A kind by its type name. Throws `TypeError` if the model has none. */
+  kind(typeName: string): Kind
+  /** A kind by API group and kind. */
+  readonly kindOf: KindOf
+  objectType(kind: Kind): GraphQLObjectType
+  whereType(kind: Kind): GraphQLInputObjectType
+  orderType(kind: Kind): GraphQLInputObjectType
+}
