@@ -68,7 +68,7 @@ export async function demo(context: CommandContext): Promise<void> {
   await runGateway(
     { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
     (url) => {
-      print(`Simulating ${describePopulation(config.simulator).text}`)
+      print(`Simulating ${describePopulation(config.simulator)}`)
       print(
         `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
       )
@@ -93,7 +93,7 @@ export async function simulate(context: CommandContext, port: number): Promise<v
       throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
     },
   )
-  print(`Simulating ${describePopulation(config.simulator).text}\n`)
+  print(`Simulating ${describePopulation(config.simulator)}\n`)
   print(`  kubectl --server=${cluster.url} get pods -A\n`)
   print(`  informerql serve --server ${cluster.url}\n\nCtrl-C stops it.\n`)
   await aborted(signal)

@@ -1,12 +1,10 @@
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
-import { createRandom } from '../population/random.ts'
 import { Cluster, type ClusterWriter, ObjectGoneError } from './cluster.ts'
-import { type Loop, reconcile } from './controllers.ts'
-import { EventRecorder } from './events.ts'
+import { createLoop, reconcile } from './controllers.ts'
 import { randomChange, routineChange } from './incidents.ts'
-import { PodLifecycle } from './pods.ts'
-import { syncChanged } from './status-sync.ts'
+import { createRandom } from './random.ts'
+import { syncChanged } from './status.ts'
 
 /** Options of a churn. */
 export interface ChurnOptions {
@@ -41,8 +39,7 @@ const mostTurns = 10
 export function createChurn(options: ChurnOptions): Churn {
   const { writer, seed = 'informerql', eventsPerSecond = 5, maxEvents = 1000 } = options
   const cluster = new Cluster(writer, createRandom(`${seed}/churn`), options.now ?? Date.now)
-  const events = new EventRecorder(cluster, maxEvents)
-  const loop: Loop = { cluster, events, lifecycle: new PodLifecycle(cluster, events) }
+  const loop = createLoop(cluster, maxEvents)
   const { random, active } = cluster
   let begun = false
 
@@ -58,7 +55,7 @@ export function createChurn(options: ChurnOptions): Churn {
   }
 
   function turn(): void {
-    const many = Math.min(64, Math.max(2, cluster.deployments.size / 10))
+    const many = Math.min(64, Math.max(2, cluster.ofKind('Deployment').size / 10))
     if (random.chance(0.3)) return routineChange(loop)
     if (active.size < (options.maxActivities ?? many)) return randomChange(loop)
     const item = random.pick([...active])

@@ -1,51 +1,37 @@
-import type { Unstructured } from '../../kubernetes/object.ts'
-import type { Storage } from '../storage/storage.ts'
-import { isReadyObject } from '../population/node-health.ts'
-import {
-  type GroupVersionResource,
-  type PopulationItem,
-  type PopulationResource,
-  resources,
-} from '../population/object.ts'
-import { podsPerNode } from '../population/plan.ts'
-import { mainContainer, templateOf } from '../population/pod.ts'
-import type { Placement } from '../population/pod-status.ts'
-import type { Random } from '../population/random.ts'
-import { revisionAnnotation } from '../population/workloads.ts'
+import { groupResourceOf, type Resource } from '../../kubernetes/api-resource.ts'
+import type { KubernetesObject, Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
+import type { Event, Pod } from '../../kubernetes/wire/core-v1.ts'
+import type { Job } from '../../kubernetes/wire/batch-v1.ts'
+import type { ResourceName, Storage } from '../storage/storage.ts'
+import { isReadyObject } from './node-outage.ts'
+import { Nodes } from './nodes.ts'
+import type { Labels } from './object.ts'
+import { mainContainer, templateOf } from './pod.ts'
+import type { Placement } from './pod-status.ts'
+import type { Random } from './random.ts'
 
 /** The part of the simulator's storage that population and churn use. */
-export type ClusterWriter = Pick<
-  Storage,
-  'create' | 'update' | 'delete' | 'get' | 'list' | 'follow'
->
-
-type Labels = Readonly<Record<string, string>>
-
-interface Named {
-  readonly namespace: string
-  readonly name: string
+export interface ClusterWriter extends Pick<Storage, 'create' | 'update' | 'delete' | 'get'> {
+  list(resource: ResourceName): Iterable<Unstructured>
+  follow(
+    follower: (
+      resource: { readonly groupResource: string },
+      metadata: Named,
+      object: Unstructured | undefined,
+    ) => void,
+  ): void
 }
 
-/** A node, as far as the scheduler uses it. */
-export interface NodeRecord {
+export interface Named {
+  readonly namespace: string
   readonly name: string
-  hostIP: string
-  /** The first three bytes of its pods' addresses, with the last dot. */
-  prefix: string
-  zone: string
-  milliCpu: number
-  ready: boolean
-  /** Whether the node takes new pods. */
-  open: boolean
-  readonly used: Set<number>
-  readonly pods: Set<PodRecord>
-  next: number
 }
 
 /** The last written state of a pod. */
 export interface PodRecord extends Named {
   readonly uid: string
-  readonly group: PodGroup
+  readonly controller: Controller
   image: string
   at: Placement | undefined
   stage: 'new' | 'unschedulable' | 'creating' | 'running' | 'waiting' | 'succeeded' | 'failed'
@@ -53,9 +39,9 @@ export interface PodRecord extends Named {
   terminating: boolean
 }
 
-/** A controller and its pods. */
-export interface PodGroup extends Named {
-  readonly kind: 'ReplicaSet' | 'StatefulSet' | 'DaemonSet' | 'Job'
+/** A controller and its pods. Deployments and CronJobs have none: they own controllers. */
+export interface Controller extends Named {
+  readonly kind: ControllerKind
   readonly uid: string
   /** The UID of the owning Deployment or CronJob, or `''`. */
   readonly owner: string
@@ -66,25 +52,18 @@ export interface PodGroup extends Named {
   revision: number
   /** The outcome of a finished Job. */
   outcome: 'complete' | 'failed' | undefined
-  /** Whether the controller is deleted or will be. Its pods are deleted first. */
+  /** The replicas of the last manifest or client. Random scalings stay near them. */
+  baseline: number
+  /** Whether the controller is deleted or will be. What it owns is deleted first. */
   orphaned: boolean
 }
 
 /** A Service or a PodDisruptionBudget, which selects pods by labels. */
 export interface Selecting extends Named {
+  readonly kind: 'Service' | 'PodDisruptionBudget'
   readonly selector: Labels
-}
-
-/** A Service with its endpoint slices: the name of each, and its last written endpoints or `''`. */
-export interface ServiceRecord extends Selecting {
-  readonly slices: { readonly name: string; written: string }[]
-}
-
-export interface DeploymentRecord extends Named {
-  readonly kind: 'Deployment'
-  readonly uid: string
-  /** The replicas of the last manifest or client. Random scalings stay near them. */
-  baseline: number
+  /** The names of a Service's endpoint slices. */
+  readonly slices: string[]
 }
 
 /** A silent node. It comes back after `turnsLeft` turns. */
@@ -94,43 +73,51 @@ export interface Outage {
   turnsLeft: number
 }
 
-/** An object that the loop brings to its desired state step by step. */
-export type Reconciled = DeploymentRecord | PodGroup | Outage
+export type ControllerKind =
+  | 'Deployment'
+  | 'CronJob'
+  | 'ReplicaSet'
+  | 'StatefulSet'
+  | 'DaemonSet'
+  | 'Job'
 
+/** The kinds that own pods, or own controllers that do: owners first. */
+export const controllerResources: Readonly<Record<ControllerKind, Resource>> = {
+  Deployment: resources.deployments,
+  CronJob: resources.cronJobs,
+  ReplicaSet: resources.replicaSets,
+  StatefulSet: resources.statefulSets,
+  DaemonSet: resources.daemonSets,
+  Job: resources.jobs,
+}
+
+/** The kinds that the loop follows, owners before the objects that they own. */
+const followed = new Map(
+  [
+    resources.nodes,
+    resources.services,
+    resources.podDisruptionBudgets,
+    ...Object.values(controllerResources),
+    resources.pods,
+    resources.endpointSlices,
+    resources.horizontalPodAutoscalers,
+    resources.events,
+  ].map((resource) => [groupResourceOf(resource), resource]),
+)
+
+/** The records of one namespace. */
 interface NamespaceRecords {
-  readonly groups: Set<PodGroup>
-  readonly services: Map<string, ServiceRecord>
-  readonly budgets: Map<string, Selecting>
+  readonly controllers: Set<Controller>
+  readonly selecting: Map<string, Selecting>
 }
 
 /** A client has deleted the object that the loop was about to change. */
 export class ObjectGoneError extends Error {
-  constructor(resource: GroupVersionResource, namespace: string, name: string) {
+  constructor(resource: ResourceName, { namespace, name }: Named) {
     super(`${resource.resource} ${namespace}/${name} is gone`)
     this.name = 'ObjectGoneError'
   }
 }
-
-const groupResourceOf = ({ group, resource }: GroupVersionResource): string =>
-  group === '' ? resource : `${resource}.${group}`
-
-/** The kinds that the loop follows, owners before the objects that they own. */
-const followed: readonly PopulationResource[] = [
-  resources.nodes,
-  resources.services,
-  resources.disruptionBudgets,
-  resources.deployments,
-  resources.cronJobs,
-  resources.replicaSets,
-  resources.statefulSets,
-  resources.daemonSets,
-  resources.jobs,
-  resources.pods,
-  resources.endpointSlices,
-  resources.autoscalers,
-  resources.events,
-]
-const followedKinds = new Map(followed.map((one) => [groupResourceOf(one), one.kind]))
 
 /**
  * The storage, and an index of it that every write keeps up to date: the loop's own writes and those of clients. The
@@ -139,40 +126,44 @@ const followedKinds = new Map(followed.map((one) => [groupResourceOf(one), one.k
 export class Cluster {
   readonly random: Random
   readonly now: () => number
+  readonly nodes: Nodes
   readonly #storage: ClusterWriter
   #own = false
   /** Writes since the loop began. */
   writes = 0
-  readonly nodes: Map<string, NodeRecord> = new Map()
-  readonly deployments: Map<string, DeploymentRecord> = new Map()
-  readonly cronJobs: Map<string, Named & { readonly uid: string }> = new Map()
-  readonly autoscalers: Map<string, Named> = new Map()
-  readonly groups: Map<string, PodGroup> = new Map()
+  readonly controllers: Map<string, Controller> = new Map()
+  readonly #kinds = new Map<ControllerKind, Set<Controller>>()
   readonly pods: Map<string, PodRecord> = new Map()
+  /** Pods whose image crashes at each start. */
+  readonly crashing: Set<PodRecord> = new Set()
+  readonly autoscalers: Map<string, Named> = new Map()
   /** Events by {@link eventKey}, oldest first. */
   readonly events: Map<string, Named> = new Map()
   /** The problem of each broken image, learned from the pods that are broken before the loop begins. */
   readonly badImages: Map<string, string> = new Map()
-  /** Pods whose image crashes at each start. */
-  readonly crashing: Set<PodRecord> = new Set()
   #learning = true
   /** Objects that may need work. */
-  readonly active: Set<Reconciled> = new Set()
-  /** Groups with changed pods. Their counters and endpoints are out of date. */
-  readonly changed: Set<PodGroup> = new Set()
-  readonly #deploymentByUid = new Map<string, DeploymentRecord>()
+  readonly active: Set<Controller | Outage> = new Set()
+  /** Controllers with changed pods. Their counters and endpoints are out of date. */
+  readonly changed: Set<Controller> = new Set()
   readonly #namespaces = new Map<string, NamespaceRecords>()
 
-  constructor(storage: ClusterWriter, random: Random, now: () => number) {
+  constructor(
+    storage: ClusterWriter,
+    random: Random,
+    now: () => number,
+    nodes: Nodes = new Nodes(),
+  ) {
     this.#storage = storage
     this.random = random
     this.now = now
-    for (const resource of followed)
+    this.nodes = nodes
+    for (const resource of followed.values())
       for (const object of storage.list(resource))
         this.#observe(resource.kind, { namespace: '', ...object.metadata }, object)
     storage.follow(({ groupResource }, metadata, object) => {
-      const kind = followedKinds.get(groupResource)
-      if (kind !== undefined) this.#observe(kind, metadata, object)
+      const resource = followed.get(groupResource)
+      if (resource !== undefined) this.#observe(resource.kind, metadata, object)
     })
   }
 
@@ -183,47 +174,49 @@ export class Cluster {
     this.changed.clear()
   }
 
-  get(resource: GroupVersionResource, { namespace, name }: Named): Unstructured | undefined {
-    return this.#storage.get(resource, namespace, name)
+  get<T extends KubernetesObject>(
+    resource: Resource<T>,
+    { namespace, name }: Named,
+  ): (T & Unstructured) | undefined {
+    return this.#storage.get(resource, namespace, name) as (T & Unstructured) | undefined
   }
 
   /** Throws {@link ObjectGoneError}. */
-  require(resource: GroupVersionResource, at: Named): Unstructured {
+  require<T extends KubernetesObject>(resource: Resource<T>, at: Named): T & Unstructured {
     const object = this.get(resource, at)
-    if (object === undefined) throw new ObjectGoneError(resource, at.namespace, at.name)
+    if (object === undefined) throw new ObjectGoneError(resource, at)
     return object
   }
 
-  create({ resource, object }: PopulationItem): Unstructured {
+  create(resource: Resource, object: Unstructured): Unstructured {
     return this.#write(() => this.#storage.create(resource, object))
   }
 
-  /** Replaces an object by the result of `change`, unless that is `undefined`. Throws {@link ObjectGoneError}. */
-  change(
-    resource: PopulationResource,
-    at: Named,
-    change: (object: Unstructured) => Unstructured | undefined,
-  ): Unstructured {
-    const object = this.require(resource, at)
-    const changed = change(object)
-    return changed === undefined
-      ? object
-      : this.#write(() => this.#storage.update(resource, changed))
+  update(resource: ResourceName, object: Unstructured): Unstructured {
+    return this.#write(() => this.#storage.update(resource, object))
   }
 
-  /** As {@link change}, but ignores a missing object. */
-  changeIfThere(
-    resource: PopulationResource,
+  delete(resource: ResourceName, namespace: string, name: string): void {
+    this.#write(() => this.#storage.delete(resource, namespace, name))
+  }
+
+  /**
+   * Replaces an object by the result of `change`, unless that is `undefined`. Returns the current object; `undefined`
+   * if there is none.
+   */
+  change<T extends KubernetesObject>(
+    resource: Resource<T>,
     at: Named,
-    change: (object: Unstructured) => Unstructured | undefined,
-  ): void {
-    if (this.get(resource, at) !== undefined) this.change(resource, at, change)
+    change: (object: T & Unstructured) => Unstructured | undefined,
+  ): Unstructured | undefined {
+    const object = this.get(resource, at)
+    const changed = object && change(object)
+    return changed === undefined ? object : this.update(resource, changed)
   }
 
   /** Deletes an object if it exists. */
-  remove(resource: GroupVersionResource, at: Named): void {
-    if (this.get(resource, at) === undefined) return
-    this.#write(() => this.#storage.delete(resource, at.namespace, at.name))
+  remove(resource: Resource, at: Named): void {
+    if (this.get(resource, at) !== undefined) this.delete(resource, at.namespace, at.name)
   }
 
   #write<T>(write: () => T): T {
@@ -236,278 +229,199 @@ export class Cluster {
     }
   }
 
-  /** Schedules the work that a change of a group's pods may need. */
-  activate(group: PodGroup): void {
-    this.active.add((group.orphaned ? undefined : this.deploymentOf(group)) ?? group)
+  /** Schedules the work that a change of a controller's pods may need. */
+  activate(controller: Controller): void {
+    this.active.add((controller.orphaned ? undefined : this.deploymentOf(controller)) ?? controller)
   }
 
   /** The Deployment that owns a ReplicaSet. */
-  deploymentOf({ owner }: PodGroup): DeploymentRecord | undefined {
-    return this.#deploymentByUid.get(owner)
+  deploymentOf({ owner, kind }: Controller): Controller | undefined {
+    return kind === 'ReplicaSet' ? this.controllers.get(owner) : undefined
+  }
+
+  /** The controllers of a kind that are not orphaned. */
+  ofKind(kind: ControllerKind): Set<Controller> {
+    let controllers = this.#kinds.get(kind)
+    if (controllers === undefined) this.#kinds.set(kind, (controllers = new Set()))
+    return controllers
   }
 
   /** The ReplicaSets of a Deployment, the current one last, or the Jobs of a CronJob, the oldest first. */
-  ownedBy({ namespace, uid }: { readonly namespace: string; readonly uid: string }): PodGroup[] {
-    return [...this.#in(namespace).groups]
+  ownedBy({ namespace, uid }: Controller): Controller[] {
+    return [...this.#in(namespace).controllers]
       .filter(({ owner, orphaned }) => owner === uid && !orphaned)
       .toSorted((a, b) => a.revision - b.revision)
   }
 
-  /** The Services that select a group's pods. */
-  servicesOf({ namespace, labels }: PodGroup): ServiceRecord[] {
-    return [...this.#in(namespace).services.values()].filter((one) => selects(one, labels))
+  /** The Services and the PodDisruptionBudgets that select a controller's pods. */
+  selecting({ namespace, labels }: Controller): Selecting[] {
+    return [...this.#in(namespace).selecting.values()].filter((one) => selects(one, labels))
   }
 
-  /** The PodDisruptionBudgets that select a group's pods. */
-  budgetsOf({ namespace, labels }: PodGroup): Selecting[] {
-    return [...this.#in(namespace).budgets.values()].filter((one) => selects(one, labels))
-  }
-
-  /** The groups whose pods a Service or a budget selects. */
-  selectedBy(record: Selecting): PodGroup[] {
-    return [...this.#in(record.namespace).groups].filter(({ labels }) => selects(record, labels))
-  }
-
-  /** The emptier of two random nodes; `undefined` if it is full or no node is open. */
-  place(): NodeRecord | undefined {
-    const open = [...this.nodes.values()].filter((node) => node.open)
-    if (open.length === 0) return undefined
-    const [one, other] = [this.random.pick(open), this.random.pick(open)]
-    const node = one.pods.size <= other.pods.size ? one : other
-    return node.pods.size < podsPerNode ? node : undefined
-  }
-
-  /** A free address for a pod on a node. */
-  address(node: NodeRecord): string {
-    while (node.used.has(node.next)) node.next = node.next >= 254 ? 2 : node.next + 1
-    return `${node.prefix}${node.next}`
+  /** The controllers whose pods a Service or a budget selects. */
+  selectedBy(record: Selecting): Controller[] {
+    return [...this.#in(record.namespace).controllers].filter(
+      ({ kind, labels }) => !ownsControllers(kind) && selects(record, labels),
+    )
   }
 
   #observe(kind: string, at: Named, object: Unstructured | undefined): void {
     switch (kind) {
       case 'Node':
-        return this.#node(at, object)
+        if (this.nodes.observe(at.name, object))
+          for (const pod of this.podsOn(at.name)) this.activate(pod.controller)
+        return
       case 'Service':
-        return this.#service(at, object)
       case 'PodDisruptionBudget':
-        return this.#budget(at, object)
-      case 'Deployment':
-        return this.#deployment(at, object)
-      case 'ReplicaSet':
-      case 'StatefulSet':
-      case 'DaemonSet':
-      case 'Job':
-        return this.#group(kind, at, object)
-      case 'Pod':
-        return this.#pod(at, object)
+        return this.#selecting(kind, at, object)
       case 'EndpointSlice':
         return this.#slice(at, object)
-      case 'CronJob':
-        return setOrDelete(
-          this.cronJobs,
-          at,
-          object && { ...named(at), uid: object.metadata.uid ?? '' },
-        )
+      case 'Pod':
+        return this.#pod(at, object)
       case 'HorizontalPodAutoscaler':
-        return setOrDelete(this.autoscalers, at, object && named(at))
+        if (object === undefined) this.autoscalers.delete(keyOf(at))
+        else this.autoscalers.set(keyOf(at), named(at))
+        return
       case 'Event':
         if (object !== undefined) this.events.set(eventKey(object), named(at))
+        return
+      default:
+        return this.#controller(kind as ControllerKind, at, object)
     }
   }
 
-  #node({ name }: Named, object: Unstructured | undefined): void {
-    if (object === undefined) return void this.nodes.delete(name)
-    const { podCIDR = '', unschedulable = false } = (object['spec'] ?? {}) as NodeSpec
-    const { addresses = [], allocatable } = (object['status'] ?? {}) as NodeStatus
-    const ready = isReadyObject(object)
-    const prefix = podCIDR.slice(0, podCIDR.lastIndexOf('.') + 1)
-    const facts = {
-      hostIP: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
-      prefix,
-      zone: object.metadata.labels?.['topology.kubernetes.io/zone'] ?? '',
-      milliCpu: milliCpu(allocatable?.cpu),
-      ready,
-      open: ready && !unschedulable && prefix !== '',
-    }
-    const node = this.nodes.get(name)
-    if (node === undefined) {
-      this.nodes.set(name, { name, ...facts, used: new Set(), pods: new Set(), next: 2 })
-      return
-    }
-    const turned = node.ready !== ready
-    Object.assign(node, facts)
-    if (turned) for (const { group } of node.pods) this.activate(group)
-  }
-
-  #deployment(at: Named, object: Unstructured | undefined): void {
-    const key = `${at.namespace}/${at.name}`
-    const before = this.deployments.get(key)
-    if (before !== undefined && before.uid !== object?.metadata.uid) {
-      this.deployments.delete(key)
-      this.active.delete(before)
-      for (const group of this.ownedBy(before)) this.orphan(group)
-      this.#deploymentByUid.delete(before.uid)
-    } else if (before !== undefined && this.#own) return
-    if (object === undefined) return
-    const { uid = '' } = object.metadata
-    const record =
-      before?.uid === uid
-        ? before
-        : ({ kind: 'Deployment', ...named(at), uid, baseline: 0 } as const)
-    const asked = Object.assign(record, { baseline: replicasOf(object) })
-    this.deployments.set(key, asked)
-    this.#deploymentByUid.set(uid, asked)
-    this.active.add(asked)
-  }
-
-  #group(kind: PodGroup['kind'], at: Named, object: Unstructured | undefined): void {
-    const { groups } = this.#in(at.namespace)
-    const known = [...groups].find((group) => group.kind === kind && group.name === at.name)
-    if (known !== undefined && known.uid !== object?.metadata.uid) this.orphan(known)
+  #controller(kind: ControllerKind, at: Named, object: Unstructured | undefined): void {
+    const { controllers } = this.#in(at.namespace)
+    for (const one of controllers)
+      if (one.kind === kind && one.name === at.name && one.uid !== object?.metadata.uid)
+        this.orphan(one)
     if (object === undefined) return
     const { uid = '', annotations, ownerReferences = [] } = object.metadata
-    const revision = Number(annotations?.[revisionAnnotation] ?? 0)
-    const facts = { revision, outcome: outcomeOf(object) }
-    if (known?.uid === uid) {
-      Object.assign(known, facts)
-      if (!this.#own) this.#changed(known)
-      return
+    let record = this.controllers.get(uid)
+    const facts = {
+      revision: Number(annotations?.[revisionAnnotation] ?? 0),
+      outcome: kind === 'Job' ? outcomeOf(object as Job) : undefined,
+      ...(this.#own && record !== undefined ? {} : { baseline: replicasOf(object) }),
     }
-    const owner = ownerReferences.find(({ controller }) => controller === true)?.uid ?? ''
-    const labels = templateOf(object).metadata?.labels ?? {}
-    const group: PodGroup = {
-      kind,
-      ...named(at),
-      uid,
-      owner,
-      labels,
-      ...facts,
-      pods: new Set(),
-      orphaned: false,
+    if (record === undefined) {
+      const owner = ownerReferences.find(({ controller }) => controller === true)?.uid ?? ''
+      const labels = kind === 'CronJob' ? {} : (templateOf(object).metadata?.labels ?? {})
+      const own = { kind, ...named(at), uid, owner, labels, pods: new Set<PodRecord>() }
+      record = { ...own, baseline: 0, ...facts, orphaned: false }
+      this.controllers.set(uid, record)
+      controllers.add(record)
+      this.ofKind(kind).add(record)
+    } else {
+      Object.assign(record, facts)
+      if (this.#own) return
     }
-    this.groups.set(uid, group)
-    groups.add(group)
-    this.#changed(group)
+    this.changed.add(record)
+    this.activate(record)
   }
 
-  #changed(group: PodGroup): void {
-    this.changed.add(group)
-    this.activate(group)
-  }
-
-  /** Marks a group whose controller is deleted or will be. */
-  orphan(group: PodGroup): void {
-    group.orphaned = true
-    this.active.add(group)
+  /** Marks a controller that is deleted or will be. */
+  orphan(controller: Controller): void {
+    if (controller.orphaned) return
+    for (const owned of this.ownedBy(controller)) this.orphan(owned)
+    controller.orphaned = true
+    this.ofKind(controller.kind).delete(controller)
+    this.active.add(controller)
   }
 
   /** Drops a deleted controller without pods. */
-  forget(group: PodGroup): void {
-    this.groups.delete(group.uid)
-    this.#in(group.namespace).groups.delete(group)
-    this.changed.delete(group)
+  forget(controller: Controller): void {
+    this.controllers.delete(controller.uid)
+    this.#in(controller.namespace).controllers.delete(controller)
+    this.changed.delete(controller)
   }
 
   #in(namespace: string): NamespaceRecords {
     let records = this.#namespaces.get(namespace)
     if (records === undefined) {
-      records = { groups: new Set(), services: new Map(), budgets: new Map() }
+      records = { controllers: new Set(), selecting: new Map() }
       this.#namespaces.set(namespace, records)
     }
     return records
   }
 
-  #service({ namespace, name }: Named, object: Unstructured | undefined): void {
-    const { services } = this.#in(namespace)
-    const slices = services.get(name)?.slices ?? []
-    services.delete(name)
-    const { selector } = (object?.['spec'] ?? {}) as { readonly selector?: Labels }
-    if (selector === undefined) return
-    const service = { namespace, name, selector, slices }
-    services.set(name, service)
-    for (const group of this.selectedBy(service)) this.changed.add(group)
+  #selecting(kind: Selecting['kind'], at: Named, object: Unstructured | undefined): void {
+    const { selecting } = this.#in(at.namespace)
+    const slices = selecting.get(`${kind}/${at.name}`)?.slices ?? []
+    selecting.delete(`${kind}/${at.name}`)
+    const { selector } = (object?.['spec'] ?? {}) as {
+      selector?: { matchLabels?: Labels } & Labels
+    }
+    const labels = kind === 'Service' ? selector : selector?.matchLabels
+    if (labels === undefined) return
+    const record = { kind, ...named(at), selector: labels, slices }
+    selecting.set(`${kind}/${at.name}`, record)
+    // The loop writes the status of budgets only.
+    if (kind === 'Service' || !this.#own) this.#selectionChanged(record)
   }
 
-  #budget({ namespace, name }: Named, object: Unstructured | undefined): void {
-    const { budgets } = this.#in(namespace)
-    budgets.delete(name)
-    const { selector } = (object?.['spec'] ?? {}) as { selector?: { matchLabels?: Labels } }
-    if (selector?.matchLabels === undefined) return
-    const budget = { namespace, name, selector: selector.matchLabels }
-    budgets.set(name, budget)
-    if (!this.#own) for (const group of this.selectedBy(budget)) this.changed.add(group)
+  #selectionChanged(record: Selecting): void {
+    for (const controller of this.selectedBy(record)) this.changed.add(controller)
   }
 
   #slice({ namespace, name }: Named, object: Unstructured | undefined): void {
-    const { services } = this.#in(namespace)
-    for (const service of this.#own ? [] : services.values()) {
-      const slice = service.slices.find((one) => one.name === name)
-      if (slice === undefined) continue
-      slice.written = ''
-      for (const group of this.selectedBy(service)) this.changed.add(group)
+    const { selecting } = this.#in(namespace)
+    const service = object?.metadata.labels?.['kubernetes.io/service-name'] ?? ''
+    const owner = selecting.get(`Service/${service}`)
+    if (owner?.slices.includes(name) === false) owner.slices.push(name)
+    for (const record of this.#own ? [] : selecting.values()) {
+      if (!record.slices.includes(name)) continue
+      if (object === undefined) record.slices.splice(record.slices.indexOf(name), 1)
+      this.#selectionChanged(record)
     }
-    const service = services.get(object?.metadata.labels?.['kubernetes.io/service-name'] ?? '')
-    if (service?.slices.every((one) => one.name !== name))
-      service.slices.push({ name, written: '' })
   }
 
   #pod(at: Named, object: Unstructured | undefined): void {
-    const key = `${at.namespace}/${at.name}`
     const uid = object?.metadata.uid
-    let record = this.pods.get(key)
-    if (record !== undefined && record.uid !== uid) {
-      this.#unplace(record)
-      record.group.pods.delete(record)
-      this.pods.delete(key)
-      this.crashing.delete(record)
-      this.#podChanged(record)
-      record = undefined
+    let record = this.pods.get(keyOf(at))
+    if (record !== undefined) {
+      this.nodes.release(record.at)
+      if (record.uid !== uid) {
+        record.controller.pods.delete(record)
+        this.pods.delete(keyOf(at))
+        this.crashing.delete(record)
+        this.#podChanged(record)
+        record = undefined
+      }
     }
     if (object === undefined) return
     const owner = object.metadata.ownerReferences?.find(({ controller }) => controller === true)
-    const group = record?.group ?? this.groups.get(owner?.uid ?? '')
-    if (group === undefined) return
-    const facts = podFacts(object)
+    const controller = record?.controller ?? this.controllers.get(owner?.uid ?? '')
+    if (controller === undefined) return
+    const facts = podFacts(object as Pod)
     if (record === undefined) {
-      record = { ...named(at), uid: uid ?? '', group, ...facts }
-      this.pods.set(key, record)
-      group.pods.add(record)
-    } else {
-      this.#unplace(record)
-      Object.assign(record, facts)
-    }
-    this.#place(record)
+      record = { ...named(at), uid: uid ?? '', controller, ...facts }
+      this.pods.set(keyOf(at), record)
+      controller.pods.add(record)
+    } else Object.assign(record, facts)
+    this.nodes.reserve(record.at)
     this.#podChanged(record)
-    const reason = mainReason(object)
-    if (this.#learning && record.stage === 'waiting') this.badImages.set(record.image, reason)
+    if (this.#learning && (record.stage === 'waiting' || record.stage === 'failed'))
+      this.badImages.set(record.image, mainReason(object as Pod))
     if (this.badImages.get(record.image) === 'CrashLoopBackOff') this.crashing.add(record)
   }
 
-  #podChanged({ group }: PodRecord): void {
-    this.changed.add(group)
-    if (!this.#own) this.activate(group)
+  #podChanged({ controller }: PodRecord): void {
+    this.changed.add(controller)
+    if (!this.#own) this.activate(controller)
   }
 
-  #place(record: PodRecord): void {
-    const { at } = record
-    const node = this.nodes.get(at?.nodeName ?? '')
-    if (at === undefined || node === undefined || isFinished(record)) return
-    node.pods.add(record)
-    if (at.podIP.startsWith(node.prefix)) node.used.add(lastByte(at.podIP))
-  }
-
-  #unplace(record: PodRecord): void {
-    const { at } = record
-    const node = this.nodes.get(at?.nodeName ?? '')
-    if (at === undefined || node === undefined || !node.pods.delete(record)) return
-    if (at.podIP.startsWith(node.prefix)) node.used.delete(lastByte(at.podIP))
+  podsOn(node: string): PodRecord[] {
+    return [...this.pods.values()].filter((pod) => pod.at?.nodeName === node && !isFinished(pod))
   }
 }
 
+/** The annotation with the revision of a Deployment and its ReplicaSets. */
+export const revisionAnnotation = 'deployment.kubernetes.io/revision'
+
 /** The identity of an Event: its object, reason and message. */
-export function eventKey(event: Unstructured): string {
-  const { uid = '' } = (event['involvedObject'] ?? {}) as { readonly uid?: string }
-  return `${uid}/${String(event['reason'])}/${String(event['message'])}`
+export function eventKey(object: Unstructured): string {
+  const { involvedObject, reason, message } = object as Event
+  return `${involvedObject.uid ?? ''}/${reason ?? ''}/${message ?? ''}`
 }
 
 /** `spec.replicas`; 1 by default. */
@@ -521,83 +435,47 @@ export function isFinished({ stage }: PodRecord): boolean {
 }
 
 /** The pods that run or will run, without terminating and finished pods. */
-export function activePods(group: PodGroup): PodRecord[] {
-  return [...group.pods].filter((pod) => !pod.terminating && !isFinished(pod))
+export function activePods({ pods }: Controller): PodRecord[] {
+  return [...pods].filter((pod) => !pod.terminating && !isFinished(pod))
 }
 
-/** CPU in thousandths: `250m`, `2`. */
-export function milliCpu(quantity = '0'): number {
-  return quantity.endsWith('m') ? Number(quantity.slice(0, -1)) : Number(quantity) * 1000
-}
+const ownsControllers = (kind: ControllerKind): boolean =>
+  kind === 'Deployment' || kind === 'CronJob'
 
 const named = ({ namespace, name }: Named): Named => ({ namespace, name })
 
-function setOrDelete<T>(map: Map<string, T>, at: Named, item: T | undefined): void {
-  const key = `${at.namespace}/${at.name}`
-  if (item === undefined) map.delete(key)
-  else map.set(key, item)
-}
+const keyOf = ({ namespace, name }: Named): string => `${namespace}/${name}`
 
 const selects = ({ selector }: Selecting, labels: Labels): boolean =>
   Object.entries(selector).every(([key, value]) => labels[key] === value)
 
-interface NodeSpec {
-  readonly podCIDR?: string
-  readonly unschedulable?: boolean
-}
+const mainReason = ({ status }: Pod): string =>
+  status?.containerStatuses?.[0]?.state?.waiting?.reason ?? ''
 
-interface NodeStatus {
-  readonly addresses?: readonly { readonly type: string; readonly address: string }[]
-  readonly allocatable?: { readonly cpu?: string }
-}
-
-interface PodStatus {
-  readonly phase?: string
-  readonly podIP?: string
-  readonly hostIP?: string
-  readonly conditions?: readonly { readonly type: string; readonly status: string }[]
-  readonly containerStatuses?: readonly {
-    readonly state?: { readonly waiting?: { readonly reason?: string } }
-  }[]
-}
-
-const statusOf = (pod: Unstructured): PodStatus => pod['status'] ?? {}
-
-function mainReason(pod: Unstructured): string {
-  return statusOf(pod).containerStatuses?.[0]?.state?.waiting?.reason ?? ''
-}
-
-function podFacts(
-  pod: Unstructured,
-): Pick<PodRecord, 'image' | 'at' | 'stage' | 'ready' | 'terminating'> {
-  const { nodeName } = pod['spec'] as { readonly nodeName?: string }
-  const { podIP = '', hostIP = '' } = statusOf(pod)
+function podFacts(pod: Pod): Pick<PodRecord, 'image' | 'at' | 'stage' | 'ready' | 'terminating'> {
+  const nodeName = pod.spec?.nodeName
+  const { podIP = '', hostIP = '' } = pod.status ?? {}
   return {
-    image: mainContainer(pod).image,
+    image: mainContainer(pod).image ?? '',
     at: nodeName === undefined ? undefined : { nodeName, hostIP, podIP },
-    stage: stageOf(pod, nodeName),
+    stage: stageOf(pod),
     ready: isReadyObject(pod),
     terminating: pod.metadata.deletionTimestamp !== undefined,
   }
 }
 
-function stageOf(pod: Unstructured, nodeName: string | undefined): PodRecord['stage'] {
-  const { phase, podIP, conditions = [] } = statusOf(pod)
+function stageOf(pod: Pod): PodRecord['stage'] {
+  const { phase, podIP, conditions = [] } = pod.status ?? {}
   if (phase === 'Succeeded') return 'succeeded'
   if (phase === 'Failed') return 'failed'
-  if (nodeName === undefined)
+  if (pod.spec?.nodeName === undefined)
     return conditions.some(({ type }) => type === 'PodScheduled') ? 'unschedulable' : 'new'
   if (podIP === undefined) return 'creating'
   return mainReason(pod).endsWith('BackOff') ? 'waiting' : 'running'
 }
 
-function outcomeOf(object: Unstructured): PodGroup['outcome'] {
-  const { conditions = [] } = statusOf(object)
-  if (object.kind !== 'Job') return undefined
-  if (conditions.some(({ type }) => type === 'Complete')) return 'complete'
-  return conditions.some(({ type }) => type === 'Failed') ? 'failed' : undefined
-}
-
-function lastByte(address: string): number {
-  return Number(address.slice(address.lastIndexOf('.') + 1))
+function outcomeOf({ status }: Job): Controller['outcome'] {
+  const types = (status?.conditions ?? []).map(({ type }) => type)
+  if (types.includes('Complete')) return 'complete'
+  return types.includes('Failed') ? 'failed' : undefined
 }

@@ -1,50 +1,52 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
+import type { Deployment, StatefulSet } from '../../kubernetes/wire/apps-v1.ts'
+import type { CronJob } from '../../kubernetes/wire/batch-v1.ts'
 import { equalJson } from '../api/json.ts'
-import { evictedPod, recoveredNode, lostNode, unreadyPod } from '../population/node-health.ts'
-import { resources } from '../population/object.ts'
-import { type PodTemplate, statefulPodIdentity, templateOf } from '../population/pod.ts'
-import {
-  hashLabel,
-  replicaSetItem,
-  revisionAnnotation,
-  revisionLabel,
-} from '../population/workloads.ts'
-import { jobStatus, maxSurge, maxUnavailable } from '../population/workload-status.ts'
 import {
   activePods,
   type Cluster,
-  type DeploymentRecord,
+  type Controller,
+  controllerResources,
   type Outage,
-  type PodGroup,
   type PodRecord,
-  type Reconciled,
   replicasOf,
+  revisionAnnotation,
 } from './cluster.ts'
-import type { EventRecorder } from './events.ts'
-import { controllerResources, type PodLifecycle } from './pods.ts'
-import { countPods, revisionOf } from './status-sync.ts'
+import { EventRecorder } from './events.ts'
+import { evictPod, loseNode, recoverNode } from './node-outage.ts'
+import { identified, minute, ownerReference } from './object.ts'
+import { labelled, type PodIdentity, type PodTemplate, templateOf } from './pod.ts'
+import { PodLifecycle } from './pods.ts'
+import { countPods, failedPods, jobStatus, maxSurge, maxUnavailable, withStatus } from './status.ts'
 
+/** A cluster, and those who act on it. */
 export interface Loop {
   readonly cluster: Cluster
   readonly events: EventRecorder
   readonly lifecycle: PodLifecycle
 }
 
+export function createLoop(cluster: Cluster, maxEvents = 1000): Loop {
+  const events = new EventRecorder(cluster, maxEvents)
+  return { cluster, events, lifecycle: new PodLifecycle(cluster, events) }
+}
+
 /**
  * Brings an object one step closer to its desired state. Works from the current state only, so changes by clients are
  * handled like its own. Returns `false` if nothing is left to do, or if the rest has to wait.
  */
-export function reconcile(loop: Loop, item: Reconciled): boolean {
+export function reconcile(loop: Loop, item: Controller | Outage): boolean {
   if (item.kind === 'Outage') return reconcileOutage(loop, item)
-  if (item.kind === 'Deployment') return reconcileDeployment(loop, item)
   if (item.orphaned) return collectGarbage(loop, item)
+  if (item.kind === 'Deployment') return reconcileDeployment(loop, item)
   if (loop.lifecycle.advance(item)) return true
   if (item.kind === 'StatefulSet') return reconcileStatefulSet(loop, item)
   return item.kind === 'Job' && reconcileJob(loop, item)
 }
 
-function reconcileDeployment(loop: Loop, record: DeploymentRecord): boolean {
+function reconcileDeployment(loop: Loop, record: Controller): boolean {
   const { cluster, lifecycle } = loop
   const revisions = cluster.ownedBy(record)
   if (revisions.some((group) => lifecycle.advance(group))) return true
@@ -52,7 +54,7 @@ function reconcileDeployment(loop: Loop, record: DeploymentRecord): boolean {
   const template = templateOf(deployment)
   const fresh = revisions.findLast((group) => hasTemplate(cluster, group, template))
   if (fresh === undefined || fresh !== revisions.at(-1)) {
-    makeCurrent(loop, record, deployment, fresh)
+    makeCurrent(loop, record, fresh)
     return true
   }
   const desired = replicasOf(deployment)
@@ -65,18 +67,16 @@ function reconcileDeployment(loop: Loop, record: DeploymentRecord): boolean {
     lifecycle.create(fresh)
     return true
   }
-  if (updated.length > desired) {
-    setReplicas(loop, deployment, fresh, desired)
-    // Deletes pods that are not ready first, then the youngest.
-    lifecycle.terminate(updated.find((pod) => !pod.ready) ?? (updated.at(-1) as PodRecord))
-    return true
-  }
+  // Deletes pods that are not ready first, then the youngest.
+  const extra =
+    updated.length > desired ? (updated.find((pod) => !pod.ready) ?? updated.at(-1)) : undefined
   // Deletes old pods that are not ready first. Deletes ready pods as long as enough ready pods remain.
-  const [first] = old
-  const spare = ready > desired - maxUnavailable(desired) ? first : undefined
-  const surplus = old.find((pod) => !pod.ready) ?? spare
+  const spare = ready > desired - maxUnavailable(desired) ? old[0] : undefined
+  const surplus = extra ?? old.find((pod) => !pod.ready) ?? spare
   if (surplus !== undefined) {
-    setReplicas(loop, deployment, surplus.group, activePods(surplus.group).length - 1)
+    const { controller } = surplus
+    const left = controller === fresh ? desired : activePods(controller).length - 1
+    setReplicas(loop, deployment, controller, left)
     lifecycle.terminate(surplus)
     return true
   }
@@ -87,88 +87,131 @@ function reconcileDeployment(loop: Loop, record: DeploymentRecord): boolean {
   return cluster.writes > before
 }
 
-function hasTemplate(cluster: Cluster, group: PodGroup, { metadata, spec }: PodTemplate): boolean {
+/** The label that identifies the revision of a Deployment's pods. */
+const hashLabel = 'pod-template-hash'
+
+function hasTemplate(cluster: Cluster, group: Controller, wanted: PodTemplate): boolean {
   const replicaSet = cluster.get(resources.replicaSets, group)
   if (replicaSet === undefined) return false
-  const own = templateOf(replicaSet)
-  const { [hashLabel]: _hash, ...labels } = own.metadata.labels ?? {}
-  const isSame = equalJson(labels, metadata.labels ?? {}) && equalJson(own.spec, spec)
-  return isSame && equalJson(own.metadata.annotations ?? {}, metadata.annotations ?? {})
+  const { metadata, spec } = templateOf(replicaSet)
+  const { [hashLabel]: _hash, ...labels } = metadata?.labels ?? {}
+  const isSame = equalJson(labels, wanted.metadata?.labels ?? {}) && equalJson(spec, wanted.spec)
+  return isSame && equalJson(metadata?.annotations ?? {}, wanted.metadata?.annotations ?? {})
 }
 
 /** Creates a ReplicaSet of the Deployment's template, or reuses that of an older revision with the same template. */
 function makeCurrent(
   { cluster, events }: Loop,
-  record: DeploymentRecord,
-  deployment: Unstructured,
-  old: PodGroup | undefined,
+  record: Controller,
+  old: Controller | undefined,
 ): void {
-  const revision = String((cluster.ownedBy(record).at(-1)?.revision ?? 0) + 1)
+  const revision = (cluster.ownedBy(record).at(-1)?.revision ?? 0) + 1
   const numbered = (object: Unstructured): Unstructured => {
-    const annotations = { ...object.metadata.annotations, [revisionAnnotation]: revision }
+    const annotations = { ...object.metadata.annotations, [revisionAnnotation]: String(revision) }
     return { ...object, metadata: { ...object.metadata, annotations } }
   }
-  const changed = cluster.change(resources.deployments, record, numbered)
+  const deployment = numbered(cluster.require(resources.deployments, record))
+  cluster.update(resources.deployments, deployment)
   if (old !== undefined) {
     cluster.change(resources.replicaSets, old, numbered)
     cluster.changed.add(old)
     return
   }
-  const hash = cluster.random.suffix(9)
-  const name = `${record.name}-${hash}`
-  const item = replicaSetItem(changed, templateOf(deployment), {
-    name,
-    hash,
-    revision: Number(revision),
-    replicas: 0,
-    desired: replicasOf(deployment),
-    uid: cluster.random.uid(),
-    createdAtMs: cluster.now(),
-    counts: { active: 0, ready: 0, terminating: 0 },
-  })
-  cluster.create(item)
+  const { name } = createReplicaSet(cluster, deployment, templateOf(deployment), revision, 0)
+  const component = 'deployment-controller'
   const message = `Created new replica set "${name}"`
-  events.normal(changed, 'deployment-controller', 'NewReplicaSetCreated', message)
+  events.record(deployment, { component, reason: 'NewReplicaSetCreated', message })
+}
+
+/** Creates the ReplicaSet of a revision of a Deployment. */
+export function createReplicaSet(
+  cluster: Cluster,
+  deployment: Unstructured,
+  template: PodTemplate,
+  revision: number,
+  replicas: number,
+): Controller {
+  const hash = cluster.random.suffix(9)
+  const uid = cluster.random.uid()
+  const hashed = labelled(template, { [hashLabel]: hash })
+  const { namespace = '', name } = deployment.metadata
+  const { selector } = (deployment as Deployment & Unstructured).spec ?? {}
+  const matchLabels = { ...selector?.matchLabels, [hashLabel]: hash }
+  const desired = replicasOf(deployment)
+  const metadata = {
+    name: `${name}-${hash}`,
+    namespace,
+    generation: 1,
+    labels: hashed.metadata?.labels ?? {},
+    annotations: {
+      'deployment.kubernetes.io/desired-replicas': String(desired),
+      'deployment.kubernetes.io/max-replicas': String(desired + maxSurge(desired)),
+      [revisionAnnotation]: String(revision),
+    },
+    ownerReferences: [ownerReference(deployment)],
+  }
+  const spec = { replicas, selector: { ...selector, matchLabels }, template: hashed }
+  const status = { replicas: 0 }
+  return create(cluster, 'ReplicaSet', { metadata, spec, status }, uid)
+}
+
+/** Creates a controller that another one owns. */
+function create(
+  cluster: Cluster,
+  kind: Controller['kind'],
+  written: Parameters<typeof identified>[1],
+  uid: string,
+): Controller {
+  const resource = controllerResources[kind]
+  cluster.create(resource, identified(resource, written, { uid, createdAtMs: cluster.now() }))
+  return cluster.controllers.get(uid) as Controller
 }
 
 /** Changes `spec.replicas` of a ReplicaSet, and reports the change as the Deployment controller does. */
 function setReplicas(
   { cluster, events }: Loop,
   deployment: Unstructured,
-  group: PodGroup,
+  group: Controller,
   replicas: number,
 ): void {
-  let from = replicas
-  cluster.change(resources.replicaSets, group, (object) => {
-    from = replicasOf(object)
-    if (from === replicas) return undefined
-    const generation = (object.metadata.generation ?? 1) + 1
-    const metadata = { ...object.metadata, generation }
-    return { ...object, metadata, spec: { ...(object['spec'] as object), replicas } }
-  })
-  if (from === replicas) return
+  const replicaSet = cluster.get(resources.replicaSets, group)
+  const from = replicaSet === undefined ? replicas : replicasOf(replicaSet)
+  if (replicaSet === undefined || from === replicas) return
+  cluster.update(resources.replicaSets, withSpec(replicaSet, { replicas }))
   cluster.changed.add(group)
   const way = replicas > from ? 'up' : 'down'
   const message = `Scaled ${way} replica set ${group.name} from ${from} to ${replicas}`
-  events.normal(deployment, 'deployment-controller', 'ScalingReplicaSet', message)
+  const component = 'deployment-controller'
+  events.record(deployment, { component, reason: 'ScalingReplicaSet', message })
 }
 
-function prune({ cluster }: Loop, revisions: readonly PodGroup[], deployment: Unstructured): void {
-  const { revisionHistoryLimit = 10 } = deployment['spec'] as { revisionHistoryLimit?: number }
+/** An object with other fields of its spec, and so the next generation. */
+export function withSpec(object: Unstructured, fields: object): Unstructured {
+  const { metadata } = object
+  const generation = (metadata.generation ?? 1) + 1
+  const spec = { ...(object['spec'] as object), ...fields }
+  return { ...object, metadata: { ...metadata, generation }, spec }
+}
+
+function prune(
+  { cluster }: Loop,
+  revisions: readonly Controller[],
+  { spec }: Deployment & Unstructured,
+): void {
   const old = revisions.slice(0, -1).filter((group) => group.pods.size === 0)
-  for (const group of old.slice(0, Math.max(0, old.length - revisionHistoryLimit)))
+  for (const group of old.slice(0, Math.max(0, old.length - (spec?.revisionHistoryLimit ?? 10))))
     cluster.remove(resources.replicaSets, group)
 }
 
 /** Does the garbage collector's work: deletes the pods of an orphaned controller one by one, then the controller. */
-function collectGarbage({ cluster }: Loop, group: PodGroup): boolean {
+function collectGarbage({ cluster }: Loop, group: Controller): boolean {
   const [pod] = group.pods
   if (pod !== undefined) {
     cluster.remove(resources.pods, pod)
     return true
   }
-  const controller = cluster.get(controllerResources[group.kind], group)
-  if (controller?.metadata.uid === group.uid) cluster.remove(controllerResources[group.kind], group)
+  const resource = controllerResources[group.kind]
+  if (cluster.get(resource, group)?.metadata.uid === group.uid) cluster.remove(resource, group)
   cluster.forget(group)
   return false
 }
@@ -176,17 +219,15 @@ function collectGarbage({ cluster }: Loop, group: PodGroup): boolean {
 const ordinalOf = ({ name }: PodRecord): number => Number(name.slice(name.lastIndexOf('-') + 1))
 
 /** Creates the missing pod with the lowest number. Deletes surplus pods from the highest number down. */
-function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: PodGroup): boolean {
+function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: Controller): boolean {
   const statefulSet = cluster.require(resources.statefulSets, group)
   const replicas = replicasOf(statefulSet)
   const there = new Map([...group.pods].map((pod) => [ordinalOf(pod), pod]))
   for (let ordinal = 0; ordinal < replicas; ordinal++) {
     const pod = there.get(ordinal)
-    if (pod !== undefined) {
-      if (pod.ready) continue
-      return false
-    }
-    const hash = revisionOf(statefulSet).slice(group.name.length + 1)
+    if (pod?.ready === true) continue
+    if (pod !== undefined) return false
+    const hash = (statefulSet.status?.updateRevision ?? '').slice(group.name.length + 1)
     lifecycle.create(group, hash === '' ? {} : { [revisionLabel]: hash }, (controller) =>
       statefulPodIdentity(controller, ordinal),
     )
@@ -199,138 +240,178 @@ function reconcileStatefulSet({ cluster, lifecycle }: Loop, group: PodGroup): bo
   return true
 }
 
+/** The label that identifies the revision of a StatefulSet's or DaemonSet's pods. */
+export const revisionLabel = 'controller-revision-hash'
+
+/** The ordinal, the host name and the volumes of a StatefulSet's pod. */
+export function statefulPodIdentity(
+  statefulSet: Unstructured,
+  ordinal: number,
+): Pick<PodIdentity, 'name' | 'labels' | 'spec'> {
+  const { spec } = statefulSet as StatefulSet & Unstructured
+  const name = `${statefulSet.metadata.name}-${ordinal}`
+  const labels = {
+    'apps.kubernetes.io/pod-index': String(ordinal),
+    'statefulset.kubernetes.io/pod-name': name,
+  }
+  const claims = (spec?.volumeClaimTemplates ?? []).map(({ metadata }) => metadata?.name ?? '')
+  const volumes = claims.map((claim) => ({
+    name: claim,
+    persistentVolumeClaim: { claimName: `${claim}-${name}` },
+  }))
+  const subdomain = spec?.serviceName === undefined ? {} : { subdomain: spec.serviceName }
+  return { name, labels, spec: { hostname: name, ...subdomain, volumes } }
+}
+
+/** Starts a Job of a CronJob. `template` is the CronJob or an earlier version of it. */
+export function startJob(
+  { cluster, events }: Loop,
+  record: Controller,
+  template: CronJob & Unstructured,
+): Controller {
+  const cronJob = cluster.require(resources.cronJobs, record)
+  const { namespace } = record
+  // The first minute with a free name. A busy loop may run a CronJob twice in a minute.
+  let scheduledAtMs = Math.floor(cluster.now() / minute) * minute
+  const nameAt = (atMs: number): string => `${record.name}-${Math.floor(atMs / minute)}`
+  while (cluster.get(resources.jobs, { namespace, name: nameAt(scheduledAtMs) }) !== undefined)
+    scheduledAtMs += minute
+  const name = nameAt(scheduledAtMs)
+  const uid = cluster.random.uid()
+  const { metadata, spec } = template.spec.jobTemplate
+  const labels = {
+    'batch.kubernetes.io/controller-uid': uid,
+    'batch.kubernetes.io/job-name': name,
+    'controller-uid': uid,
+    'job-name': name,
+  }
+  const startedAt = timestamp(scheduledAtMs)
+  const job = {
+    metadata: {
+      name,
+      namespace,
+      generation: 1,
+      labels: { ...metadata?.labels, ...labels },
+      annotations: { 'batch.kubernetes.io/cronjob-scheduled-timestamp': startedAt },
+      ownerReferences: [ownerReference(cronJob)],
+    },
+    spec: {
+      backoffLimit: 6,
+      completionMode: 'NonIndexed',
+      completions: 1,
+      manualSelector: false,
+      parallelism: 1,
+      podReplacementPolicy: 'TerminatingOrFailed',
+      selector: { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } },
+      suspend: false,
+      ...spec,
+      template: labelled(spec?.template as PodTemplate, labels),
+    },
+  }
+  const started = create(cluster, 'Job', job, uid)
+  reportRun(cluster, record, { lastScheduleTime: startedAt })
+  const message = `Created job ${name}`
+  events.record(cronJob, { component: 'cronjob-controller', reason: 'SuccessfulCreate', message })
+  return started
+}
+
+/** Adds fields to the status of a CronJob. */
+function reportRun(cluster: Cluster, record: Controller, fields: object): void {
+  cluster.change(resources.cronJobs, record, (object) =>
+    withStatus(cluster, object, { ...object.status, ...fields }),
+  )
+}
+
 /** Runs one pod at a time until one succeeds or too many have failed. */
-function reconcileJob(loop: Loop, group: PodGroup): boolean {
+function reconcileJob(loop: Loop, group: Controller): boolean {
   const { cluster, lifecycle } = loop
   if (group.outcome !== undefined) return false
-  const job = cluster.require(resources.jobs, group)
-  const { backoffLimit = 6, suspend = false } = job['spec'] as {
-    readonly backoffLimit?: number
-    readonly suspend?: boolean
-  }
+  const { spec } = cluster.require(resources.jobs, group)
   const pods = [...group.pods]
-  const failed = pods.filter(({ stage }) => stage === 'failed').length
   const running = pods.find(({ stage, ready }) => stage === 'running' && ready)
-  if (pods.some(({ stage }) => stage === 'succeeded')) endJob(loop, group, job, 'complete', failed)
-  else if (failed > backoffLimit) endJob(loop, group, job, 'failed', failed)
-  // A Job that has failed once fails again.
-  else if (running !== undefined)
-    lifecycle.finish(running, failed === 0 && !cluster.random.chance(0.1))
-  else if (activePods(group).length === 0 && !suspend) lifecycle.create(group)
+  if (pods.some(({ stage }) => stage === 'succeeded')) endJob(loop, group, 'complete')
+  else if (failedPods(group) > (spec?.backoffLimit ?? 6)) endJob(loop, group, 'failed')
+  else if (running !== undefined) lifecycle.finish(running, !cluster.badImages.has(running.image))
+  else if (activePods(group).length === 0 && spec?.suspend !== true) lifecycle.create(group)
   else return false
   return true
 }
 
 function endJob(
-  loop: Loop,
-  group: PodGroup,
-  job: Unstructured,
-  kind: 'complete' | 'failed',
-  failed: number,
+  { cluster, events }: Loop,
+  group: Controller,
+  outcome: 'complete' | 'failed',
 ): void {
-  const { cluster, events } = loop
-  const finishedAtMs = cluster.now()
-  const startedAtMs = Date.parse(job.metadata.creationTimestamp ?? '')
-  const status = jobStatus(startedAtMs, failed, { kind, finishedAtMs })
-  const ended = cluster.change(resources.jobs, group, (object) => ({ ...object, status }))
-  if (kind === 'complete') events.normal(ended, 'job-controller', 'Completed', 'Job completed')
-  else {
-    const message = 'Job has reached the specified backoff limit'
-    const report = { type: 'Warning', reason: 'BackoffLimitExceeded', message } as const
-    events.record({ regarding: ended, component: 'job-controller', ...report })
-  }
-  const last = kind === 'complete' ? { lastSuccessfulTime: timestamp(finishedAtMs) } : {}
-  const cronJob = [...cluster.cronJobs.values()].find(({ uid }) => uid === group.owner)
-  if (cronJob === undefined) return
-  const object = syncCronJob(cluster, cronJob, last)
-  if (object === undefined) return
-  const { successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = object['spec'] as {
-    readonly successfulJobsHistoryLimit?: number
-    readonly failedJobsHistoryLimit?: number
-  }
-  const limit = kind === 'complete' ? successfulJobsHistoryLimit : failedJobsHistoryLimit
-  const alike = cluster.ownedBy(cronJob).filter(({ outcome }) => outcome === kind)
+  const endedAtMs = cluster.now()
+  const job = cluster.require(resources.jobs, group)
+  const ended = withStatus(cluster, job, jobStatus(job, group, outcome, endedAtMs)) ?? job
+  cluster.update(resources.jobs, ended)
+  const component = 'job-controller'
+  events.record(
+    ended,
+    outcome === 'complete'
+      ? { component, reason: 'Completed', message: 'Job completed' }
+      : {
+          component,
+          type: 'Warning',
+          reason: 'BackoffLimitExceeded',
+          message: 'Job has reached the specified backoff limit',
+        },
+  )
+  const record = cluster.controllers.get(group.owner)
+  const cronJob = record && cluster.get(resources.cronJobs, record)
+  if (record === undefined || cronJob === undefined) return
+  if (outcome === 'complete')
+    reportRun(cluster, record, { lastSuccessfulTime: timestamp(endedAtMs) })
+  const { successfulJobsHistoryLimit = 3, failedJobsHistoryLimit = 1 } = cronJob.spec
+  const limit = outcome === 'complete' ? successfulJobsHistoryLimit : failedJobsHistoryLimit
+  const alike = cluster.ownedBy(record).filter((one) => one.outcome === outcome)
   for (const one of alike.slice(0, Math.max(0, alike.length - limit))) cluster.orphan(one)
 }
 
-/** Updates the status of a CronJob: its active Jobs, and `more`. Returns the CronJob if it exists. */
-export function syncCronJob(
-  cluster: Cluster,
-  cronJob: { readonly namespace: string; readonly name: string; readonly uid: string },
-  more: Readonly<Record<string, unknown>>,
-): Unstructured | undefined {
-  if (cluster.get(resources.cronJobs, cronJob) === undefined) return undefined
-  const going = cluster.ownedBy(cronJob).filter(({ outcome }) => outcome === undefined)
-  const active = going.map(({ name, namespace, uid }) => ({
-    apiVersion: 'batch/v1',
-    kind: 'Job',
-    name,
-    namespace,
-    uid,
-  }))
-  return cluster.change(resources.cronJobs, cronJob, (object) => {
-    const { active: _before, ...rest } = (object['status'] ?? {}) as { active?: unknown }
-    const status = { ...rest, ...more, ...(active.length === 0 ? {} : { active }) }
-    return equalJson(status, object['status']) ? undefined : { ...object, status }
-  })
+/** Makes a node silent. It stays silent for longer the more pods are evicted. */
+export function beginOutage(loop: Loop, name: string): void {
+  setSilent(loop, name, loseNode, 'NodeNotReady')
+  loop.cluster.active.add({ kind: 'Outage', node: name, turnsLeft: 10 })
 }
 
-/** Whether a CronJob has an unfinished Job. */
-export function isRunning(
-  cluster: Cluster,
-  cronJob: { readonly namespace: string; readonly uid: string },
-): boolean {
-  return cluster.ownedBy(cronJob).some(({ outcome }) => outcome === undefined)
+function setSilent(
+  { cluster, events }: Loop,
+  name: string,
+  change: typeof recoverNode,
+  reason: 'NodeNotReady' | 'NodeReady',
+): void {
+  const pods = cluster.podsOn(name).flatMap((pod) => cluster.get(resources.pods, pod) ?? [])
+  const before = cluster.require(resources.nodes, { namespace: '', name })
+  const node = change(cluster, before, pods, cluster.now())
+  const message = `Node ${name} status is now: ${reason}`
+  events.record(node, { component: 'node-controller', reason, message })
 }
 
 /**
- * Works through the effects of a silent node: its pods become not ready, then they are evicted, and Deployments start
- * replacements elsewhere. Pods of StatefulSets wait for the node, those of DaemonSets stay. After a while the node
- * comes back.
+ * Works through the effects of a silent node: its pods are evicted, and Deployments start replacements elsewhere. Pods
+ * of StatefulSets wait for the node, those of DaemonSets stay. After a while the node comes back.
  */
-function reconcileOutage({ cluster, events }: Loop, outage: Outage): boolean {
-  const node = cluster.nodes.get(outage.node)
+function reconcileOutage(loop: Loop, outage: Outage): boolean {
+  const { cluster, events } = loop
   // A client may have restored or deleted the node.
-  if (node === undefined || node.ready) return false
-  for (const pod of node.pods) {
-    if (!pod.ready) continue
-    cluster.change(resources.pods, pod, (object) => unreadyPod(object, cluster.now()))
-    return true
-  }
-  for (const pod of node.pods) {
-    const { group, namespace, name } = pod
+  if (cluster.nodes.get(outage.node)?.ready !== false) return false
+  const pod = cluster.podsOn(outage.node).find(
     // Pods that are broken on purpose stay visible.
-    const stays = group.kind === 'DaemonSet' || cluster.badImages.has(pod.image)
-    if (pod.terminating || stays) continue
-    const evicted = cluster.change(resources.pods, pod, (object) =>
-      evictedPod(object, cluster.now()),
-    )
-    const message = `Marking for deletion Pod ${namespace}/${name}`
-    events.normal(evicted, 'taint-eviction-controller', 'TaintManagerEviction', message)
-    cluster.activate(group)
+    ({ terminating, controller, image }) =>
+      !terminating && controller.kind !== 'DaemonSet' && !cluster.badImages.has(image),
+  )
+  if (pod !== undefined) {
+    const evicted = evictPod(cluster, cluster.require(resources.pods, pod), cluster.now())
+    const message = `Marking for deletion Pod ${pod.namespace}/${pod.name}`
+    const component = 'taint-eviction-controller'
+    events.record(evicted, { component, reason: 'TaintManagerEviction', message })
+    cluster.activate(pod.controller)
     outage.turnsLeft += 3
     return true
   }
   outage.turnsLeft -= 1
   if (outage.turnsLeft > 0) return true
-  setNodeHealth({ cluster, events }, outage.node, recoveredNode, 'NodeReady')
+  setSilent(loop, outage.node, recoverNode, 'NodeReady')
   return false
-}
-
-/** Writes the change of a node that became silent or came back, and its Event. */
-export function setNodeHealth(
-  { cluster, events }: Pick<Loop, 'cluster' | 'events'>,
-  name: string,
-  change: (node: Unstructured, atMs: number) => Unstructured,
-  reason: 'NodeNotReady' | 'NodeReady',
-): void {
-  const at = { namespace: '', name }
-  const node = cluster.change(resources.nodes, at, (object) => change(object, cluster.now()))
-  events.normal(node, 'node-controller', reason, `Node ${name} status is now: ${reason}`)
-}
-
-/** Makes a node silent. It stays silent for longer the more pods are evicted. */
-export function beginOutage(loop: Loop, name: string): void {
-  setNodeHealth(loop, name, lostNode, 'NodeNotReady')
-  loop.cluster.active.add({ kind: 'Outage', node: name, turnsLeft: 10 })
 }

@@ -1,11 +1,22 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { timestamp } from '../../kubernetes/timestamp.ts'
-import { eventItem, type EventReport, resources } from '../population/object.ts'
-import { kubeletReport, mainContainer } from '../population/pod.ts'
 import { type Cluster, eventKey } from './cluster.ts'
+import { identified } from './object.ts'
+import { mainContainer } from './pod.ts'
+import { hexDigest, uidDigest } from './random.ts'
 
-/** A report without its times and count, which the recorder sets. */
-export type Report = Omit<EventReport, 'firstAtMs' | 'lastAtMs' | 'count'>
+/** A component's report about an object. */
+export interface Report {
+  readonly reason: string
+  readonly message: string
+  readonly type?: 'Normal' | 'Warning'
+  /** `kubelet`, `deployment-controller`, … */
+  readonly component: string
+  readonly host?: string
+  /** The part of the object: `spec.containers{app}`. */
+  readonly fieldPath?: string
+}
 
 /**
  * Writes Events. Repeated Events count up. Beyond `maxEvents` the oldest is deleted, as an API server does after an
@@ -20,21 +31,24 @@ export class EventRecorder {
     this.#maxEvents = maxEvents
   }
 
-  record(report: Report): void {
+  record(regarding: Unstructured, report: Report): void {
     const cluster = this.#cluster
     const { events } = cluster
     const atMs = cluster.now()
-    const item = eventItem({ ...report, firstAtMs: atMs, lastAtMs: atMs, count: 1 })
-    const key = eventKey(item.object)
+    const event = eventOf(regarding, report, atMs)
+    const key = eventKey(event)
     const seen = events.get(key)
     // Keeps the map in the order of last occurrence.
     events.delete(key)
     if (seen !== undefined && cluster.get(resources.events, seen) !== undefined) {
-      cluster.change(resources.events, seen, (event) => repeated(event, atMs))
+      cluster.change(resources.events, seen, (before) => ({
+        ...before,
+        count: (before.count ?? 1) + 1,
+        lastTimestamp: timestamp(atMs),
+      }))
       return
     }
-    const at = { namespace: '', ...item.object.metadata }
-    if (cluster.get(resources.events, at) === undefined) cluster.create(item)
+    cluster.create(resources.events, event)
     for (const [oldest, place] of events) {
       if (events.size <= this.#maxEvents) return
       events.delete(oldest)
@@ -42,19 +56,47 @@ export class EventRecorder {
     }
   }
 
-  /** Records a normal Event. */
-  normal(regarding: Unstructured, component: string, reason: string, message: string): void {
-    this.record({ regarding, type: 'Normal', component, reason, message })
-  }
-
   /** Records a kubelet's Event about the first container of a pod. */
-  container(pod: Unstructured, nodeName: string, reason: string, message: string): void {
-    const report = { ...kubeletReport(pod, nodeName), type: 'Normal' } as const
-    this.record({ ...report, reason, message: `${message}${mainContainer(pod).name}` })
+  container(pod: Unstructured, report: Pick<Report, 'reason' | 'message' | 'type'>): void {
+    const { nodeName = '' } = pod['spec'] as { readonly nodeName?: string }
+    const fieldPath = `spec.containers{${mainContainer(pod).name}}`
+    this.record(pod, { ...report, component: 'kubelet', host: nodeName, fieldPath })
   }
 }
 
-function repeated(event: Unstructured, atMs: number): Unstructured {
-  const count = typeof event['count'] === 'number' ? event['count'] : 1
-  return { ...event, count: count + 1, lastTimestamp: timestamp(atMs) }
+/** A core Event. Its name and UID follow from its object, reason, message and first time. */
+function eventOf(regarding: Unstructured, report: Report, atMs: number): Unstructured {
+  const { component, host, fieldPath, type = 'Normal', reason, message } = report
+  const { name, namespace, uid = '', resourceVersion } = regarding.metadata
+  const place = `${uid}/${reason}/${message}/${atMs}`
+  const manager = component.endsWith('-controller') ? 'kube-controller-manager' : component
+  const at = timestamp(atMs)
+  const event = {
+    metadata: {
+      name: `${name}.${hexDigest(place, 16)}`,
+      namespace: namespace ?? 'default',
+      managedFields: [{ manager, operation: 'Update' as const }],
+    },
+    count: 1,
+    eventTime: null,
+    firstTimestamp: at,
+    involvedObject: {
+      apiVersion: regarding.apiVersion,
+      ...(fieldPath === undefined ? {} : { fieldPath }),
+      kind: regarding.kind,
+      name,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      uid,
+    },
+    lastTimestamp: at,
+    message,
+    reason,
+    reportingComponent: component,
+    reportingInstance: host ?? '',
+    source: { component, ...(host === undefined ? {} : { host }) },
+    type,
+  }
+  const identity = { uid: uidDigest(`${place}/event`), createdAtMs: atMs }
+  return identified(resources.events, event, identity)
 }

@@ -1,33 +1,29 @@
-import type { Unstructured } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
-import { resources } from '../population/object.ts'
-import { templateOf } from '../population/pod.ts'
-import { minute } from '../population/stamp.ts'
-import { jobItem, jobName } from '../population/workloads.ts'
-import {
-  activePods,
-  type Cluster,
-  type DeploymentRecord,
-  type PodRecord,
-  replicasOf,
-} from './cluster.ts'
-import { beginOutage, isRunning, type Loop, syncCronJob } from './controllers.ts'
+import type { Container } from '../../kubernetes/wire/core-v1.ts'
+import { activePods, type Cluster, type Controller, replicasOf } from './cluster.ts'
+import { beginOutage, type Loop, startJob, withSpec } from './controllers.ts'
+import { templateOf } from './pod.ts'
 import { isHealthy } from './pods.ts'
-import { withStatus } from './status-sync.ts'
+import { withStatus } from './status.ts'
 
 /** Makes one routine change: a heartbeat of a node, a restart in a crash loop, or an autoscaler that reads metrics. */
 export function routineChange(loop: Loop): void {
   const { cluster, lifecycle } = loop
-  const { random } = cluster
-  const which = random.next()
+  const which = cluster.random.next()
   if (which < 0.5) return sendHeartbeat(cluster)
   if (which < 0.7) {
-    const pod = oneOf(cluster, crashLoops(cluster))
+    const pod = oneOf(
+      cluster,
+      [...cluster.crashing].filter(
+        ({ stage, terminating }) => !terminating && (stage === 'running' || stage === 'waiting'),
+      ),
+    )
     return pod === undefined ? undefined : lifecycle.turnCrashLoop(pod)
   }
   if (which < 0.9) return readMetrics(loop)
   // A resync, as in informers. It finds work that no event has announced.
-  const found = oneOf(cluster, [...cluster.deployments.values(), ...cluster.groups.values()])
+  const found = oneOf(cluster, [...cluster.controllers.values()])
   if (found !== undefined) cluster.active.add(found)
 }
 
@@ -37,22 +33,19 @@ export function routineChange(loop: Loop): void {
  */
 export function randomChange(loop: Loop): void {
   const { cluster, lifecycle } = loop
-  const { random, groups } = cluster
+  const { random } = cluster
   const which = random.next()
   if (which < 0.006) return silenceNode(loop)
   if (which < 0.12) return runCronJob(loop)
   if (which < 0.18) {
-    const group = oneOf(
-      cluster,
-      [...groups.values()].filter(({ kind }) => kind === 'StatefulSet'),
-    )
+    const group = oneOf(cluster, [...cluster.ofKind('StatefulSet')])
     const pods = [...(group?.pods ?? [])]
     if (group === undefined || !pods.every(isHealthy) || pods.length === 0) return
     lifecycle.terminate(random.pick(pods))
     cluster.active.add(group)
     return
   }
-  const record = oneOf(cluster, [...cluster.deployments.values()])
+  const record = oneOf(cluster, [...cluster.ofKind('Deployment')])
   if (record === undefined || !isSettled(cluster, record)) return
   if (which < 0.45) {
     lifecycle.restart(random.pick([...(cluster.ownedBy(record).at(-1)?.pods ?? [])]))
@@ -66,15 +59,8 @@ function oneOf<T>({ random }: Cluster, list: readonly T[]): T | undefined {
   return list.length === 0 ? undefined : random.pick(list)
 }
 
-/** The pods in a crash loop that have started. */
-function crashLoops({ crashing }: Cluster): readonly PodRecord[] {
-  return [...crashing].filter(
-    ({ stage, terminating }) => !terminating && (stage === 'running' || stage === 'waiting'),
-  )
-}
-
 /** Whether a Deployment is at rest: one revision has pods, and all of them are ready. */
-function isSettled(cluster: Cluster, record: DeploymentRecord): boolean {
+function isSettled(cluster: Cluster, record: Controller): boolean {
   const revisions = cluster.ownedBy(record)
   const current = revisions.at(-1)
   if (cluster.active.has(record) || current === undefined || current.pods.size === 0) return false
@@ -90,108 +76,76 @@ const renewalsPerReport = 6
 function sendHeartbeat(cluster: Cluster): void {
   const node = oneOf(
     cluster,
-    [...cluster.nodes.values()].filter(({ ready }) => ready),
+    [...cluster.nodes].filter(({ ready }) => ready),
   )
   if (node === undefined) return
   const { name } = node
   const nowMs = cluster.now()
-  cluster.changeIfThere(resources.leases, { namespace: 'kube-node-lease', name }, (lease) => ({
+  cluster.change(resources.leases, { namespace: 'kube-node-lease', name }, (lease) => ({
     ...lease,
-    spec: { ...(lease['spec'] as object), renewTime: microTimestamp(nowMs) },
+    spec: { ...lease.spec, renewTime: microTimestamp(nowMs) },
   }))
   if (!cluster.random.chance(1 / renewalsPerReport)) return
   const lastHeartbeatTime = timestamp(nowMs)
-  cluster.changeIfThere(resources.nodes, { namespace: '', name }, (object) => {
-    const status = object['status'] as { readonly conditions?: readonly object[] }
-    const { conditions = [] } = status
-    return {
-      ...object,
-      status: { ...status, conditions: conditions.map((one) => ({ ...one, lastHeartbeatTime })) },
-    }
+  cluster.change(resources.nodes, { namespace: '', name }, ({ status, ...object }) => {
+    const conditions = status?.conditions?.map((one) => ({ ...one, lastHeartbeatTime }))
+    return { ...object, status: { ...status, conditions } }
   })
 }
 
 /** Makes a node silent, if there are enough other nodes and no other node is silent. */
 function silenceNode(loop: Loop): void {
   const { cluster } = loop
-  const open = [...cluster.nodes.values()].filter((node) => node.open)
+  const { open } = cluster.nodes
   if (open.length < 4 || [...cluster.active].some(({ kind }) => kind === 'Outage')) return
   beginOutage(loop, cluster.random.pick(open).name)
 }
 
-/** Starts a Job of a random CronJob. */
-function runCronJob({ cluster, events }: Loop): void {
-  const record = oneOf(cluster, [...cluster.cronJobs.values()])
+function runCronJob(loop: Loop): void {
+  const { cluster } = loop
+  const record = oneOf(cluster, [...cluster.ofKind('CronJob')])
   const cronJob = record && cluster.get(resources.cronJobs, record)
-  if (record === undefined || cronJob === undefined || isRunning(cluster, record)) return
-  if ((cronJob['spec'] as { readonly suspend?: boolean }).suspend === true) return
-  const { namespace } = record
-  // The first minute with a free name. A busy loop may run a CronJob twice in a minute.
-  let startedAtMs = Math.floor(cluster.now() / minute) * minute
-  let name = jobName(record.name, startedAtMs)
-  while (cluster.get(resources.jobs, { namespace, name }) !== undefined)
-    name = jobName(record.name, (startedAtMs += minute))
-  const uid = cluster.random.uid()
-  const outcome = { kind: 'active', ready: 0 } as const
-  cluster.create(jobItem(cronJob, { name, uid, startedAtMs, failed: 0, outcome }))
-  syncCronJob(cluster, record, { lastScheduleTime: timestamp(startedAtMs) })
-  events.normal(cronJob, 'cronjob-controller', 'SuccessfulCreate', `Created job ${name}`)
+  if (record === undefined || cronJob === undefined || cronJob.spec.suspend === true) return
+  if (cluster.ownedBy(record).every(({ outcome }) => outcome !== undefined))
+    startJob(loop, record, cronJob)
 }
 
 const versionPattern = /:(\d+)\.(\d+)\.(\d+)$/
 
 /** Releases a new version of an app: increments the tag of its image. */
-function release(cluster: Cluster, record: DeploymentRecord): void {
-  cluster.changeIfThere(resources.deployments, record, (deployment) => {
-    const spec = deployment['spec'] as object
+function release(cluster: Cluster, record: Controller): void {
+  cluster.change(resources.deployments, record, (deployment) => {
     const { metadata, spec: pod } = templateOf(deployment)
     const image = pod.containers[0]?.image ?? ''
     const [found, major, middle, patch] = versionPattern.exec(image) ?? []
     if (found === undefined) return undefined
-    const isMinor = cluster.random.chance(0.2)
-    const version = isMinor
+    const version = cluster.random.chance(0.2)
       ? `${major}.${Number(middle) + 1}.0`
       : `${major}.${middle}.${Number(patch) + 1}`
     const next = image.replace(versionPattern, `:${version}`)
-    const bumped = (list: typeof pod.containers): typeof pod.containers =>
+    const bumped = (list: readonly Container[]): Container[] =>
       list.map((one) => (one.image === image ? { ...one, image: next } : one))
     const { initContainers, containers } = pod
     const init = initContainers === undefined ? {} : { initContainers: bumped(initContainers) }
     const label = { 'app.kubernetes.io/version': version }
-    const labels = { ...metadata.labels, ...label }
     const template = {
-      metadata: { ...metadata, labels },
+      metadata: { ...metadata, labels: { ...metadata?.labels, ...label } },
       spec: { ...pod, ...init, containers: bumped(containers) },
     }
-    const nextMetadata = {
-      ...deployment.metadata,
-      labels: { ...deployment.metadata.labels, ...label },
-    }
-    return withNextGeneration({
-      ...deployment,
-      metadata: nextMetadata,
-      spec: { ...spec, template },
-    })
+    const labels = { ...deployment.metadata.labels, ...label }
+    return withSpec({ ...deployment, metadata: { ...deployment.metadata, labels } }, { template })
   })
   cluster.active.add(record)
 }
 
 /** Changes `spec.replicas` of a Deployment. */
-function scale(cluster: Cluster, record: DeploymentRecord, replicas: number): void {
-  cluster.changeIfThere(resources.deployments, record, (object) =>
-    withNextGeneration({ ...object, spec: { ...(object['spec'] as object), replicas } }),
-  )
+function scale(cluster: Cluster, record: Controller, replicas: number): void {
+  cluster.change(resources.deployments, record, (object) => withSpec(object, { replicas }))
   cluster.active.add(record)
 }
 
-/** The object with the next generation. */
-function withNextGeneration(object: Unstructured): Unstructured {
-  const { metadata } = object
-  return { ...object, metadata: { ...metadata, generation: (metadata.generation ?? 1) + 1 } }
-}
-
 /** The next number of replicas: away from the baseline, or back to it. */
-function nextReplicas(cluster: Cluster, record: DeploymentRecord): number {
+function nextReplicas(cluster: Cluster, record: Controller): number {
   const { baseline } = record
   const current = cluster.ownedBy(record).at(-1)
   const now = current === undefined ? 0 : activePods(current).length
@@ -209,19 +163,16 @@ const tolerance = 0.1
  */
 function readMetrics({ cluster, events }: Loop): void {
   const at = oneOf(cluster, [...cluster.autoscalers.values()])
-  const autoscaler = at && cluster.get(resources.autoscalers, at)
-  if (at === undefined || autoscaler === undefined) return
-  const {
-    scaleTargetRef,
-    minReplicas = 1,
-    maxReplicas,
-    metrics = [],
-  } = autoscaler['spec'] as AutoscalerSpec
-  const target = metrics[0]?.resource?.target?.averageUtilization ?? 70
-  const record = cluster.deployments.get(`${at.namespace}/${scaleTargetRef.name}`)
-  const current = record && cluster.ownedBy(record).at(-1)
+  const autoscaler = at && cluster.get(resources.horizontalPodAutoscalers, at)
+  const { scaleTargetRef, minReplicas = 1, maxReplicas = 1, metrics } = autoscaler?.spec ?? {}
+  const record = [...cluster.ofKind('Deployment')].find(
+    ({ namespace, name }) => namespace === at?.namespace && name === scaleTargetRef?.name,
+  )
   const deployment = record && cluster.get(resources.deployments, record)
-  if (record === undefined || current === undefined || deployment === undefined) return
+  const current = record && cluster.ownedBy(record).at(-1)
+  if (autoscaler === undefined || record === undefined) return
+  if (current === undefined || deployment === undefined) return
+  const target = metrics?.[0]?.resource?.target.averageUtilization ?? 70
   const replicas = activePods(current).length
   // The load of the baseline is the target, give or take 15 %.
   const load = record.baseline * target * (0.85 + 0.3 * cluster.random.next())
@@ -229,34 +180,20 @@ function readMetrics({ cluster, events }: Loop): void {
   const isOff = Math.abs(utilization / target - 1) > tolerance && isSettled(cluster, record)
   const wanted = Math.ceil((replicas * utilization) / target)
   const desired = isOff ? Math.min(maxReplicas, Math.max(minReplicas, wanted)) : replicas
-  const resource = { name: 'cpu', current: usage(utilization) }
-  const scaled = desired === replicas ? {} : { lastScaleTime: timestamp(cluster.now()) }
-  cluster.change(resources.autoscalers, at, (object) =>
-    withStatus(object, {
-      ...(object['status'] as object | undefined),
-      currentMetrics: [{ type: 'Resource', resource }],
-      currentReplicas: replicas,
-      desiredReplicas: desired,
-      ...scaled,
-    }),
-  )
+  const usage = { averageUtilization: utilization, averageValue: `${utilization}m` }
+  const status = {
+    ...autoscaler.status,
+    currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: usage } }],
+    currentReplicas: replicas,
+    desiredReplicas: desired,
+    ...(desired === replicas ? {} : { lastScaleTime: timestamp(cluster.now()) }),
+  }
+  const reported = withStatus(cluster, autoscaler, status)
+  if (reported !== undefined) cluster.update(resources.horizontalPodAutoscalers, reported)
   if (desired === replicas || desired === replicasOf(deployment)) return
   const way = desired > record.baseline ? 'above' : 'below'
   const message = `New size: ${desired}; reason: cpu resource utilization (percentage of request) ${way} target`
-  events.normal(autoscaler, 'horizontal-pod-autoscaler', 'SuccessfulRescale', message)
+  const component = 'horizontal-pod-autoscaler'
+  events.record(autoscaler, { component, reason: 'SuccessfulRescale', message })
   scale(cluster, record, desired)
 }
-
-interface AutoscalerSpec {
-  readonly scaleTargetRef: { readonly name: string }
-  readonly minReplicas?: number
-  readonly maxReplicas: number
-  readonly metrics?: readonly {
-    readonly resource?: { readonly target?: { readonly averageUtilization?: number } }
-  }[]
-}
-
-const usage = (percent: number): object => ({
-  averageUtilization: percent,
-  averageValue: `${percent}m`,
-})

@@ -1,38 +1,30 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { timestamp } from '../../kubernetes/timestamp.ts'
-import { recoveredPod } from '../population/node-health.ts'
-import { ownerReference, type PopulationResource, resources } from '../population/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
+import type { PodSpec } from '../../kubernetes/wire/core-v1.ts'
 import {
-  backOff,
-  kubeletReport,
-  labelled,
+  type Cluster,
+  type Controller,
+  controllerResources,
+  isFinished,
+  ObjectGoneError,
+  type PodRecord,
+} from './cluster.ts'
+import type { EventRecorder } from './events.ts'
+import { terminating } from './node-outage.ts'
+import { milliCpu } from './nodes.ts'
+import { type Labels, second } from './object.ts'
+import {
   mainContainer,
   newPod,
   type PodIdentity,
   podShape,
-  type PodSpec,
+  type PodShape,
   templateOf,
   withPodState,
-} from '../population/pod.ts'
-import { mainStatus, type Placement, type PodState } from '../population/pod-status.ts'
-import { second } from '../population/stamp.ts'
-import { crashBackOff, exitOf, pullBackOff, tooLarge } from '../population/workloads.ts'
-import {
-  type Cluster,
-  isFinished,
-  milliCpu,
-  ObjectGoneError,
-  type PodGroup,
-  type PodRecord,
-} from './cluster.ts'
-import type { EventRecorder } from './events.ts'
+} from './pod.ts'
+import { mainStatus, type Placement, type PodState } from './pod-status.ts'
 
-export const controllerResources: Readonly<Record<PodGroup['kind'], PopulationResource>> = {
-  ReplicaSet: resources.replicaSets,
-  StatefulSet: resources.statefulSets,
-  DaemonSet: resources.daemonSets,
-  Job: resources.jobs,
-}
+type Running = Extract<PodState, { kind: 'running' }>
 
 /**
  * Does the work of the scheduler and the kubelets: takes pods through their lives, one step and one report at a time.
@@ -46,116 +38,111 @@ export class PodLifecycle {
     this.#events = events
   }
 
-  /** Creates a pod of a controller's template. `labels` are the labels that the controller adds. */
+  /** The common parts of a controller's pods. `labels` are those that the controller adds. */
+  shape(controller: Unstructured, labels: Labels = {}): PodShape {
+    const { priorityClassName: name = '' } = templateOf(controller).spec
+    const found = this.#cluster.get(resources.priorityClasses, { namespace: '', name })
+    return podShape(controller, labels, found?.value ?? 0)
+  }
+
+  /** Creates a pod of a controller's template. */
   create(
-    group: PodGroup,
-    labels: Readonly<Record<string, string>> = {},
+    group: Controller,
+    labels: Labels = {},
     identity: (controller: Unstructured) => Partial<PodIdentity> = () => ({}),
   ): void {
     const cluster = this.#cluster
     const controller = cluster.require(controllerResources[group.kind], group)
-    const template = labelled(templateOf(controller), labels)
-    const { priorityClassName: name = '' } = template.spec
-    const found = cluster.get(resources.priorityClasses, { namespace: '', name })
-    const priority = Number(found?.['value'] ?? 0)
-    const owner = ownerReference(controller)
-    const shape = podShape(group.namespace, owner, template, priority, `${group.name}-`)
+    const shape = this.shape(controller, labels)
     const pod = newPod(shape, {
       createdAtMs: cluster.now(),
       name: shape.generateName + cluster.random.suffix(5),
       uid: cluster.random.uid(),
       ...identity(controller),
     })
-    cluster.create({ resource: resources.pods, object: pod })
+    cluster.create(resources.pods, pod)
     const component = `${group.kind.toLowerCase()}-controller`
     const message = `Created pod: ${pod.metadata.name}`
-    this.#events.normal(controller, component, 'SuccessfulCreate', message)
+    this.#events.record(controller, { component, reason: 'SuccessfulCreate', message })
   }
 
   /** Takes the first due step of a pod of the group. Returns `false` if all pods are as they should be, or wait. */
-  advance(group: PodGroup): boolean {
+  advance(group: Controller): boolean {
     return [...group.pods].some((pod) => this.#advancePod(pod))
   }
 
   #advancePod(pod: PodRecord): boolean {
     const { nodes, badImages } = this.#cluster
-    const node = nodes.get(pod.at?.nodeName ?? '')
+    const node = nodes.get(pod.at?.nodeName)
     // A silent node reports nothing.
     const silent = node?.ready === false
     if (pod.terminating) return !silent && this.#end(pod)
     if (pod.stage === 'new' || pod.stage === 'unschedulable') return this.#schedule(pod)
     if (silent || node === undefined) return false
     if (pod.stage === 'creating') return this.#start(pod)
-    if (pod.stage !== 'running' || pod.ready || badImages.has(pod.image)) return false
-    return this.#becomeReady(pod)
+    const isBad = badImages.get(pod.image) === 'CrashLoopBackOff'
+    if (pod.stage !== 'running' || pod.ready || isBad) return false
+    const { restarts, lastExit, startedAtMs = this.#cluster.now() } = mainStatus(this.#object(pod))
+    this.#run(pod, placementOf(pod), { ready: true, startedAtMs, restarts, lastExit })
+    return true
   }
 
   #schedule(pod: PodRecord): boolean {
-    const { nodes } = this.#cluster
-    const object = this.#object(pod)
-    const { containers } = object['spec'] as PodSpec
-    const cpu = containers.reduce(
-      (sum, { resources: { requests } = {} }) => sum + milliCpu(requests?.['cpu']),
-      0,
-    )
-    const ready = [...nodes.values()].filter((one) => one.open)
-    const fits = ready.some((one) => one.milliCpu >= cpu)
-    const node = fits ? this.#cluster.place() : undefined
-    if (node === undefined) {
-      if (pod.stage === 'unschedulable') return false
-      const many = `0/${nodes.size} nodes are available: ${nodes.size} Too many pods.`
-      const message = fits ? many : tooLarge(nodes.size, ready.length)
-      const reported = this.#report(pod, { kind: 'unscheduled', message })
-      const failed = { type: 'Warning', reason: 'FailedScheduling', message } as const
-      this.#events.record({ regarding: reported, component: 'default-scheduler', ...failed })
+    const { nodes, random, now } = this.#cluster
+    const { containers } = this.#object(pod)['spec'] as PodSpec
+    const requests = containers.map((one) => milliCpu(one.resources?.requests?.['cpu']))
+    const cpu = requests.reduce((sum, one) => sum + one, 0)
+    const fits = nodes.open.some((one) => one.milliCpu >= cpu)
+    const node = fits ? nodes.place(random) : undefined
+    const component = 'default-scheduler'
+    if (node !== undefined) {
+      const at = { nodeName: node.name, hostIP: node.hostIP, podIP: '' }
+      const placed = this.#report(pod, { kind: 'creating', at, sinceMs: now() })
+      const message = `Successfully assigned ${pod.namespace}/${pod.name} to ${node.name}`
+      this.#events.record(placed, { component, reason: 'Scheduled', message })
       return true
     }
-    const at = { nodeName: node.name, hostIP: node.hostIP, podIP: '' }
-    const placed = this.#report(pod, { kind: 'creating', at, sinceMs: this.#cluster.now() })
-    const message = `Successfully assigned ${pod.namespace}/${pod.name} to ${node.name}`
-    this.#events.normal(placed, 'default-scheduler', 'Scheduled', message)
+    if (pod.stage === 'unschedulable') return false
+    const [all, ready] = [nodes.size, nodes.open.length]
+    const taints = all === ready ? '' : `${all - ready} node(s) had untolerated taint(s), `
+    const why = fits
+      ? `${all} Too many pods.`
+      : `${taints}${ready} Insufficient cpu, ${ready} Insufficient memory. preemption: 0/${all} nodes are available: ${all} No preemption victims found for incoming pod.`
+    const message = `0/${all} nodes are available: ${why}`
+    const waiting = this.#report(pod, { kind: 'unscheduled', message })
+    const report = { component, type: 'Warning', reason: 'FailedScheduling', message } as const
+    this.#events.record(waiting, report)
     return true
   }
 
   /** Starts the containers, which are not ready yet, or lets them fail. */
   #start(pod: PodRecord): boolean {
-    const cluster = this.#cluster
-    const node = cluster.nodes.get(pod.at?.nodeName ?? '')
+    const { nodes, badImages, now } = this.#cluster
+    const node = nodes.get(pod.at?.nodeName)
     if (node === undefined) return false
-    const object = this.#object(pod)
-    const { hostNetwork = false } = object['spec'] as PodSpec
-    const at = {
-      nodeName: node.name,
-      hostIP: node.hostIP,
-      podIP: hostNetwork ? node.hostIP : cluster.address(node),
-    }
-    const nowMs = cluster.now()
-    if (cluster.badImages.get(pod.image) === 'ImagePullBackOff') {
-      const back = pullBackOff(pod.image)
-      const stuck = this.#report(pod, { kind: 'waiting', at, sinceMs: nowMs, ...back, restarts: 0 })
-      const report = { ...kubeletReport(stuck, node.name), reason: 'BackOff' }
-      this.#events.record({ ...report, message: `Back-off pulling image "${pod.image}"` })
+    const { hostNetwork } = this.#object(pod)['spec'] as PodSpec
+    const at = nodes.placement(node, hostNetwork)
+    const { image } = pod
+    const sinceMs = now()
+    if (badImages.get(image) === 'ImagePullBackOff') {
+      const reason = 'ImagePullBackOff'
+      const message = `Back-off pulling image "${image}": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "${image}": failed to resolve reference "${image}": ${image}: not found`
+      const state = { kind: 'waiting', at, sinceMs, reason, message, restarts: 0 } as const
+      const stuck = this.#report(pod, state)
+      const backOff = `Back-off pulling image "${image}"`
+      this.#events.container(stuck, { type: 'Warning', reason: 'BackOff', message: backOff })
       return true
     }
-    const started = this.#run(pod, at, { ready: false, startedAtMs: nowMs, restarts: 0 })
-    const report = { ...kubeletReport(started, node.name), type: 'Normal' } as const
-    const message = `Container image "${pod.image}" already present on machine`
-    this.#events.record({ ...report, reason: 'Pulled', message })
-    this.#events.container(started, node.name, 'Started', 'Container started: ')
+    const started = this.#run(pod, at, { ready: false, startedAtMs: sinceMs, restarts: 0 })
+    const message = `Container image "${image}" already present on machine`
+    this.#events.container(started, { reason: 'Pulled', message })
+    this.#started(started)
     return true
   }
 
-  /** Makes a pod ready, or restores its readiness after its node was silent. */
-  #becomeReady(pod: PodRecord): boolean {
-    const object = this.#object(pod)
-    const found = recoveredPod(object, this.#cluster.now())
-    if (found !== undefined) {
-      this.#cluster.change(resources.pods, pod, () => found)
-      return true
-    }
-    const { restarts, lastExit, startedAtMs = this.#cluster.now() } = mainStatus(object)
-    this.#run(pod, placementOf(pod), { ready: true, startedAtMs, restarts, lastExit })
-    return true
+  #started(pod: Unstructured): void {
+    const message = `Container started: ${mainContainer(pod).name}`
+    this.#events.container(pod, { reason: 'Started', message })
   }
 
   #end(pod: PodRecord): boolean {
@@ -168,30 +155,22 @@ export class PodLifecycle {
   /** Marks a pod for deletion. Its kubelet deletes it in the next step. */
   terminate(pod: PodRecord): void {
     const cluster = this.#cluster
-    const deletionTimestamp = timestamp(cluster.now() + 30 * second)
-    const object = cluster.change(resources.pods, pod, (before) => ({
-      ...before,
-      metadata: { ...before.metadata, deletionGracePeriodSeconds: 30, deletionTimestamp },
-    }))
-    if (pod.at !== undefined)
-      this.#events.container(object, pod.at.nodeName, 'Killing', 'Stopping container ')
+    const ending = terminating(this.#object(pod), 30, cluster.now())
+    cluster.update(resources.pods, ending)
+    if (pod.at === undefined) return
+    const message = `Stopping container ${mainContainer(ending).name}`
+    this.#events.container(ending, { reason: 'Killing', message })
   }
 
   /** Restarts the container of a healthy pod. */
   restart(pod: PodRecord): void {
     const { random, now } = this.#cluster
-    const { restarts, startedAtMs } = mainStatus(this.#object(pod))
     const nowMs = now()
-    const killed = random.chance(0.5)
-    const lastExit = {
-      ...({ reason: killed ? 'OOMKilled' : 'Error', exitCode: killed ? 137 : 1 } as const),
-      startedAtMs: startedAtMs ?? nowMs,
-      finishedAtMs: nowMs - second,
-    }
-    const at = placementOf(pod)
+    const { restarts, startedAtMs = nowMs } = mainStatus(this.#object(pod))
+    const [reason, exitCode] = random.chance(0.5) ? ['OOMKilled', 137] : (['Error', 1] as const)
+    const lastExit = { reason, exitCode, startedAtMs, finishedAtMs: nowMs - second }
     const next = { ready: false, startedAtMs: nowMs, restarts: restarts + 1, lastExit }
-    const restarted = this.#run(pod, at, next)
-    this.#events.container(restarted, at.nodeName, 'Started', 'Container started: ')
+    this.#started(this.#run(pod, placementOf(pod), next))
   }
 
   /** Takes one turn of a crash loop: waits, runs for a moment, ends. */
@@ -200,49 +179,49 @@ export class PodLifecycle {
     const at = placementOf(pod)
     const nowMs = this.#cluster.now()
     const { restarts, startedAtMs } = mainStatus(object)
-    const failure = { reason: 'Error', exitCode: 1 } as const
+    const failure = { reason: 'Error', exitCode: 1 }
     if (startedAtMs === undefined) {
       const times = { startedAtMs: nowMs - 9 * second, finishedAtMs: nowMs - 6 * second }
       const lastExit = { ...failure, ...times }
       this.#run(pod, at, { ready: false, startedAtMs: nowMs, restarts: restarts + 1, lastExit })
       return
     }
+    const { name } = mainContainer(object)
     const waiting = this.#report(pod, {
-      ...({ kind: 'waiting', at, sinceMs: nowMs, restarts } as const),
-      ...crashBackOff(mainContainer(object).name),
+      ...({ kind: 'waiting', at, sinceMs: nowMs, restarts, reason: 'CrashLoopBackOff' } as const),
+      message: `back-off 5m0s restarting failed container=${name}`,
       lastExit: { ...failure, startedAtMs, finishedAtMs: nowMs },
     })
-    this.#events.record({ ...kubeletReport(waiting, at.nodeName), ...backOff(waiting) })
+    const message = `Back-off restarting failed container ${name} in pod ${pod.name}_${pod.namespace}(${pod.uid})`
+    this.#events.container(waiting, { type: 'Warning', reason: 'BackOff', message })
   }
 
   /** Ends the container of a Job's pod. */
   finish(pod: PodRecord, succeeded: boolean): void {
-    const nowMs = this.#cluster.now()
-    const { startedAtMs = nowMs } = mainStatus(this.#object(pod))
-    const exit = { ...exitOf(succeeded), startedAtMs, finishedAtMs: nowMs }
+    const finishedAtMs = this.#cluster.now()
+    const { startedAtMs = finishedAtMs } = mainStatus(this.#object(pod))
+    const [reason, exitCode] = succeeded ? ['Completed', 0] : (['Error', 2] as const)
+    const exit = { reason, exitCode, startedAtMs, finishedAtMs }
     this.#report(pod, { kind: 'finished', at: placementOf(pod), exit })
   }
 
   #run(
     pod: PodRecord,
     at: Placement,
-    facts: Pick<
-      Extract<PodState, { kind: 'running' }>,
-      'ready' | 'startedAtMs' | 'restarts' | 'lastExit'
-    >,
+    facts: Pick<Running, 'ready' | 'startedAtMs' | 'restarts' | 'lastExit'>,
   ): Unstructured {
     return this.#report(pod, { kind: 'running', at, sinceMs: this.#cluster.now(), ...facts })
   }
 
   #report(pod: PodRecord, state: PodState): Unstructured {
-    const atMs = this.#cluster.now()
-    return this.#cluster.change(resources.pods, pod, (object) => withPodState(object, state, atMs))
+    const reported = withPodState(this.#object(pod), state, this.#cluster.now())
+    return this.#cluster.update(resources.pods, reported)
   }
 
   #object(pod: PodRecord): Unstructured {
     const object = this.#cluster.require(resources.pods, pod)
     if (object.metadata.uid === pod.uid) return object
-    throw new ObjectGoneError(resources.pods, pod.namespace, pod.name)
+    throw new ObjectGoneError(resources.pods, pod)
   }
 }
 

@@ -17,12 +17,6 @@ interface OrderedFaults extends Omit<PendingFault, 'fault'> {
   readonly faults: readonly RequestFault[]
 }
 
-/** Carries out server faults. */
-export interface ServerFaultTarget {
-  /** Returns `false` if the fault has no target. */
-  strike(fault: ServerFault): boolean
-}
-
 /** An order with an unknown fault, or with a fault that has no target. */
 export class FaultError extends CodedError {
   constructor(value: unknown) {
@@ -33,26 +27,17 @@ export class FaultError extends CodedError {
   }
 }
 
-const serverFaults = {
-  'drop-connections': true,
-  'refuse-connections': true,
-  'freeze-connections': true,
-  'end-watches': true,
-  'fail-node': true,
-  'recover-node': true,
-  'compact-history': true,
-} satisfies Record<ServerFault['type'], true>
-
 /** The maximum number of waiting faults. */
 const mostPending = 1000
 
 /** The ordered faults. Each strikes the next requests that match it. */
 export class Faults {
-  readonly #target: ServerFaultTarget
+  readonly #strike: (fault: ServerFault) => boolean
   #pending: OrderedFaults[] = []
 
-  constructor(target: ServerFaultTarget) {
-    this.#target = target
+  /** `strike` carries out server faults. It returns `false` for an unknown fault, or one without a target. */
+  constructor(strike: (fault: ServerFault) => boolean) {
+    this.#strike = strike
   }
 
   /** Orders a fault. Server faults strike at once. Throws {@link FaultError}. */
@@ -61,13 +46,7 @@ export class Faults {
     if (faults.length > 0 && faults.every(isRequestFault)) {
       if (this.#pending.length >= mostPending) throw new FaultError(fault)
       this.#pending.push({ faults, match, remaining: faults.length * times })
-    } else if (
-      !('type' in fault) ||
-      !Object.hasOwn(serverFaults, fault.type) ||
-      !this.#target.strike(fault as ServerFault)
-    ) {
-      throw new FaultError(fault)
-    }
+    } else if (!this.#strike(fault as ServerFault)) throw new FaultError(fault)
   }
 
   /** The request faults that wait. */

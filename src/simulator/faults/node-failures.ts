@@ -1,24 +1,13 @@
 import type { Unstructured } from '../../kubernetes/object.ts'
-import {
-  evictedPod,
-  recoveredNode,
-  recoveredPod,
-  lostNode,
-  unreadyPod,
-  toleratedForMs,
-} from '../population/node-health.ts'
+import { resources } from '../../kubernetes/resources.ts'
+import type { Pod } from '../../kubernetes/wire/core-v1.ts'
+import { evictPod, loseNode, recoverNode, toleratedForMs } from '../churn/node-outage.ts'
 import type { Storage } from '../storage/storage.ts'
-
-const nodes = { group: '', version: 'v1', resource: 'nodes' }
-const pods = { group: '', version: 'v1', resource: 'pods' }
 
 /** The longest delay of a timer. */
 const longestWaitMs = 2 ** 31 - 1
 
-/**
- * Fails nodes and brings them back, with the effects that the node controller has on them and on their pods. Evicted
- * pods stay, terminating, until their node is back.
- */
+/** Fails nodes and brings them back. Evicts their pods when they no longer tolerate it. */
 export class NodeFailures {
   readonly #storage: Storage
   /** Timers of pending evictions, by node. */
@@ -28,46 +17,32 @@ export class NodeFailures {
     this.#storage = storage
   }
 
-  has(name: string): boolean {
-    return this.#storage.get(nodes, '', name) !== undefined
-  }
-
-  /** Makes a node silent. Its pods are evicted after the time for which they tolerate it, or after `evictAfterMs`. */
-  fail(name: string, evictAfterMs: number | undefined): void {
-    const node = this.#storage.get(nodes, '', name)
-    if (node === undefined) return
+  /**
+   * Makes a node silent. Its pods are evicted after the time for which they tolerate it, or after `evictAfterMs`.
+   * Returns `false` without such a node.
+   */
+  fail(name: string, evictAfterMs: number | undefined): boolean {
+    const node = this.#storage.get(resources.nodes, '', name)
+    if (node === undefined) return false
     this.#clear(name)
-    const atMs = Date.now()
-    this.#storage.update(nodes, lostNode(node, atMs))
-    const evictions = new Map<number, Unstructured[]>()
-    for (const pod of this.#podsOn(name)) {
-      const unready = unreadyPod(pod, atMs)
-      if (unready !== undefined) this.#storage.update(pods, unready)
-      const toleratedMs = toleratedForMs(pod)
-      if (toleratedMs === Infinity) continue
-      const dueMs = evictAfterMs ?? toleratedMs
-      evictions.set(dueMs, [...(evictions.get(dueMs) ?? []), pod])
-    }
-    const timers = [...evictions].map(([dueMs, due]) =>
-      setTimeout(() => this.#evict(due), Math.min(dueMs, longestWaitMs)),
+    const pods = this.#podsOn(name)
+    loseNode(this.#storage, node, pods, Date.now())
+    const evicted = pods.filter((pod) => toleratedForMs(pod) !== Infinity)
+    const due = Map.groupBy(evicted, (pod) => evictAfterMs ?? toleratedForMs(pod))
+    const timers = Array.from(due, ([dueMs, some]) =>
+      setTimeout(() => this.#evict(some), Math.min(dueMs, longestWaitMs)),
     )
     this.#timers.set(name, timers)
+    return true
   }
 
-  /** Brings a node back. Its pods are ready again; evicted pods are deleted. */
-  recover(name: string): void {
-    const node = this.#storage.get(nodes, '', name)
-    if (node === undefined) return
+  /** Brings a node back. Returns `false` without such a node. */
+  recover(name: string): boolean {
+    const node = this.#storage.get(resources.nodes, '', name)
+    if (node === undefined) return false
     this.#clear(name)
-    const atMs = Date.now()
-    this.#storage.update(nodes, recoveredNode(node, atMs))
-    for (const pod of this.#podsOn(name)) {
-      const { namespace = '', finalizers = [], deletionTimestamp } = pod.metadata
-      const found = recoveredPod(pod, atMs)
-      if (deletionTimestamp !== undefined && finalizers.length === 0) {
-        this.#storage.delete(pods, namespace, pod.metadata.name)
-      } else if (found !== undefined) this.#storage.update(pods, found)
-    }
+    recoverNode(this.#storage, node, this.#podsOn(name), Date.now())
+    return true
   }
 
   /** Cancels all pending evictions. */
@@ -81,18 +56,17 @@ export class NodeFailures {
   }
 
   #podsOn(name: string): readonly Unstructured[] {
-    return Array.from(this.#storage.list(pods)).filter((pod) => {
-      const { nodeName } = (pod['spec'] ?? {}) as { readonly nodeName?: string }
-      return nodeName === name
-    })
+    return Array.from(this.#storage.list(resources.pods)).filter(
+      (pod) => (pod as Pod).spec?.nodeName === name,
+    )
   }
 
   #evict(due: readonly Unstructured[]): void {
     for (const { metadata } of due) {
-      const pod = this.#storage.get(pods, metadata.namespace ?? '', metadata.name)
+      const pod = this.#storage.get(resources.pods, metadata.namespace ?? '', metadata.name)
       const isSame = pod?.metadata.uid === metadata.uid
-      if (pod === undefined || !isSame || pod.metadata.deletionTimestamp !== undefined) continue
-      this.#storage.update(pods, evictedPod(pod, Date.now()))
+      if (pod !== undefined && isSame && pod.metadata.deletionTimestamp === undefined)
+        evictPod(this.#storage, pod, Date.now())
     }
   }
 }

@@ -54,7 +54,7 @@ export class SimulatedServer {
     this.#options = options
     this.#openApi = new OpenApi(storage.registry)
     this.#nodes = new NodeFailures(storage)
-    this.faults = new Faults({ strike: (fault) => this.#strike(fault) })
+    this.faults = new Faults((fault) => this.#strike(fault))
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
       void this.#serve(exchangeOf(request, response))
     })
@@ -167,16 +167,14 @@ export class SimulatedServer {
         }
         return true
       case 'fail-node':
-        if (!this.#nodes.has(fault.node)) return false
-        this.#nodes.fail(fault.node, fault.evictAfterMs)
-        return true
+        return this.#nodes.fail(fault.node, fault.evictAfterMs)
       case 'recover-node':
-        if (!this.#nodes.has(fault.node)) return false
-        this.#nodes.recover(fault.node)
-        return true
+        return this.#nodes.recover(fault.node)
       case 'compact-history':
         this.#storage.compact()
         return true
+      default:
+        return false
     }
   }
 

@@ -1,9 +1,9 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { createRandom } from './random.ts'
+import { podsPerNode } from '../churn/nodes.ts'
+import { createRandom } from '../churn/random.ts'
 import {
   type BrokenApp,
   type Manifest,
-  type NodeType,
   readScenario,
   type Scenario,
   type ScenarioApp,
@@ -58,15 +58,10 @@ export interface NamespacePlan {
   readonly apps: readonly AppPlan[]
 }
 
-/** A node before it is stamped, for pods, leases and volumes that refer to it. */
+/** A node before it is stamped. */
 export interface NodePlan {
   readonly index: number
   readonly name: string
-  readonly zone: string
-  readonly type: NodeType
-  readonly address: string
-  /** The first three bytes of the node's pod addresses: `10.128.7`. */
-  readonly podNetwork: string
   readonly ready: boolean
   readonly values: Values
 }
@@ -82,8 +77,6 @@ export interface Plan {
   readonly values: Values
 }
 
-/** The maximum number of pods per node. */
-export const podsPerNode = 110
 const mostNodes = 32_000
 const daemonsPerNode = 2
 
@@ -291,41 +284,22 @@ function planNodes(
     const zone = zones[index % zones.length] ?? ''
     const type = random.pick(types)
     const number = String(Math.floor(index / zones.length) + 1).padStart(3, '0')
-    const address = `10.${16 + Math.floor(index / 51_200)}.${Math.floor(index / 200) % 256}.${10 + (index % 200)}`
-    const podNetwork = `10.${128 + (index >> 8)}.${index & 255}`
     const ready = silentNodeMinutes === undefined || count < 3 || index !== count - 1
     const own = {
       node: name,
       zone,
       zoneLetter: zone.at(-1) ?? '',
       number,
-      address,
-      podNetwork,
-      instanceType: type.instanceType,
-      architecture: type.architecture,
-      capacityCpu: type.capacity.cpu,
-      capacityMemory: type.capacity.memory,
-      allocatableCpu: type.allocatable.cpu,
-      allocatableMemory: type.allocatable.memory,
+      address: `10.${16 + Math.floor(index / 51_200)}.${Math.floor(index / 200) % 256}.${10 + (index % 200)}`,
+      podNetwork: `10.${128 + (index >> 8)}.${index & 255}`,
     }
-    const all = new Values(seed, `node/${index}`, [own, values, common])
-    const nodeName = String(all.get('node', 'scenario.yaml'))
-    return { index, name: nodeName, zone, type, address, podNetwork, ready, values: all }
+    const all = new Values(seed, `node/${index}`, [own, type, values, common])
+    return { index, name: String(all.get('node', 'scenario.yaml')), ready, values: all }
   })
 }
 
-/** A summary of a population, for the command line. */
-export interface PopulationDescription {
-  readonly pods: number
-  readonly nodes: number
-  /** The deliberate problems, one sentence each: place and symptom. */
-  readonly broken: readonly string[]
-  /** The whole description in a few lines. */
-  readonly text: string
-}
-
-/** Describes the population of these options without making it. Throws as `population` does. */
-export function describePopulation(options: PopulationOptions = {}): PopulationDescription {
+/** Describes the population of these options in a few lines, without making it. Throws as `population` does. */
+export function describePopulation(options: PopulationOptions = {}): string {
   const { scenario, namespaces, nodes } = planPopulation(options)
   const apps = namespaces.flatMap((namespace) => namespace.apps)
   const pods = apps.reduce((sum, app) => sum + app.pods, 0)
@@ -349,8 +323,7 @@ export function describePopulation(options: PopulationOptions = {}): PopulationD
     `${counted(pods, 'pod')} on ${counted(nodes.length, 'node')}`,
   ].join(', ')
   const trouble = broken.map((sentence) => `  - ${sentence}\n`).join('')
-  const text = `${scenario.company}: ${size}.\n${broken.length === 0 ? '' : `Broken on purpose:\n${trouble}`}`
-  return { pods, nodes: nodes.length, broken, text }
+  return `${scenario.company}: ${size}.\n${broken.length === 0 ? '' : `Broken on purpose:\n${trouble}`}`
 }
 
 function counted(count: number, noun: string): string {

@@ -1,50 +1,65 @@
 import { microTimestamp, timestamp } from '../../kubernetes/timestamp.ts'
-import { withHealth } from './node-health.ts'
-import { eventItem, firstUid, type PopulationItem, resources, type Written } from './object.ts'
-import { type AppPlan, type NodePlan, planPopulation, type PopulationOptions } from './plan.ts'
-import { imageIdOf } from './pod-status.ts'
-import { createRandom } from './random.ts'
-import type { Manifest } from './scenario.ts'
-import { day, minute, second, Stamper } from './stamp.ts'
-import type { Values } from './template.ts'
-import { type AppStamp, silentSinceMs, workloadItems } from './workloads.ts'
+import { Cluster } from '../churn/cluster.ts'
+import { createLoop } from '../churn/controllers.ts'
+import { loseNode, withHealth } from '../churn/node-outage.ts'
+import { Nodes } from '../churn/nodes.ts'
+import { day, minute, type PopulationItem, second, type Written } from '../churn/object.ts'
+import { imageIdOf } from '../churn/pod-status.ts'
+import { createRandom } from '../churn/random.ts'
+import { syncChanged } from '../churn/status.ts'
 import {
-  type Backend,
-  budgetStatus,
-  endpointOf,
-  endpointSliceItem,
-  endpointsPerSlice,
-} from './workload-status.ts'
+  type AppPlan,
+  type NodePlan,
+  planPopulation,
+  type Plan,
+  type PopulationOptions,
+} from './plan.ts'
+import type { Manifest } from './scenario.ts'
+import { stamped } from './stamp.ts'
+import type { Values } from './template.ts'
+import { Workbench } from './workbench.ts'
+import { type AppStamp, silentSinceMs, workloads } from './workloads.ts'
 
 /**
  * Yields the objects of a scenario's cluster, owners before the objects that they own. Objects have UIDs, creation
  * timestamps, managed fields and status, but no resourceVersion. They share structure: do not change them. The same
- * options give the same objects. Memory grows with the number of apps and nodes, not of pods. Throws `PopulationError`
- * at once for impossible options, and `ScenarioError` for an invalid scenario.
+ * options give the same objects. Memory grows with the number of nodes and the size of an app, not with the number of
+ * pods. Throws `PopulationError` at once for impossible options, and `ScenarioError` for an invalid scenario.
  */
 export function population(options: PopulationOptions = {}): Generator<PopulationItem, void> {
-  return itemsOf(new Stamper(planPopulation(options)))
+  return itemsOf(planPopulation(options))
 }
 
 const clusterAgeMs = 420 * day
 const systemNamespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']
 
-function* itemsOf(stamper: Stamper): Generator<PopulationItem, void> {
-  const { scenario, values, nowMs, nodes, namespaces } = stamper.plan
+function* itemsOf(plan: Plan): Generator<PopulationItem, void> {
+  const { scenario, values, nowMs, nodes, namespaces } = plan
   const createdAtMs = nowMs - clusterAgeMs
-  const all = function* (manifests: readonly Manifest[], own: Values): Generator<PopulationItem> {
-    for (const manifest of manifests) yield stamper.item(manifest, own, { createdAtMs })
-  }
-  const inCluster = Map.groupBy(scenario.cluster, ({ namespaced }) => namespaced)
-  yield* all(inCluster.get(false) ?? [], values)
+  const shared = new Workbench(undefined)
+  const all = (manifests: readonly Manifest[], own: Values): PopulationItem[] =>
+    manifests.map((manifest) => {
+      const object = stamped(plan, manifest, own, createdAtMs)
+      if (object.kind === 'PriorityClass') shared.create(manifest.resource, object)
+      return { resource: manifest.resource, object }
+    })
+  yield* all(
+    scenario.cluster.filter(({ namespaced }) => !namespaced),
+    values,
+  )
   for (const namespace of systemNamespaces)
     yield* all(scenario.systemNamespace, values.with({ namespace }))
   const images = commonImages(namespaces.flatMap(({ apps }) => apps))
-  for (const node of nodes) yield* nodeItems(stamper, node, images)
+  const known = new Nodes()
+  for (const node of nodes) yield* nodeItems(plan, node, images, known)
   for (const { name, values: own } of namespaces)
     if (!systemNamespaces.includes(name)) yield* all(scenario.namespace, own)
-  yield* all(inCluster.get(true) ?? [], values.with({ namespace: 'default' }))
-  for (const { apps } of namespaces) for (const app of apps) yield* appItems(stamper, app)
+  yield* all(
+    scenario.cluster.filter(({ namespaced }) => namespaced),
+    values.with({ namespace: 'default' }),
+  )
+  for (const { apps } of namespaces)
+    for (const app of apps) yield* appItems(plan, app, known, shared)
 }
 
 /** The images that nodes report: those of the first apps. */
@@ -58,97 +73,64 @@ function commonImages(apps: readonly AppPlan[]): readonly object[] {
 
 /** A node with its Lease and CSINode, and an Event if it is silent. */
 function* nodeItems(
-  stamper: Stamper,
+  plan: Plan,
   node: NodePlan,
   images: readonly object[],
+  known: Nodes,
 ): Generator<PopulationItem> {
-  const { scenario, seed, nowMs } = stamper.plan
-  const createdAtMs = nowMs - createRandom(`${seed}/age/${node.name}`).integer(20, 90) * day
-  const silentMs = silentSinceMs(stamper)
-  const noticedMs = silentMs + 40 * second
-  const heardAtMs = node.ready ? nowMs - (node.index % 10) * second : silentMs
+  const { scenario, seed, nowMs } = plan
+  const random = createRandom(`${seed}/node/${node.name}`)
+  const createdAtMs = nowMs - random.integer(20, 90) * day
+  const heardAtMs = node.ready ? nowMs - (node.index % 10) * second : silentSinceMs(plan)
   const values = node.values.with({ heardAt: microTimestamp(heardAtMs) })
+  const healthy = (object: Written): Written => {
+    const reporting = withHealth(object, true, heardAtMs, createdAtMs + minute)
+    return { ...reporting, status: { ...(reporting.status as object), images } }
+  }
+  const lostAtMs = heardAtMs + 40 * second
+  const bench = new Workbench(undefined)
+  const { events } = createLoop(new Cluster(bench, random, () => lostAtMs, known))
   for (const manifest of scenario.node) {
-    const isNode = manifest.resource.kind === 'Node'
-    const times = { createdAtMs, updatedAtMs: heardAtMs }
-    const item = stamper.item(manifest, values, times, (object) =>
-      isNode
-        ? withHealth(
-            withImages(object, images),
-            node.ready,
-            heardAtMs,
-            node.ready ? createdAtMs + minute : noticedMs,
-          )
-        : object,
-    )
-    yield item
+    const { resource } = manifest
+    const isNode = resource.kind === 'Node'
+    const object = stamped(plan, manifest, values, createdAtMs, isNode ? healthy : undefined)
+    bench.create(resource, object)
     if (!isNode || node.ready) continue
-    yield eventItem({
-      regarding: item.object,
-      type: 'Normal',
-      reason: 'NodeNotReady',
-      message: `Node ${node.name} status is now: NodeNotReady`,
-      component: 'node-controller',
-      firstAtMs: noticedMs,
-      lastAtMs: noticedMs,
-      count: 1,
-    })
+    const lost = loseNode(bench, object, [], lostAtMs)
+    const message = `Node ${node.name} status is now: NodeNotReady`
+    events.record(lost, { component: 'node-controller', reason: 'NodeNotReady', message })
   }
+  yield* bench.items(nowMs)
 }
 
-const withImages = (node: Written, images: readonly object[]): Written => ({
-  ...node,
-  status: { ...(node.status as object), images },
-})
-
-/** The objects of an app: configuration, workload, pods, endpoints and budgets. */
-function* appItems(stamper: Stamper, plan: AppPlan): Generator<PopulationItem> {
-  const { seed, nowMs } = stamper.plan
-  const random = createRandom(`${seed}/app/${plan.namespace}/${plan.name}`)
-  const createdAtMs = nowMs - random.integer(60, 400) * day
-  const values = plan.values.with({ createdAt: timestamp(createdAtMs), pods: plan.pods })
-  const app = { ...plan, values }
-  const stamp: AppStamp = { stamper, app, random, createdAtMs }
-  const services: PopulationItem[] = []
-  let backends: readonly Backend[] = []
-  for (const manifest of app.manifests) {
-    const { kind } = manifest.resource
-    if (kind === 'PodDisruptionBudget') continue
-    const workload = workloadItems[kind]
-    if (workload !== undefined) {
-      backends = yield* workload(stamp, manifest)
-      continue
-    }
-    const item = stamper.item(manifest, app.values, { createdAtMs })
-    if (kind === 'Service') services.push(item)
-    yield item
-  }
-  for (const service of services) yield* sliceItems(stamp, service, backends)
-  const ready = backends.filter((one) => one.ready).length
-  const counts = { active: app.pods, ready, terminating: 0 }
-  for (const manifest of app.manifests) {
-    if (manifest.resource.kind !== 'PodDisruptionBudget') continue
-    yield stamper.item(manifest, app.values, { createdAtMs }, (object) => ({
-      ...object,
-      status: budgetStatus(object, counts, createdAtMs + minute),
-    }))
-  }
-}
-
-function* sliceItems(
-  { stamper, app, createdAtMs }: AppStamp,
-  { object }: PopulationItem,
-  backends: readonly Backend[],
+/** The objects of an app: its manifests, and what the controllers make of them. */
+function* appItems(
+  plan: Plan,
+  app: AppPlan,
+  nodes: Nodes,
+  shared: Workbench,
 ): Generator<PopulationItem> {
-  const { seed } = stamper.plan
-  const { name: service } = object.metadata
-  const random = createRandom(`${seed}/slices/${app.namespace}/${service}`)
-  for (let from = 0; from === 0 || from < backends.length; from += endpointsPerSlice) {
-    const name = `${service}-${random.suffix(5)}`
-    const uid = firstUid(seed, resources.endpointSlices, app.namespace, name)
-    const endpoints = backends
-      .slice(from, from + endpointsPerSlice)
-      .map((one) => endpointOf(one, app.namespace, stamper.zones.get(one.at.nodeName) ?? ''))
-    yield endpointSliceItem(object, endpoints, { name, uid, createdAtMs: createdAtMs + second })
+  const { seed, nowMs } = plan
+  const random = createRandom(`${seed}/app/${app.namespace}/${app.name}`)
+  const createdAtMs = nowMs - random.integer(60, 400) * day
+  const values = app.values.with({ createdAt: timestamp(createdAtMs), pods: app.pods })
+  const bench = new Workbench(shared)
+  let clockMs = createdAtMs
+  const cluster = new Cluster(bench, random, () => clockMs, nodes)
+  const stamp: AppStamp = {
+    ...createLoop(cluster),
+    plan,
+    app: { ...app, values },
+    createdAtMs,
+    setClock: (atMs) => (clockMs = atMs),
+    create: (manifest, change, own = values) =>
+      bench.create(manifest.resource, stamped(plan, manifest, own, createdAtMs, change)),
   }
+  for (const manifest of app.manifests) {
+    const workload = workloads[manifest.resource.kind]
+    if (workload === undefined) stamp.create(manifest)
+    else workload(stamp, manifest)
+  }
+  syncChanged(cluster)
+  yield* bench.items(nowMs)
 }

@@ -3,9 +3,10 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
-import { capturedApi } from '../api/captured-api.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
-import type { PopulationResource } from './object.ts'
+import { capturedApi } from '../api/captured-api.ts'
+import type { PopulationResource } from '../churn/object.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
 
 /** An app of a team. Each environment of the team has one. */
@@ -39,19 +40,12 @@ interface BrokenNode {
   readonly sinceMinutes: number
 }
 
-/** A machine type. */
-export interface NodeType {
-  readonly instanceType: string
-  readonly architecture: string
-  readonly capacity: { readonly cpu: string; readonly memory: string }
-  readonly allocatable: { readonly cpu: string; readonly memory: string }
-}
-
 interface ScenarioNodes {
   readonly name: string
   readonly zones: readonly string[]
   readonly values: Layer
-  readonly types: readonly NodeType[]
+  /** Machine types: the values of their nodes. */
+  readonly types: readonly Layer[]
 }
 
 interface Role {
@@ -88,7 +82,6 @@ interface ScenarioFile {
 
 const values = z.record(z.string(), z.unknown()).default({})
 const text = z.string().min(1)
-const size = z.strictObject({ cpu: text, memory: text })
 
 const app = z.strictObject({
   name: text,
@@ -126,16 +119,7 @@ const scenarioSchema: z.ZodType<ScenarioFile> = z.strictObject({
       name: text,
       zones: z.array(text).min(1),
       values,
-      types: z
-        .array(
-          z.strictObject({
-            instanceType: text,
-            architecture: text,
-            capacity: size,
-            allocatable: size,
-          }),
-        )
-        .min(1),
+      types: z.array(values).min(1),
     })
     .optional(),
   roles: z
@@ -197,7 +181,7 @@ export function readScenario(directory?: string): Scenario {
 class ScenarioReader {
   readonly #directory: string
   readonly #files = new Map<string, readonly Manifest[]>()
-  readonly #custom = new Map<string, { resource: string; namespaced: boolean }>()
+  readonly #kinds = new Map(builtInKinds())
 
   constructor(directory: string) {
     this.#directory = directory
@@ -243,7 +227,7 @@ class ScenarioReader {
       defaults: (documents(this.#path('defaults.yaml'))[0] ?? {}) as Scenario['defaults'],
       manifestsOf,
       roleValues: ({ role }) => roles[role]?.values ?? {},
-      kindOf: (apiVersion, kind) => this.#kindOf(apiVersion, kind),
+      kindOf: (apiVersion, kind) => this.#kinds.get(`${apiVersion} ${kind}`),
     }
     // Reports problems of apps before anything is stamped.
     for (const { apps } of [...file.platform, ...file.teams]) apps.forEach(manifestsOf)
@@ -279,10 +263,9 @@ class ScenarioReader {
     const { success, data } = definitionSchema.safeParse(part)
     if (!success) throw new ScenarioError(place, 'a CustomResourceDefinition without its names')
     const { group, scope, versions, names } = data.spec
-    for (const { name } of versions) {
-      const about = { resource: names.plural, namespaced: scope === 'Namespaced' }
-      this.#custom.set(`${group}/${name} ${names.kind}`, about)
-    }
+    const namespaced = scope === 'Namespaced'
+    for (const { name } of versions)
+      this.#kinds.set(...knownKind(`${group}/${name}`, names.plural, names.kind, namespaced))
   }
 
   #manifests(name: string): readonly Manifest[] {
@@ -305,21 +288,12 @@ class ScenarioReader {
     const { apiVersion, kind, metadata } = isRecord(part) ? part : {}
     if (typeof apiVersion !== 'string' || typeof kind !== 'string' || !isRecord(metadata))
       throw new ScenarioError(place, 'a document without apiVersion, kind or metadata')
-    const about = this.#kindOf(apiVersion, kind)
-    if (about === undefined) {
+    const known = this.#kinds.get(`${apiVersion} ${kind}`)
+    if (known === undefined) {
       const hint = 'put its CustomResourceDefinition into the directory cluster/'
       throw new ScenarioError(place, `there is no kind ${kind} of ${apiVersion}`, { hint })
     }
-    return { place, ...about, fill: template(part, place) }
-  }
-
-  #kindOf(apiVersion: string, kind: string): KnownKind | undefined {
-    const about =
-      this.#custom.get(`${apiVersion} ${kind}`) ?? builtIn().get(`${apiVersion} ${kind}`)
-    if (about === undefined) return undefined
-    const [version = '', group = ''] = apiVersion.split('/').toReversed()
-    const resource = { group, version, resource: about.resource, kind, apiVersion }
-    return { resource, namespaced: about.namespaced }
+    return { place, ...known, fill: template(part, place) }
   }
 }
 
@@ -351,19 +325,22 @@ function documents(path: string): readonly unknown[] {
   })
 }
 
-let builtInKinds: ReadonlyMap<string, { resource: string; namespaced: boolean }> | undefined
-
 /** Every built-in kind, by `apiVersion kind`. */
-function builtIn(): NonNullable<typeof builtInKinds> {
-  builtInKinds ??= new Map(
-    Object.values(capturedApi().resources).flatMap(({ groupVersion, resources }) =>
-      resources
-        .filter(({ name }) => !name.includes('/'))
-        .map(({ name, kind, namespaced }) => [
-          `${groupVersion} ${kind}`,
-          { resource: name, namespaced },
-        ]),
-    ),
+function builtInKinds(): [string, KnownKind][] {
+  return Object.values(capturedApi().resources).flatMap(({ groupVersion, resources }) =>
+    resources
+      .filter(({ name }) => !name.includes('/'))
+      .map(({ name, kind, namespaced }) => knownKind(groupVersion, name, kind, namespaced)),
   )
-  return builtInKinds
+}
+
+function knownKind(
+  apiVersion: string,
+  resource: string,
+  kind: string,
+  namespaced: boolean,
+): [string, KnownKind] {
+  const { group, version } = splitApiVersion(apiVersion)
+  const known = { resource: { group, version, resource, kind, apiVersion }, namespaced }
+  return [`${apiVersion} ${kind}`, known]
 }

@@ -1,121 +1,81 @@
-import type { OwnerReference } from '../../kubernetes/object.ts'
+import type { OwnerReference, Unstructured } from '../../kubernetes/object.ts'
 import { isRecord } from '../../lib/json.ts'
-import { identified, firstUid, type PopulationItem, type Written } from './object.ts'
-import type { Placement } from './pod-status.ts'
-import { type NodePlan, type Plan, podsPerNode } from './plan.ts'
-import type { Manifest } from './scenario.ts'
+import { identified, type Written } from '../churn/object.ts'
+import { uidDigest } from '../churn/random.ts'
+import type { ResourceName } from '../storage/storage.ts'
+import type { Plan } from './plan.ts'
+import type { Manifest, Scenario } from './scenario.ts'
 import { ScenarioError, type Values } from './template.ts'
 
-/** Durations in milliseconds. */
-export const second = 1000
-export const minute: number = 60 * second
-export const hour: number = 60 * minute
-export const day: number = 24 * hour
-
-/** Turns manifests into objects, and places pods on nodes. */
-export class Stamper {
-  readonly plan: Plan
-  readonly priorities: ReadonlyMap<string, number>
-  readonly zones: ReadonlyMap<string, string>
-  readonly #used: number[]
-  #next = 0
-
-  constructor(plan: Plan) {
-    this.plan = plan
-    this.#used = plan.nodes.map(() => 0)
-    this.zones = new Map(plan.nodes.map(({ name, zone }) => [name, zone]))
-    const classes = plan.scenario.cluster.filter(
-      ({ resource }) => resource.kind === 'PriorityClass',
-    )
-    this.priorities = new Map(
-      classes.map((one) => {
-        const { metadata, value } = one.fill(plan.values) as Written & { readonly value: number }
-        return [metadata.name, value]
-      }),
-    )
-  }
-
-  /**
-   * Makes the object of a manifest, completed as an API server would. `change` adds the parts that no manifest has,
-   * such as the status.
-   */
-  item(
-    manifest: Manifest,
-    values: Values,
-    { createdAtMs, updatedAtMs }: { readonly createdAtMs: number; readonly updatedAtMs?: number },
-    change: (object: Written) => Written = (object) => object,
-  ): PopulationItem {
-    const { resource, place } = manifest
-    const { seed } = this.plan
-    const object = change(this.written(manifest, values))
-    const { name, namespace = '' } = object.metadata
-    if (typeof name !== 'string')
-      throw new ScenarioError(place, `a ${resource.kind} without a name`)
-    return identified(resource, object, {
-      uid: firstUid(seed, resource, namespace, name),
-      createdAtMs,
-      ...(updatedAtMs === undefined ? {} : { updatedAtMs }),
-      ownerUid: (owner) => this.#ownerUid(place, owner, namespace),
-    })
-  }
-
-  /** A manifest with its values and its defaults, before it has an identity. */
-  written({ fill, namespaced, resource }: Manifest, values: Values): Written {
-    const object = withDefaults(fill(values) as Written, this.plan.scenario.defaults[resource.kind])
-    const { metadata } = object
-    if (!namespaced || metadata.namespace !== undefined) return object
-    const namespace = String(values.get('namespace', resource.kind))
-    return { ...object, metadata: { ...metadata, namespace } }
-  }
-
-  #ownerUid(place: string, owner: Omit<OwnerReference, 'uid'>, namespace: string): string {
-    const { scenario, seed } = this.plan
+/** The object of a manifest, completed as an API server would. `change` adds the parts that no manifest has. */
+export function stamped(
+  { seed, scenario }: Plan,
+  manifest: Manifest,
+  values: Values,
+  createdAtMs: number,
+  change: (object: Written) => Written = (object) => object,
+): Unstructured {
+  const { resource, place } = manifest
+  const object = change(written(scenario, manifest, values))
+  const { name, namespace = '', ownerReferences, managedFields = [deployer] } = object.metadata
+  if (typeof name !== 'string') throw new ScenarioError(place, `a ${resource.kind} without a name`)
+  const uidOf = (owner: OwnerReference): string => {
     const kind = scenario.kindOf(owner.apiVersion, owner.kind)
     if (kind === undefined) throw new ScenarioError(place, `its owner is an unknown ${owner.kind}`)
     return firstUid(seed, kind.resource, kind.namespaced ? namespace : '', owner.name)
   }
+  const owners = ownerReferences?.map((owner) => ({ ...owner, uid: uidOf(owner) }))
+  const owned = owners === undefined ? {} : { ownerReferences: owners }
+  const metadata = { ...object.metadata, ...owned, managedFields }
+  const uid = firstUid(seed, resource, namespace, name)
+  return identified(resource, { ...object, metadata }, { uid, createdAtMs })
+}
 
-  /** Places a pod on the next ready node with space. The plan guarantees one. */
-  place(): Placement {
-    const { nodes } = this.plan
-    for (let tries = 0; tries < nodes.length; tries++) {
-      const node = nodes[this.#next++ % nodes.length]
-      if (node?.ready === true && (this.#used[node.index] ?? 0) < podsPerNode)
-        return this.placeOn(node, false)
-    }
-    throw new RangeError('no node has room for another pod')
-  }
+const deployer = { manager: 'argocd-controller', operation: 'Apply' } as const
 
-  /** Places a pod on a node, ready or not. With `hostNetwork` the pod has the node's address. */
-  placeOn(node: NodePlan, hostNetwork: boolean): Placement {
-    const count = (this.#used[node.index] ?? 0) + 1
-    this.#used[node.index] = count
-    const podIP = hostNetwork ? node.address : `${node.podNetwork}.${count + 1}`
-    return { nodeName: node.name, hostIP: node.address, podIP }
+/** The UID of a manifest's object. It follows from the seed and the object's name. */
+export function firstUid(
+  seed: string,
+  { group, resource }: ResourceName,
+  namespace: string,
+  name: string,
+): string {
+  return uidDigest(`${seed}/${group}/${resource}/${namespace}/${name}`)
+}
+
+/** A manifest with its values and its defaults, before it has an identity. Makes the `data` of a Secret. */
+export function written(
+  { defaults }: Scenario,
+  { fill, namespaced, resource: { kind } }: Manifest,
+  values: Values,
+): Written {
+  const { stringData, ...object } = fill(values) as Written
+  const filled = withDefaults(object, defaults[kind]) as Written
+  const { metadata } = filled
+  const isPlaced = !namespaced || metadata.namespace !== undefined
+  const namespace = isPlaced ? {} : { namespace: String(values.get('namespace', kind)) }
+  const texts = Object.entries((stringData ?? {}) as Readonly<Record<string, unknown>>)
+  const data = texts.map(([key, text]) => [key, Buffer.from(String(text)).toString('base64')])
+  return {
+    ...filled,
+    metadata: { ...metadata, ...namespace },
+    ...(stringData === undefined
+      ? {}
+      : { data: { ...(object['data'] as object), ...Object.fromEntries(data) } }),
   }
 }
 
-/** Fills in the fields that an object leaves out, by the rules of `scenario/defaults.yaml`. Makes the `data` of a Secret. */
-function withDefaults({ stringData, ...object }: Written, defaults: unknown): Written {
-  const filled = withFields(object, defaults) as Written
-  if (stringData === undefined) return filled
-  const data = Object.entries(stringData as object).map(([key, text]) => [
-    key,
-    Buffer.from(String(text)).toString('base64'),
-  ])
-  return { ...filled, data: { ...(object['data'] as object), ...Object.fromEntries(data) } }
-}
-
-function withFields(given: unknown, defaults: unknown): unknown {
+/** Fills in the fields that an object leaves out, by the rules of `scenario/defaults.yaml`. */
+function withDefaults(given: unknown, defaults: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(defaults))
-    return given.map((item) => withFields(item, defaults[0]))
+    return given.map((item) => withDefaults(item, defaults[0]))
   if (!isRecord(given) || !isRecord(defaults)) return given
   const added: Record<string, unknown> = {}
   const filled: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(defaults)) {
     const name = key.endsWith('?') ? key.slice(0, -1) : undefined
     if (name === undefined) added[key] = defaultOf(value, given)
-    else if (given[name] !== undefined) filled[name] = withFields(given[name], value)
+    else if (given[name] !== undefined) filled[name] = withDefaults(given[name], value)
   }
   const known = Object.entries(added).filter(([, value]) => value !== undefined)
   return { ...Object.fromEntries(known), ...given, ...filled }

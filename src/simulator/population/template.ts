@@ -1,6 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { isRecord } from '../../lib/json.ts'
-import { hexDigest, uidDigest } from './random.ts'
+import { hexDigest, uidDigest } from '../churn/random.ts'
 
 /** An invalid scenario: the file, the problem, and the way out. */
 export class ScenarioError extends CodedError {
