@@ -2,7 +2,7 @@
 import { type StoreView, type Unstructured, objectKey } from 'informerql/informer'
 import { describe, expect, it } from 'vitest'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
-import { compileListCondition } from '../../src/query/condition/list-condition.ts'
+import { compileWhere } from '../../src/query/condition/where.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { type LiveChange, type LiveRead, LiveSet } from '../../src/query/live-set.ts'
 import { type Scope, unrestricted } from '../../src/query/condition/scope.ts'
@@ -40,7 +40,7 @@ function sentOf(live: LiveSet, read: LiveRead, keys: Iterable<string>): readonly
 
 const pod = (phase: string, uid = 'u-1', namespace = 'a') =>
   objectOf('Pod', { name: 'p', namespace, uid }, { spec: { phase } })
-const running = compileListCondition({ where: { phase: { eq: 'Running' } } }, podIndexes)
+const running = compileWhere({ phase: { eq: 'Running' } }, podIndexes)
 
 describe(`what a subscriber is told, seed ${runSeed}`, () => {
   it('folds to what a fresh list would give, whatever happens and however late', () => {
@@ -55,7 +55,7 @@ describe(`what a subscriber is told, seed ${runSeed}`, () => {
       }
       for (let made = 0; made < 100; made += 1) put(random.pod())
       const scope: Scope = random.scope([...pods.keys()])
-      const live = new LiveSet(compileListCondition({ where: where as never }, podIndexes))
+      const live = new LiveSet(compileWhere(where as never, podIndexes))
       const fold = new Fold()
       const read = readOf(store.view, scope)
       fold.apply(sentOf(live, read, live.matching(read)), store.view)

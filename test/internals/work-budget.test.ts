@@ -1,8 +1,7 @@
 // Imports internals: the figures of a budget that is not passed are told to nobody.
 import { describe, expect, it } from 'vitest'
 import { bindCondition } from '../../src/query/condition/id-set.ts'
-import { compileListCondition } from '../../src/query/condition/list-condition.ts'
-import type { Where } from '../../src/query/condition/where.ts'
+import { compileWhere, type Where } from '../../src/query/condition/where.ts'
 import {
   defaultWorkLimits,
   QueryTooCostlyError,
@@ -69,7 +68,7 @@ describe('alternatives on one index', () => {
   /** The tests that finding all members costs, and how many there are. */
   const costOf = (or: readonly Where[]): { readonly tests: number; readonly members: number } => {
     const budget = new WorkBudget()
-    const set = bindCondition(compileListCondition({ where: { or } }, podIndexes), view, budget)
+    const set = bindCondition(compileWhere({ or }, podIndexes), view, budget)
     const members = [...view.ids()].filter((id) => set.has(id)).length
     return { tests: budget.spent('tests'), members }
   }
@@ -96,7 +95,7 @@ describe('alternatives on one index', () => {
     const costOfAll = (contains: string): number => {
       const budget = new WorkBudget()
       const where = { name: { contains } }
-      bindCondition(compileListCondition({ where }, podIndexes), view, budget).candidates(1e9)
+      bindCondition(compileWhere(where, podIndexes), view, budget).candidates(1e9)
       return budget.spent('tests')
     }
     expect(costOfAll('p')).toBeGreaterThanOrEqual(costOfAll('none') + 2 * 500)

@@ -1,41 +1,100 @@
-import type { ReadPage } from '../reads/direct/direct-list.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import type { UnionRow } from '../../query/page/union-page.ts'
-import type { FacetArguments } from '../schema/read-arguments.ts'
-import type {
-  ConnectionSource,
-  GraphSource,
-  EdgeSource,
-  Facet,
-  OwnedConnectionSource,
-  PageInfo,
-  Row,
-  UsedByConnectionSource,
-  UseSource,
-} from '../schema/read-context.ts'
+import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { facetsOf } from '../reads/facets-read.ts'
-import { idOfObjectRef } from '../schema/object-ref.ts'
+import { facetsOf, pageInfoOf, paidRows, resumeTokenOf } from '../reads/connection-read.ts'
+import type { ReadPage } from '../reads/direct/direct-list.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
 import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
+import type { SearchRead } from '../reads/search-read.ts'
 import type { UsedByPage } from '../reads/used-by-read.ts'
-import { resumeTokenOf } from '../reads/list-read.ts'
+import { idOfObjectRef } from '../schema/object-ref.ts'
+import type { FacetArguments } from '../schema/read-arguments.ts'
+import type {
+  ConnectionSource,
+  EdgeSource,
+  Facet,
+  GraphSource,
+  OwnedConnectionSource,
+  PageInfo,
+  Row,
+  SearchSource,
+  UsedByConnectionSource,
+} from '../schema/read-context.ts'
+
+/** A page as a connection. Its parts are computed on demand, within the tick that read it. */
+class PageConnection<R, T> implements ConnectionSource<T> {
+  protected readonly budget: WorkBudget
+  readonly #page: PageOf<R>
+  readonly #sourceOf: (row: R) => T
+  #sources: readonly T[] | undefined
+
+  constructor(budget: WorkBudget, page: PageOf<R>, sourceOf: (row: R) => T) {
+    this.budget = budget
+    this.#page = page
+    this.#sourceOf = sourceOf
+  }
+
+  rows(): readonly T[] {
+    return (this.#sources ??= paidRows(this.budget, this.#page).map(this.#sourceOf))
+  }
+
+  edges(): readonly EdgeSource<T>[] {
+    const rows = this.rows()
+    return this.#page.rows.flatMap((row, position) => {
+      const node = rows[position]
+      return node === undefined ? [] : [{ cursor: this.#page.cursorOf(row), node }]
+    })
+  }
+
+  pageInfo(): PageInfo {
+    return pageInfoOf(this.#page)
+  }
+
+  totalCount(): number {
+    return this.#page.totalCount()
+  }
+
+  resourceVersion(): string {
+    throw ofSeveralKinds()
+  }
+
+  resumeToken(): string {
+    throw ofSeveralKinds()
+  }
+
+  facets(_args: FacetArguments): readonly Facet[] {
+    throw ofSeveralKinds()
+  }
+}
+
+function ofSeveralKinds(): ClientError {
+  const message = 'objects of several kinds have no common index or position'
+  return new ClientError('UNSUPPORTED', message)
+}
 
 /** A page of objects of one kind as a connection. */
-export function storeConnection({ part, page }: ReadPage, budget: WorkBudget): ConnectionSource {
-  const { view, kind, cluster } = part
-  return new PageConnection(budget, {
-    hasNextPage: page.hasNextPage,
-    hasPreviousPage: page.hasPreviousPage,
-    entries: page.ids,
-    cursorOf: (id) => page.cursorOf(id),
-    rowOf: (id) => ({ kind, cluster, object: view.object(id) }),
-    totalCount: () => page.totalCount(),
-    resourceVersion: () => view.resourceVersion,
-    resumeToken: () => resumeTokenOf(part, page, budget),
-    facets: (args) => facetsOf(page, part, args),
-  })
+export class ListConnection extends PageConnection<ObjectId, Row> {
+  readonly #read: ReadPage
+
+  constructor(read: ReadPage, budget: WorkBudget) {
+    const { kind, cluster, view } = read.part
+    super(budget, read.page, (id) => ({ kind, cluster, object: view.object(id) }))
+    this.#read = read
+  }
+
+  override resourceVersion(): string {
+    return this.#read.part.view.resourceVersion
+  }
+
+  override resumeToken(): string {
+    return resumeTokenOf(this.#read, this.budget)
+  }
+
+  override facets(args: FacetArguments): readonly Facet[] {
+    return facetsOf(this.#read, args)
+  }
 }
 
 /** A page of objects of several kinds as a connection. */
@@ -43,16 +102,9 @@ export function polymorphicConnection(
   { page, partOf, kinds, notLookedAt, failures }: PolymorphicPage,
   budget: WorkBudget,
 ): OwnedConnectionSource {
-  const connection = new PageConnection(budget, {
-    ...page,
-    entries: page.rows,
-    rowOf(row) {
-      const { cluster, kind, view } = partOf(row)
-      return { kind, cluster, object: view.object(row.id) }
-    },
-    resourceVersion: ofSeveralKinds,
-    resumeToken: ofSeveralKinds,
-    facets: ofSeveralKinds,
+  const connection = new PageConnection(budget, page, (row): Row => {
+    const { cluster, kind, view } = partOf(row)
+    return { kind, cluster, object: view.object(row.id) }
   })
   return Object.assign(connection, { kinds: () => kinds, notLookedAt, failures })
 }
@@ -62,87 +114,16 @@ export function usedByConnection(
   { page, kinds, useOf }: UsedByPage,
   budget: WorkBudget,
 ): UsedByConnectionSource {
-  const connection = new PageConnection<UnionRow, UseSource>(budget, {
-    ...page,
-    entries: page.rows,
-    rowOf: useOf,
-    resourceVersion: ofSeveralKinds,
-    resumeToken: ofSeveralKinds,
-    facets: ofSeveralKinds,
-  })
-  return Object.assign(connection, { kinds: () => kinds })
+  return Object.assign(new PageConnection(budget, page, useOf), { kinds: () => kinds })
 }
 
-function ofSeveralKinds(): never {
-  throw new ClientError('UNSUPPORTED', 'objects of several kinds have no common index or position')
-}
-
-/** A page of entries, each of which stands for an object. */
-interface EntryPage<T, R> {
-  readonly entries: readonly T[]
-  readonly hasNextPage: boolean
-  readonly hasPreviousPage: boolean
-  cursorOf(entry: T): string
-  rowOf(entry: T): R
-  totalCount(): number
-  resourceVersion(): string
-  resumeToken(): string
-  facets(args: FacetArguments): readonly Facet[]
-}
-
-/** A page as a connection. Its parts are computed on demand, within the tick that made it. */
-class PageConnection<T, R = Row> implements ConnectionSource<R> {
-  readonly #budget: WorkBudget
-  readonly #page: EntryPage<T, R>
-  #rows: readonly R[] | undefined
-
-  constructor(budget: WorkBudget, page: EntryPage<T, R>) {
-    this.#budget = budget
-    this.#page = page
-  }
-
-  rows(): readonly R[] {
-    if (this.#rows !== undefined) return this.#rows
-    const { entries } = this.#page
-    this.#budget.spend('rows', entries.length)
-    return (this.#rows = entries.map((entry) => this.#page.rowOf(entry)))
-  }
-
-  edges(): readonly EdgeSource<R>[] {
-    const rows = this.rows()
-    return this.#page.entries.flatMap((entry, position) => {
-      const node = rows[position]
-      return node === undefined ? [] : [{ cursor: this.#page.cursorOf(entry), node }]
-    })
-  }
-
-  pageInfo(): PageInfo {
-    const { entries, hasNextPage, hasPreviousPage } = this.#page
-    const first = entries[0]
-    const last = entries.at(-1)
-    return {
-      hasNextPage,
-      hasPreviousPage,
-      startCursor: first === undefined ? null : this.#page.cursorOf(first),
-      endCursor: last === undefined ? null : this.#page.cursorOf(last),
-    }
-  }
-
-  totalCount(): number {
-    return this.#page.totalCount()
-  }
-
-  resourceVersion(): string {
-    return this.#page.resourceVersion()
-  }
-
-  resumeToken(): string {
-    return this.#page.resumeToken()
-  }
-
-  facets(args: FacetArguments): readonly Facet[] {
-    return this.#page.facets(args)
-  }
+/** The results of a search as a connection. */
+export function searchConnection(
+  { page, kinds, resultOf, counts, failures }: SearchRead,
+  budget: WorkBudget,
+): SearchSource {
+  const connection = new PageConnection(budget, page, resultOf)
+  return Object.assign(connection, { kinds: () => kinds, counts, failures })
 }
 
 /** A graph as a source for the resolvers. */

@@ -28,9 +28,8 @@ import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
-import { plannedWork } from '../plan/planned-work.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
-import { PlanRun } from '../plan/plan-run.ts'
+import { plannedWork, PlanRun } from '../plan/plan-run.ts'
 
 /** One query of a request. */
 export interface QueryRequest {

@@ -9,7 +9,6 @@ import {
   foundByKey,
   identified,
   kindOfIdentity,
-  ownersOf,
   referenced,
   resolveObjectRef,
 } from '../reads/object-read.ts'
@@ -40,16 +39,18 @@ import type {
 import { clusterNamed } from '../served/cluster-argument.ts'
 import {
   graphSource,
+  ListConnection,
   polymorphicConnection,
-  storeConnection,
+  searchConnection,
   usedByConnection,
 } from './connection.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
-import { type ListRequest, listRequest, pageOf, readList } from '../reads/list-read.ts'
+import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
 import { OwnedRead } from '../reads/owned-read.ts'
+import { ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
-import { searchSource } from '../reads/search-read.ts'
+import { readSearch } from '../reads/search-read.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
 
 /** Reads the stores for resolvers, decoded: for one run of one operation, within one tick. */
@@ -67,7 +68,7 @@ export class StoreReader implements StoreReads {
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null {
     const read = readList(this.#run, kind, this.#request(kind, args))
-    return read === undefined ? null : storeConnection(read, this.#run.budget)
+    return read === undefined ? null : new ListConnection(read, this.#run.budget)
   }
 
   lookup(kind: Kind, args: LookupArguments): Row | null {
@@ -92,7 +93,7 @@ export class StoreReader implements StoreReads {
 
   owners({ cluster, object }: Row): readonly Row[] {
     const { ownerReferences = [], namespace = '' } = object.metadata
-    const owners = ownersOf(this.#run, { cluster, namespace }, ownerReferences)
+    const owners = ownersNamed(this.#run, { cluster, namespace }, ownerReferences)
     return owners.flatMap((owner) => rowOf(owner) ?? [])
   }
 
@@ -123,13 +124,12 @@ export class StoreReader implements StoreReads {
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {
     const read = this.#readOf(field)
     const at = this.#originOf(row)
-    const run = this.#run
-    const { part, list } =
+    const request = this.#request(read.to, args)
+    const page =
       at === undefined
-        ? read.nowhere(run, row.cluster)
-        : read.many(run, at.part, at.id, args.related === true)
-    const page = pageOf(run, part, list, this.#request(part.kind, args))
-    return storeConnection({ part, page }, run.budget)
+        ? read.nowhere(this.#run, row.cluster, request)
+        : read.many(this.#run, at.part, at.id, request)
+    return new ListConnection(page, this.#run.budget)
   }
 
   followOne(row: Row, field: RelationField): Row | null {
@@ -156,7 +156,7 @@ export class StoreReader implements StoreReads {
   }
 
   search(args: SearchArguments): SearchSource {
-    return searchSource(this.#run, args)
+    return searchConnection(readSearch(this.#run, args), this.#run.budget)
   }
 
   /** Every row of a list has the same arguments for its relations. */

@@ -1,13 +1,6 @@
 import { objectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
-import {
-  allOf,
-  type Condition,
-  hasKey,
-  namespacesOf,
-  relatedIn,
-} from '../../query/condition/condition.ts'
-import { compileListCondition } from '../../query/condition/list-condition.ts'
+import { type Condition, hasKey, namespacesOf, relatedIn } from '../../query/condition/condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
@@ -20,7 +13,7 @@ import type {
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
-import { idsCondition } from '../reads/ids-condition.ts'
+import { filterOf } from '../reads/list-arguments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { FramePlan } from './frame-writer.ts'
@@ -80,13 +73,9 @@ function listToFollow(
   args: ListSubscriptionArguments,
 ): FollowedList {
   const at = { cluster: clusterNamed(served, args.cluster), kind }
-  const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
-  const filter = { namespace, namespaces, labelSelector, where: args.where ?? null }
-  const identity = { list: `${at.cluster}/${kind.listField}`, ids, ...filter }
-  const { related } = served.relations.whereFields(kind)
-  const filtered = compileListCondition(args, kind.indexes, related)
-  const condition = allOf([idsCondition(args.ids, at), filtered])
-  const followed = { at, condition, within: namespacesOf(condition), list: listHash(identity) }
+  const { condition, identity } = filterOf(served, kind, args)
+  const list = listHash({ list: `${at.cluster}/${kind.listField}`, ...identity })
+  const followed = { at, condition, within: namespacesOf(condition), list }
   if (relatedIn(condition) === undefined) return { ...followed, needs: [] }
   const { cluster } = at
   const affected = new AffectedRows(condition, {

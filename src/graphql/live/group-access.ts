@@ -5,7 +5,7 @@ import { nothingVisible, type Scope, unrestricted } from '../../query/condition/
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { neededKinds } from '../plan/plan-needs.ts'
+import { neededKinds } from '../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { FollowedList } from './followed-list.ts'

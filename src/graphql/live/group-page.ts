@@ -138,7 +138,7 @@ export class GroupPage implements GroupContent {
   #fill(part: KindView, run: PlanRun): void {
     const { view } = part
     const { capacity } = this.#front
-    const { ids, hasNextPage } = listPage({
+    const { rows: ids, hasNextPage } = listPage({
       ...liveRead(part, run),
       condition: this.#list.condition,
       terms: this.#wanted.terms,

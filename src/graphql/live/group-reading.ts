@@ -17,9 +17,8 @@ import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts
 import { maxRounds } from '../prepare/preparation.ts'
 import type { FollowedRelation } from '../reads/read-run.ts'
 import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { type ViewerAccess } from '../prepare/viewer-access.ts'
-import type { PlanRunOptions } from '../plan/plan-run.ts'
-import { plannedWork } from '../plan/planned-work.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import { plannedWork, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import {
   type GroupAccess,

@@ -1,9 +1,7 @@
 import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanNeeds } from './plan-needs.ts'
-import type { RowWriter } from './writers.ts'
+import type { PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'
 
 /** The compiled row of one kind. */
 interface KindRow {
@@ -21,8 +19,8 @@ export class RowsByKind {
   #lastKind: Kind | undefined
   #lastWrite: RowWriter | undefined
 
-  constructor(selectionSets: readonly SelectionSetNode[], compiler: PlanCompiler) {
-    this.#selectionSets = selectionSets
+  constructor({ selections, compiler }: PlanField) {
+    this.#selectionSets = selections
     this.#compiler = compiler
     this.#place = compiler.place
     this.#isLive = compiler.isLive
@@ -69,12 +67,10 @@ export class RowsByKind {
  * Compiles objects of any kind. Rows of kinds that fragments name are compiled at once, so that their needs are known.
  * The first object of another kind compiles its row.
  */
-export function anyRowWriter(
-  selectionSets: readonly SelectionSetNode[],
-  compiler: PlanCompiler,
-): RowWriter {
-  const rows = new RowsByKind(selectionSets, compiler)
-  for (const kind of kindsNamed(selectionSets, compiler)) compiler.needs(rows.needs(kind))
+export function anyRowWriter(field: PlanField): RowWriter {
+  const { compiler, selections } = field
+  const rows = new RowsByKind(field)
+  for (const kind of kindsNamed(selections, compiler)) compiler.needs(rows.needs(kind))
   return rows.write
 }
 

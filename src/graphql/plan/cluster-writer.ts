@@ -1,50 +1,42 @@
-import type { FieldNode } from 'graphql'
+import type { Viewer } from '../../access/viewer.ts'
 import { clusterState } from '../reads/fleet-state.ts'
+import { canAnywhere } from '../reads/permissions.ts'
+import type { CanArguments } from '../schema/read-arguments.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import type { FieldArguments } from './field-arguments.ts'
-import type { RootWriter, RowWriter } from './writers.ts'
-
-type PermissionResource = PermissionState['resources'][number]
+import type { PlanField, RootWriter, RowWriter } from './plan-compiler.ts'
 
 /** Compiles `cluster`, the state of an object's cluster. Rows of subscriptions keep the state of their last write. */
-export function clusterWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RowWriter {
-  const write = stateWriter(nodes, compiler)
+export function clusterWriter(field: PlanField): RowWriter {
+  const write = stateWriter(field)
   return (run, { cluster }) => write(run, cluster)
 }
 
 /** Compiles `Query.gatewayClusters`. */
-export function clustersWriter(
-  args: FieldArguments,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): RootWriter {
-  const write = stateWriter(nodes, compiler)
+export function clustersWriter(field: PlanField): RootWriter {
+  const write = stateWriter(field)
   return {
-    args,
-    needs: compiler.takeNeeds(),
     write: (run) => run.list([...run.served.clusters.keys()], (name) => write(run, name)),
   }
 }
 
 /** Compiles the state of a cluster. The writer takes the cluster's name. */
-function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): PlainWriter<string> {
+function stateWriter(field: PlanField): PlainWriter<string> {
   let withResources = false
-  const write = plainWriter<ClusterState>('GatewayCluster', nodes, compiler, (name, same) => {
-    switch (name) {
+  const write = plainWriter<ClusterState>(field, (member) => {
+    switch (member.name) {
       case 'permissions': {
-        const one = permissionsWriter(same, compiler)
+        const one = permissionsWriter(member)
         return (run, { permissions }) => (permissions === null ? 'null' : one(run, permissions))
       }
       case 'resources': {
         withResources = true
-        compiler.dependsOnViewer()
-        const one = plainWriter<ResourceState>('GatewayResource', same, compiler, resourceMember)
+        member.compiler.dependsOnViewer()
+        const one = plainWriter(member, resourceMember)
         return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
       }
       default:
-        return clusterMember(name)
+        return clusterMember(member)
     }
   })
   return (run, cluster) => {
@@ -56,21 +48,20 @@ function stateWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): Plain
   }
 }
 
-function permissionsWriter(
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): PlainWriter<PermissionState> {
-  return plainWriter<PermissionState>('GatewayPermissions', nodes, compiler, (name, same) => {
-    if (name !== 'resources') return permissionMember(name)
-    const type = 'GatewayPermissionResource'
-    const one = plainWriter<PermissionResource>(type, same, compiler, permissionResourceMember)
+function permissionsWriter(field: PlanField): PlainWriter<PermissionState> {
+  return plainWriter<PermissionState>(field, (member) => {
+    if (member.name !== 'resources') return permissionMember(member)
+    const one = plainWriter(member, permissionResourceMember)
     return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
   })
 }
 
 const permissionMember = valueMembers<PermissionState>(['state'])
 
-const permissionResourceMember = valueMembers<PermissionResource>(['resource', 'resourceVersion'])
+const permissionResourceMember = valueMembers<PermissionState['resources'][number]>([
+  'resource',
+  'resourceVersion',
+])
 
 const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version', 'uid'])
 
@@ -82,3 +73,21 @@ const resourceMember = valueMembers<ResourceState>([
   'lagMs',
   'lastError',
 ])
+
+/** Compiles `Query.can`. */
+export function canAnywhereWriter({ args }: PlanField): RootWriter {
+  return {
+    write(run) {
+      const asked = run.argumentsOf(args) as unknown as CanArguments
+      return String(canAnywhere(run.served, run, asked) ?? null)
+    },
+  }
+}
+
+/** Compiles `Query.viewer`. */
+export function viewerWriter(field: PlanField): RootWriter {
+  const write = plainWriter(field, valueMembers<Viewer>(['username', 'groups']))
+  return {
+    write: (run) => (run.access === undefined ? 'null' : write(run, run.access.viewer)),
+  }
+}

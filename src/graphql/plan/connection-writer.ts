@@ -1,104 +1,160 @@
-import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import { testsPerCursor } from '../../query/page/cursor.ts'
-import type { Page } from '../../query/page/page.ts'
+import type { PageOf } from '../../query/page/page.ts'
+import type { UnionRow } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { resumeTokenOf } from '../reads/list-read.ts'
-import { fieldSourceOf } from '../schema/field-source.ts'
-import { selectionsOf } from './collected-fields.ts'
-import { facetsWriter } from './facets-writer.ts'
-import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import { pageInfoOf, pageInfoWriter } from './page-info-writer.ts'
-import { writtenMembers } from './plain-writer.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import { leastLengthOf, type PlanRun } from './plan-run.ts'
-import type { PageWriter, RowWriter } from './writers.ts'
+import {
+  facetsOf,
+  pageInfoOf,
+  paidEdges,
+  paidRows,
+  resumeTokenOf,
+} from '../reads/connection-read.ts'
+import type { ReadPage } from '../reads/direct/direct-list.ts'
 
-/** Compiles the pages of lists of a kind. */
-export function connectionWriter(
-  kind: Kind,
-  args: FieldArguments,
-  selectionSets: readonly SelectionSetNode[],
-  compiler: PlanCompiler,
-): PageWriter {
-  compiler.reads(kind)
-  compiler.filters(kind, args)
-  const type = compiler.connectionTypeOf(kind)
-  const members = writtenMembers(type, selectionSets, compiler, (_name, nodes): PageWriter => {
-    const write = partWriter(kind, type, nodes, compiler)
-    return (run, part, page) => {
-      // Relations in earlier rows may have moved the report to another place.
-      run.budget.report?.at(place)
-      return write(run, part, page)
+import type { FacetArguments } from '../schema/read-arguments.ts'
+import type { Facet, PageInfo } from '../schema/read-context.ts'
+import {
+  type PlainWriter,
+  plainMembers,
+  plainWriter,
+  valueMembers,
+  writtenMembers,
+} from './plain-writer.ts'
+import type { PlanField } from './plan-compiler.ts'
+import { leastLengthOf, type PlanRun } from './plan-run.ts'
+
+/** A form of connection: the rows of its pages `P`, and its own fields besides those that all connections have. */
+export interface ConnectionForm<P, R, S> {
+  /** The source that rows of a page are written from. */
+  readonly sourceOf: (read: P) => S
+  /** Compiles the `nodes`, or the `node` of edges. */
+  readonly row: (field: PlanField) => (run: PlanRun, source: S, row: R) => string
+  /** Compiles a field of this form. Returns `undefined` for a field that plans do not cover. */
+  readonly part: (field: PlanField) => PlainWriter<P> | undefined
+}
+
+/** Compiles a connection. Throws `NotCoveredError`. */
+export function connectionWriter<P extends { readonly page: PageOf<R> }, R, S>(
+  field: PlanField,
+  form: ConnectionForm<P, R, S>,
+): PlainWriter<P> {
+  return plainWriter<P>(field, (part) => {
+    switch (part.name) {
+      case 'nodes': {
+        const write = form.row(part)
+        return (run, read) => {
+          const source = form.sourceOf(read)
+          const rows = paidRows(run.budget, read.page)
+          return run.list(rows, (row) => write(run, source, row))
+        }
+      }
+      case 'edges':
+        return edgesWriter(part, form)
+      case 'pageInfo': {
+        const names = ['hasNextPage', 'hasPreviousPage', 'startCursor', 'endCursor'] as const
+        const write = plainWriter<PageInfo>(part, valueMembers(names))
+        return (run, { page }) => write(run, pageInfoOf(page))
+      }
+      case 'totalCount':
+        return (_run, { page }) => String(page.totalCount())
+      default:
+        return form.part(part)
     }
   })
-  const { place } = compiler
-  return (run, part, page) => run.object(members, part, page)
 }
 
-function partWriter(
-  kind: Kind,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): PageWriter {
-  const name = nodes[0]?.name.value ?? ''
-  const field = type.getFields()[name]
-  const source = field === undefined ? undefined : fieldSourceOf(field)
-  if (source?.form !== 'connection') throw new NotCoveredError(`${type.name}.${name}`)
-  switch (source.part) {
-    case 'nodes':
-      return rowsWriter(compiler.row(kind, selectionsOf(nodes)))
-    case 'edges':
-      return edgesWriter(kind, nodes, compiler)
-    case 'pageInfo': {
-      const write = pageInfoWriter(nodes, compiler)
-      return (run, _part, page) => write(run, pageInfoOf(page.ids, page))
-    }
-    case 'totalCount':
-      return (_run, _part, page) => String(page.totalCount())
-    case 'resourceVersion':
-      return (_run, part) => JSON.stringify(part.view.resourceVersion)
-    case 'resumeToken':
-      return (run, part, page) => JSON.stringify(resumeTokenOf(part, page, run.budget))
-    case 'facets':
-      return facetsWriter(type, nodes, compiler)
-    default:
-      throw new NotCoveredError(`${type.name}.${name}`)
-  }
-}
-
-function rowsWriter(write: RowWriter): PageWriter {
-  return (run, part, { ids }) => {
-    run.budget.spend('rows', ids.length)
-    return run.list(ids, (id) => write(run, part, id))
-  }
-}
-
-type EdgeWriter = (run: PlanRun, part: KindView, page: Page, id: ObjectId) => string
-
-function edgesWriter(kind: Kind, nodes: readonly FieldNode[], compiler: PlanCompiler): PageWriter {
-  const edge = compiler.objectType(`${kind.typeName}Edge`)
+function edgesWriter<P extends { readonly page: PageOf<R> }, R, S>(
+  { objectType, selections, compiler }: PlanField,
+  form: ConnectionForm<P, R, S>,
+): PlainWriter<P> {
+  type MemberWriter = (run: PlanRun, source: S, row: R, page: PageOf<R>) => string
   let cursors = 0
-  const members = writtenMembers(edge, selectionsOf(nodes), compiler, (name, same): EdgeWriter => {
-    switch (name) {
-      case 'cursor':
-        cursors += 1
-        return (_run, _part, page, id) => JSON.stringify(page.cursorOf(id))
-      case 'node': {
-        const row = compiler.row(kind, selectionsOf(same))
-        return (run, part, _page, id) => row(run, part, id)
-      }
-      default:
-        throw new NotCoveredError(`${edge.name}.${name}`)
-    }
+  const members = writtenMembers(objectType, selections, compiler, (field): MemberWriter => {
+    if (field.name === 'node') return form.row(field)
+    if (field.name !== 'cursor') throw field.notCovered()
+    cursors += 1
+    return (_run, _source, row, page) => JSON.stringify(page.cursorOf(row))
   })
   const leastLength = leastLengthOf(members)
-  return (run, part, page) => {
-    run.budget.spend('rows', page.ids.length)
-    run.budget.foresee('tests', testsPerCursor * cursors * page.ids.length)
-    return run.list(page.ids, (id) => run.object(members, part, page, id), leastLength)
+  return (run, read) => {
+    const source = form.sourceOf(read)
+    const { page } = read
+    const rows = paidEdges(run.budget, page, cursors)
+    return run.list(rows, (row) => run.object(members, source, row, page), leastLength)
   }
+}
+
+/** Compiles the pages of a list of a kind. */
+export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> {
+  const { compiler, args } = field
+  compiler.reads(kind)
+  compiler.filters(kind, args)
+  return connectionWriter<ReadPage, ObjectId, KindView>(field, {
+    sourceOf: ({ part }) => part,
+    row: ({ selections }) => compiler.row(kind, selections),
+    part(member) {
+      switch (member.name) {
+        case 'resourceVersion':
+          return (_run, { part }) => JSON.stringify(part.view.resourceVersion)
+        case 'resumeToken':
+          return (run, read) => JSON.stringify(resumeTokenOf(read, run.budget))
+        case 'facets':
+          return facetsWriter(member)
+        default:
+          return undefined
+      }
+    },
+  })
+}
+
+type FacetValue = Facet['values'][number]
+
+const facetMember = valueMembers<Facet>(['by', 'distinctCount', 'missingCount'])
+
+const valueMember = valueMembers<FacetValue>(['value', 'count'])
+
+function facetsWriter(field: PlanField): PlainWriter<ReadPage> {
+  const { args } = field
+  let leastPerValue = 0
+  const write = plainWriter<Facet>(field, (member) => {
+    if (member.name !== 'values') return facetMember(member)
+    const members = plainMembers<FacetValue>(member, valueMember)
+    leastPerValue += leastLengthOf(members)
+    return (run, { values }) => run.list(values, (value) => run.object(members, value))
+  })
+  return (run, read) => {
+    const facets = facetsOf(read, run.argumentsOf(args) as unknown as FacetArguments)
+    const values = facets.reduce((sum, facet) => sum + facet.values.length, 0)
+    run.budget.foresee('bytes', leastPerValue * values)
+    return run.list(facets, (facet) => write(run, facet))
+  }
+}
+
+/** A page of objects of several kinds. */
+export interface UnionRead {
+  readonly page: PageOf<UnionRow>
+  readonly kinds: readonly string[]
+  readonly notLookedAt: () => readonly string[]
+}
+
+/** Compiles a connection of objects of several kinds. `row` compiles its rows. Throws `NotCoveredError`. */
+export function unionWriter<P extends UnionRead>(
+  field: PlanField,
+  row: ConnectionForm<P, UnionRow, P>['row'],
+): PlainWriter<P> {
+  return connectionWriter<P, UnionRow, P>(field, {
+    sourceOf: (read) => read,
+    row,
+    part({ name }) {
+      switch (name) {
+        case 'kinds':
+          return (_run, { kinds }) => JSON.stringify(kinds)
+        case 'notLookedAt':
+          return (_run, { notLookedAt }) => JSON.stringify(notLookedAt())
+        default:
+          return undefined
+      }
+    },
+  })
 }

@@ -1,10 +1,7 @@
 import {
   type FieldNode,
   type GraphQLError,
-  GraphQLNonNull,
-  type GraphQLObjectType,
   type GraphQLOutputType,
-  GraphQLString,
   isNonNullType,
   locatedError,
 } from 'graphql'
@@ -12,7 +9,6 @@ import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { QueryTooCostlyError, type WorkBudget } from '../../query/condition/work-budget.ts'
 import { AlikeErrors } from '../errors/priced-errors.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import { plannedFields } from './planned-work.ts'
 
 type Step = string | number
 
@@ -44,9 +40,9 @@ export class FieldErrors {
   readonly #made = new Map<NotedError, GraphQLError>()
   readonly #missed: (error: UnknownIndexError) => void
 
-  /** `missed` receives the error of each index that a field lacked. */
-  constructor(budget: WorkBudget, missed: (error: UnknownIndexError) => void) {
-    this.#alike = new AlikeErrors(budget, plannedFields)
+  /** `fieldPrice`: of an error's field. `missed` receives the error of each index that a field lacked. */
+  constructor(budget: WorkBudget, fieldPrice: number, missed: (error: UnknownIndexError) => void) {
+    this.#alike = new AlikeErrors(budget, fieldPrice)
     this.#missed = missed
   }
 
@@ -156,26 +152,27 @@ export interface AnsweredField {
   readonly key: string
   readonly type: GraphQLOutputType
   readonly nodes: readonly FieldNode[]
+  /** The response path that its reads are reported at, without connection keys. */
+  readonly place?: string
 }
 
-/** The type of a field. Falls back to that of `__typename`. */
-export function fieldType(type: GraphQLObjectType, name: string): GraphQLOutputType {
-  return type.getFields()[name]?.type ?? new GraphQLNonNull(GraphQLString)
-}
-
-/** Wraps the writer of a field. On failure it writes `null`, or passes the failure of a non-null field outwards. */
+/**
+ * Wraps the writer of a field, and reports its reads at its place. On failure it writes `null`, or passes the failure of
+ * a non-null field outwards.
+ */
 export function answered<W extends (run: never, ...source: never[]) => string>(
-  { key, type, nodes }: AnsweredField,
+  { key, type, nodes, place = key }: AnsweredField,
   write: W,
 ): W {
   const isNonNull = isNonNullType(type)
   // Writers have up to three sources. A rest parameter would allocate an array for each row.
-  type Run = { readonly errors: FieldErrors }
+  type Run = { readonly errors: FieldErrors; readonly budget: WorkBudget }
   const written = write as unknown as (run: Run, a: unknown, b: unknown, c: unknown) => string
   const guarded: typeof written = (run, a, b, c) => {
-    const { errors } = run
+    const { errors, budget } = run
     const before = errors.count
     try {
+      budget.report?.at(place)
       const text = written(run, a, b, c)
       if (errors.count > before) errors.within(before, key)
       return text

@@ -1,34 +1,29 @@
-import type { FieldNode } from 'graphql'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { WalkEdge, WalkNode } from '../../query/relation/graph-walk.ts'
+import { objectIdOf } from '../model/object-id.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import { type ReadGraph, readGraph } from '../reads/graph/graph-read.ts'
 import { graphKinds, graphRequest } from '../reads/graph/graph-request.ts'
+import { referenced, refOf } from '../reads/object-read.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
-import type { FieldArguments } from './field-arguments.ts'
-import { graphEdgesWriter } from './graph-edges-writer.ts'
-import { graphIdOf, graphNodeWriter } from './graph-node-writer.ts'
+import { anyRowWriter } from './any-row-writer.ts'
+import { collectFields } from './collected-fields.ts'
+import { answered } from './field-errors.ts'
+import type { FragmentMemo } from './fragment-cache.ts'
 import { type PlainWriter, plainWriter } from './plain-writer.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import { neededKinds } from './plan-needs.ts'
-import type { RootWriter } from './writers.ts'
+import { neededKinds, PlanField, type RootWriter } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 
 /**
  * Compiles `Query.graph`. Nodes and edges come from the stores' keys and UIDs, without decoding an object. Throws
- * {@link NotCoveredError}.
+ * `NotCoveredError`.
  */
-export function graphWriter(
-  args: FieldArguments,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): RootWriter {
-  const { place } = compiler
+export function graphWriter(field: PlanField): RootWriter {
+  const { args, compiler, nodes } = field
   // A graph may contain objects of other clusters than the default one.
-  const { compiled: write, needs } = compiler.apart(() =>
-    plainWriter<ReadGraph>('Graph', nodes, compiler, (name, same) =>
-      memberWriter(name, same, compiler),
-    ),
-  )
+  const { compiled: write, needs } = compiler.apart(() => plainWriter(field, memberWriter))
   return {
-    args,
-    needs: compiler.takeNeeds(),
     further(served, given, variables) {
       const kinds = graphKinds(served, given as unknown as GraphArguments)
       const clusters = new Set(kinds.map(({ cluster }) => cluster))
@@ -38,7 +33,6 @@ export function graphWriter(
       ]
     },
     write(run) {
-      run.budget.report?.at(place)
       const asked = run.argumentsOf(args) as unknown as GraphArguments
       const graph = readGraph(run, graphRequest(run.served, asked))
       run.errors.beside(graph.failures, nodes)
@@ -47,21 +41,17 @@ export function graphWriter(
   }
 }
 
-function memberWriter(
-  name: string,
-  same: readonly FieldNode[],
-  compiler: PlanCompiler,
-): PlainWriter<ReadGraph> | undefined {
-  switch (name) {
+function memberWriter(field: PlanField): PlainWriter<ReadGraph> | undefined {
+  switch (field.name) {
     case 'nodes': {
-      const one = graphNodeWriter(same, compiler)
+      const one = nodeWriter(field)
       return (run, graph) => run.list(graph.nodes, (node) => one(run, node))
     }
     case 'edges': {
-      const write = graphEdgesWriter(same, compiler)
+      const write = edgesWriter(field)
       return (run, graph) => {
         // Looks up each object's `id` once for all of its edges.
-        const ids = graph.nodes.map((node) => graphIdOf(run, node))
+        const ids = graph.nodes.map(({ part, id }) => graphIds.of(run, part, id))
         return write(run, graph.edges, ids)
       }
     }
@@ -73,5 +63,177 @@ function memberWriter(
       return (_run, graph) => JSON.stringify(graph.notFollowed)
     default:
       return undefined
+  }
+}
+
+/** Writes an object of a graph, or some of its members. */
+type NodeWriter = (run: PlanRun, node: WalkNode<KindView>) => string
+
+/** A text made from an object's kind, key and UID. */
+type OwnText = (part: KindView, id: ObjectId) => string
+
+/** Compiles the objects of graphs. Throws `NotCoveredError`. */
+function nodeWriter({ objectType, selections, compiler }: PlanField): NodeWriter {
+  const members: { readonly before: string; readonly write: NodeWriter }[] = []
+  const add = (before: string, write: NodeWriter): void => {
+    members.push({ before: `${members.length === 0 ? '' : ','}${before}`, write })
+  }
+  let own: { readonly name: string; readonly before: string; readonly text: OwnText }[] = []
+  const endFragment = (): void => {
+    if (own.length > 0) add('', fragmentWriter(own))
+    own = []
+  }
+  const fields = collectFields(selections, new Set([objectType.name]), compiler.collect)
+  for (const [key, nodes] of fields) {
+    const name = nodes[0]?.name.value ?? ''
+    const before = `${JSON.stringify(key)}:`
+    const text = ownTexts[name]
+    if (text !== undefined) {
+      own.push({ name, before, text })
+      continue
+    }
+    endFragment()
+    const write = compiler.within(key, () => {
+      const field = new PlanField(objectType, key, nodes, compiler)
+      return answered(field, holeWriter(field))
+    })
+    add(before, write)
+  }
+  endFragment()
+  return (run, node) => run.object(members, node)
+}
+
+/** Writes adjacent members, whose text the fragment cache keeps. */
+function fragmentWriter(
+  members: readonly { readonly name: string; readonly before: string; readonly text: OwnText }[],
+): NodeWriter {
+  const signature = members.map(({ name, before }) => before + name).join()
+  const texts = new GraphTexts(signature, members.length, (part, id) =>
+    members.map(({ before, text }) => before + text(part, id)).join(),
+  )
+  return (run, { part, id }) => texts.of(run, part, id)
+}
+
+/** Compiles a member that depends on more than the object. */
+function holeWriter(field: PlanField): NodeWriter {
+  if (field.name === 'depth') return (_run, { depth }) => String(depth)
+  if (field.name !== 'object') throw field.notCovered()
+  const write = anyRowWriter(field)
+  return (run, node) => {
+    // The viewer may see a reached object, yet may lack the access to look it up.
+    const found = referenced(run, refOf(node))
+    return found === undefined ? 'null' : write(run, found.part, found.id)
+  }
+}
+
+/** Texts that the fragment cache keeps for each version of an object. */
+class GraphTexts {
+  readonly #signature: string
+  readonly #fields: number
+  readonly #make: OwnText
+  readonly #memos = new WeakMap<StoreView, FragmentMemo>()
+
+  /** `fields`: the number of fields in one text. */
+  constructor(signature: string, fields: number, make: OwnText) {
+    this.#signature = signature
+    this.#fields = fields
+    this.#make = make
+  }
+
+  of(run: PlanRun, part: KindView, id: ObjectId): string {
+    const { view } = part
+    let memo = this.#memos.get(view)
+    if (memo === undefined) {
+      // The prefix keeps it apart from the signatures of own fields.
+      memo = run.fragmentsOf(part).memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
+      this.#memos.set(view, memo)
+    }
+    const held = view.held(id)
+    let text = memo.get(id, held)
+    if (text === undefined) {
+      run.budget.spend('fields', this.#fields)
+      text = this.#make(part, id)
+      memo.set(id, held, text)
+    }
+    return text
+  }
+}
+
+function idOf(part: KindView, id: ObjectId): string {
+  const { view } = part
+  // base64url needs no escapes.
+  return `"${objectIdOf(part, { key: view.keyOf(id), uid: view.uidOf(id) })}"`
+}
+
+const graphIds = new GraphTexts('id', 1, idOf)
+
+const ownTexts: Readonly<Record<string, OwnText>> = {
+  __typename: () => JSON.stringify('GraphNode'),
+  id: idOf,
+  clusterName: ({ cluster }) => JSON.stringify(cluster),
+  apiVersion: ({ kind }) => JSON.stringify(kind.apiVersion),
+  kind: ({ kind }) => JSON.stringify(kind.resource.kind),
+  namespace: ({ view }, id) => JSON.stringify(splitObjectKey(view.keyOf(id)).namespace || null),
+  name: ({ view }, id) => JSON.stringify(splitObjectKey(view.keyOf(id)).name),
+}
+
+/** Writes the edges of a graph. `ids`: the objects' ids as JSON, by position. */
+type EdgesWriter = (run: PlanRun, edges: readonly WalkEdge[], ids: readonly string[]) => string
+
+const edgeNames = ['from', 'to', 'relation', '__typename'] as const
+
+/** A member of an edge, with the text before it. */
+interface EdgeMember {
+  readonly before: string
+  readonly name: (typeof edgeNames)[number]
+}
+
+/** Compiles the edges of graphs. Throws `NotCoveredError`. */
+function edgesWriter(field: PlanField): EdgesWriter {
+  const { objectType, selections, compiler } = field
+  const fields = collectFields(selections, new Set([objectType.name]), compiler.collect)
+  const members = Array.from(fields, ([key, [node]], position): EdgeMember => {
+    const name = edgeNames.find((one) => one === node?.name.value)
+    if (name === undefined) throw field.notCovered()
+    return { name, before: `${position === 0 ? '{' : ','}${JSON.stringify(key)}:` }
+  })
+  return (run, edges, ids) => {
+    const texts = members.map((member) => memberTexts(member, ids))
+    return run.list(edges, (edge) => {
+      // Without members, the opening brace is missing.
+      let text = texts.length === 0 ? '{' : ''
+      for (const textOf of texts) text += textOf(edge)
+      return `${text}}`
+    })
+  }
+}
+
+/** A thousand edges share some hundred objects and a dozen relations: each text is joined with its prefix once. */
+function memberTexts(
+  { before, name }: EdgeMember,
+  ids: readonly string[],
+): (edge: WalkEdge) => string {
+  switch (name) {
+    case '__typename': {
+      const text = `${before}"GraphEdge"`
+      return () => text
+    }
+    case 'relation': {
+      const texts = new Map<string, string>()
+      return ({ relation }) => {
+        let text = texts.get(relation)
+        // Names of types and of fields need no escapes.
+        if (text === undefined) texts.set(relation, (text = `${before}"${relation}"`))
+        return text
+      }
+    }
+    case 'from':
+    case 'to': {
+      const texts: string[] = []
+      return (edge) => {
+        const position = edge[name]
+        return (texts[position] ??= before + (ids[position] ?? ''))
+      }
+    }
   }
 }

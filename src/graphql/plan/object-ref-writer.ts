@@ -1,59 +1,72 @@
-import type { FieldNode } from 'graphql'
+import type { ObjectRefField } from '../model/kind.ts'
+import { referenced } from '../reads/object-read.ts'
+import { ObjectRefRead, ownerChainOf, ownersOf } from '../reads/owner-read.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
-import { selectionsOf } from './collected-fields.ts'
-import { referenced } from '../reads/object-read.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import { writtenMembers } from './plain-writer.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
+import { type PlainWriter, plainMembers } from './plain-writer.ts'
+import type { PlanField, RowWriter } from './plan-compiler.ts'
 
-/** Writes an `ObjectRef`. */
-export type ObjectRefWriter = (run: PlanRun, ref: ObjectRef) => string
-
-const typeName = 'ObjectRef'
-
-/** Compiles an `ObjectRef`. Throws {@link NotCoveredError}. */
-export function objectRefWriter(
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): ObjectRefWriter {
-  const type = compiler.objectType(typeName)
-  const members = writtenMembers(type, selectionsOf(nodes), compiler, (name, same, key) =>
-    compiler.within(key, () => memberWriter(name, same, compiler)),
-  )
+/** Compiles an `ObjectRef`. Throws `NotCoveredError`. */
+export function objectRefWriter(field: PlanField): PlainWriter<ObjectRef> {
+  const members = plainMembers<ObjectRef>(field, (member) => {
+    const { name } = member
+    switch (name) {
+      case 'id':
+        return (_run, ref) => JSON.stringify(idOfObjectRef(ref))
+      case 'apiVersion':
+      case 'kind':
+      case 'namespace':
+      case 'name':
+        return (_run, ref) => JSON.stringify(ref[name])
+      case 'object': {
+        const write = anyRowWriter(member)
+        return (run, ref) => {
+          const found = referenced(run, ref)
+          return found === undefined ? 'null' : write(run, found.part, found.id)
+        }
+      }
+      default:
+        return undefined
+    }
+  })
   return (run, ref) => {
     run.budget.spend('fields', members.length)
     return run.object(members, ref)
   }
 }
 
-function memberWriter(
-  name: string,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): ObjectRefWriter {
-  switch (name) {
-    case 'id':
-      return (_run, ref) => JSON.stringify(idOfObjectRef(ref))
-    case 'apiVersion':
-    case 'kind':
-    case 'namespace':
-    case 'name':
-      return (_run, ref) => JSON.stringify(ref[name])
-    case 'object': {
-      const write = anyRowWriter(selectionsOf(nodes), compiler)
-      const { place } = compiler
-      return (run, ref) => {
-        run.budget.report?.at(place)
-        const found = referenced(run, ref)
-        if (found === undefined) return 'null'
-        run.budget.spend('rows', 1)
-        return write(run, found.part, found.id)
-      }
-    }
-    default:
-      throw new NotCoveredError(`${typeName}.${name}`)
+/** Compiles `owners`. */
+export function ownersWriter(field: PlanField): RowWriter {
+  const write = anyRowWriter(field)
+  return (run, part, id) =>
+    run.list(ownersOf(run, part, id), (owner) => write(run, owner.part, owner.id))
+}
+
+/** Compiles `ownerChain`. */
+export function ownerChainWriter(field: PlanField): RowWriter {
+  const write = objectRefWriter(field)
+  return (run, part, id) => run.list(ownerChainOf(run, part, id), (ref) => write(run, ref))
+}
+
+/** Compiles `rootOwner`. */
+export function rootOwnerWriter(field: PlanField): RowWriter {
+  const write = objectRefWriter(field)
+  return (run, part, id) => {
+    const root = ownerChainOf(run, part, id).at(-1)
+    return root === undefined ? 'null' : write(run, root)
+  }
+}
+
+/** Compiles a field that refers to objects of any kind, such as `Event.involved`. */
+export function objectRefsWriter(refers: ObjectRefField, field: PlanField): RowWriter {
+  const write = objectRefWriter(field)
+  const { kindAt, many } = refers
+  const read = new ObjectRefRead(refers, kindAt && field.compiler.relation(kindAt.relation))
+  return (run, part, id) => {
+    const refs = read.refs(run, part, id)
+    if (many) return run.list(refs, (ref) => write(run, ref))
+    const [first] = refs
+    return first === undefined ? 'null' : write(run, first)
   }
 }

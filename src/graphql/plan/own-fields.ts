@@ -9,25 +9,36 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql'
-import type {
-  ObjectSelection,
-  SelectedEntryField,
-  SelectedField,
-  SelectedValue,
+import {
+  type LeafWriter,
+  type ObjectSelection,
+  parseHeld,
+  type SelectedEntryField,
+  type SelectedField,
+  type SelectedValue,
+  writeBoolean,
+  writeFloat,
+  writeInt,
+  writeInt64,
+  writeJson,
+  writeString,
 } from '../../informer/codec/projection.ts'
+import { type Health, ruledHealth } from '../../kubernetes/health/health.ts'
+import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
+import { valuesAt } from '../../query/index/path.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
-import { fieldSourceOf, type ValueShape } from '../schema/field-source.ts'
+import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
+import { fieldSourceOf, type ScalarForm, type ValueShape } from '../schema/field-source.ts'
+import { printedColumns } from '../schema/object-fields.ts'
+import type { PrinterColumn } from '../schema/read-context.ts'
+import { readPath } from '../schema/resolvers.ts'
 import {
   type CollectContext,
   type CollectedFields,
   collectFields,
   selectionsOf,
 } from './collected-fields.ts'
-import { healthValue } from './health-field.ts'
-import { leafWriter } from './leaf-writer.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import { printerColumnsValue } from './printer-columns-field.ts'
-import { idValue, idWriter, jsonField } from './object-writers.ts'
 
 /** The context that selects the own fields of an object. */
 export interface OwnFieldsContext {
@@ -75,6 +86,9 @@ export function ownSelection(
   return { fields: selected }
 }
 
+/** The part of an object that a field selects. */
+type FieldSelection = Pick<SelectedField, 'path' | 'value'>
+
 /** Whether a field of a kind's type depends on the object alone. */
 export function isOwnField(type: GraphQLObjectType, name: string): boolean {
   const field = type.getFields()[name]
@@ -97,30 +111,36 @@ function ownField(
   type: GraphQLObjectType,
   nodes: readonly FieldNode[],
   context: OwnFieldsContext,
-): Pick<SelectedField, 'path' | 'value'> {
+): FieldSelection {
   const [node] = nodes
   const name = node?.name.value ?? ''
-  if (name === '__typename') return { path: [], value: constant(type.name) }
+  if (name === '__typename') return whole(constant(type.name))
   const field = type.getFields()[name]
   if (node === undefined || field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
   const source = fieldSourceOf(field)
   switch (source.form) {
     case 'id': {
-      if (context.isDirect) return { path: [], value: idValue(context.kind, context.cluster) }
-      const write = idWriter(context.kind, context.cluster)
-      return { path: ['metadata', 'uid'], value: { form: 'leaf', write } }
+      if (!context.isDirect) {
+        return { path: ['metadata', 'uid'], value: { form: 'leaf', write: idWriter(context) } }
+      }
+      return made((object) => {
+        const { metadata } = object as unknown as KubernetesObject
+        const place = { key: objectKey(metadata), uid: metadata.uid ?? '' }
+        return JSON.stringify(objectIdOf(context, place))
+      })
     }
     case 'clusterName':
-      return { path: [], value: constant(context.cluster) }
+      return whole(constant(context.cluster))
     case 'constant':
-      return { path: [], value: constant(source.value) }
+      return whole(constant(source.value))
     case 'health': {
       const health = getNullableType(field.type)
       if (!isObjectType(health)) break
-      context.note(`health ${nodesText(collectedOf(health, nodes, context))}`)
-      context.charge(fieldsPerHealth)
       const fields = collectedOf(health, nodes, context)
-      return { path: [], value: healthValue(source.rule, health, fields) }
+      context.note(`health ${nodesText(fields)}`)
+      context.charge(fieldsPerHealth)
+      const write = madeText<Health>(health, fields, ['status', 'reason', 'message'])
+      return made((object) => write(ruledHealth(source.rule, object)))
     }
     case 'printerColumns': {
       const { printed, argument } = source
@@ -132,7 +152,8 @@ function ownField(
       const declared = JSON.stringify(printed.declared ?? null)
       context.note(`printerColumns ${wide} ${declared} ${nodesText(fields)}`)
       context.charge(fieldsPerPrintedRow)
-      return { path: [], value: printerColumnsValue(printed, wide, columnType, fields) }
+      const write = madeText<PrinterColumn>(columnType, fields, columnMembers)
+      return made((object) => `[${printedColumns(printed, object, wide).map(write).join(',')}]`)
     }
     case 'json': {
       const { [source.argument]: path } = context.argumentsOf(field, node)
@@ -229,4 +250,123 @@ function collectedOf(
 
 function constant(value: string): SelectedValue {
   return { form: 'text', text: JSON.stringify(value) }
+}
+
+function whole(value: SelectedValue): FieldSelection {
+  return { path: [], value }
+}
+
+function made(make: (object: Readonly<Record<string, unknown>>) => string): FieldSelection {
+  return whole({ form: 'made', make })
+}
+
+export const columnMembers = ['name', 'type', 'format', 'priority', 'value', 'since'] as const
+
+/** Writes the selected members of a plain object. Throws {@link NotCoveredError} for other fields. */
+function madeText<T extends object>(
+  type: GraphQLObjectType,
+  fields: Iterable<readonly [string, readonly FieldNode[]]>,
+  members: readonly (keyof T & string)[],
+): (source: T) => string {
+  const writers = Array.from(fields, ([key, [node]]) => {
+    const name = node?.name.value ?? ''
+    const before = `${JSON.stringify(key)}:`
+    if (name === '__typename') {
+      const text = before + JSON.stringify(type.name)
+      return () => text
+    }
+    const member = members.find((one) => one === name)
+    if (member === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+    return (source: T) => before + JSON.stringify(source[member] ?? null)
+  })
+  return (source) => `{${writers.map((write) => write(source)).join(',')}}`
+}
+
+/** Scalars whose coercion keeps every value use `writeJson`. */
+const leafWriters: Readonly<Record<ScalarForm, LeafWriter>> = {
+  string: writeString,
+  boolean: writeBoolean,
+  int: writeInt,
+  int64: writeInt64,
+  float: writeFloat,
+  dateTime: writeJson,
+  quantity: writeJson,
+  intOrString: writeJson,
+  json: writeJson,
+  stringMap: writeJson,
+  quantityMap: writeJson,
+}
+
+const requiredWriters = new Map<LeafWriter, LeafWriter>()
+
+/** Writes values of a scalar as GraphQL does; `undefined` for values that GraphQL refuses and for `required` nulls. */
+function leafWriter(scalar: ScalarForm, required: boolean): LeafWriter {
+  const write = leafWriters[scalar]
+  if (!required) return write
+  let checked = requiredWriters.get(write)
+  if (checked === undefined) {
+    checked = (json) => (json === undefined || json === 'null' ? undefined : write(json))
+    requiredWriters.set(write, checked)
+  }
+  return checked
+}
+
+/** Writes the `id` of an object from its UID. Returns `undefined` without a UID: the object must be decoded. */
+function idWriter({ kind, cluster }: Pick<OwnFieldsContext, 'kind' | 'cluster'>): LeafWriter {
+  const { group, kind: name } = kind.resource
+  return (json) => {
+    if (
+      json !== undefined &&
+      json === lastId.uid &&
+      kind === lastId.kind &&
+      cluster === lastId.cluster
+    )
+      return lastId.text
+    const uid: unknown = json === undefined ? undefined : JSON.parse(json)
+    if (typeof uid !== 'string' || uid === '') return undefined
+    const text = `"${encodeObjectId({ cluster, group, kind: name, object: { uid } })}"`
+    lastId = { uid: json, kind, cluster, text }
+    return text
+  }
+}
+
+interface WrittenId {
+  readonly uid: string | undefined
+  readonly kind: Kind | undefined
+  readonly cluster: string
+  readonly text: string
+}
+
+/** One answer often contains an object's `id` several times in a row: it is encoded once. */
+let lastId: WrittenId = { uid: undefined, kind: undefined, cluster: '', text: '' }
+
+/** The selection of a `json` path. */
+interface JsonField extends FieldSelection {
+  /** Whether the path goes through a list: the writer then parses the list. */
+  readonly isThroughList: boolean
+}
+
+/** Selects an object or the value at a path. Throws `PathError`. */
+export function jsonField(path: string | null | undefined): JsonField {
+  const whole = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
+  if (path === undefined || path === null) return { path: [], ...whole }
+  const { steps } = readPath(path)
+  const each = steps.findIndex(({ form }) => form !== 'field')
+  const names = steps
+    .slice(0, each < 0 ? steps.length : each)
+    .flatMap((step) => (step.form === 'field' ? [step.name] : []))
+  if (each < 0) return { path: names, ...whole }
+  // Parses the value from the first list on.
+  const rest = { text: path, steps: steps.slice(each), many: true }
+  const write: LeafWriter = (json) =>
+    JSON.stringify(json === undefined ? [] : valuesAt(rest, parsed(json)))
+  return { path: names, value: { form: 'leaf', write }, isThroughList: true }
+}
+
+let last: { readonly text: string; readonly value: unknown } = { text: 'null', value: null }
+
+/** Paths of one object often share a beginning: the list that they go through is parsed once. */
+function parsed(text: string): unknown {
+  if (text !== last.text) last = { text, value: parseHeld(text) }
+  return last.value
 }

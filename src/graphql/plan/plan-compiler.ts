@@ -1,15 +1,133 @@
-import { type GraphQLObjectType, isObjectType, type SelectionSetNode } from 'graphql'
+import {
+  type FieldNode,
+  getNamedType,
+  type GraphQLField,
+  GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  GraphQLString,
+  isObjectType,
+  type SelectionSetNode,
+  type VariableValues,
+} from 'graphql'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { ReadPage } from '../reads/direct/direct-list.ts'
 import { filterNeeds } from '../reads/list-read.ts'
 import { RelationRead } from '../reads/relation-read.ts'
-import { relationNeeds } from '../served/schema-relations.ts'
-import type { CollectContext } from './collected-fields.ts'
-import type { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
-import type { AskedKinds, PlanNeeds } from './plan-needs.ts'
-import type { PageWriter, RowWriter } from './writers.ts'
+import { type FieldSource, fieldSourceOf } from '../schema/field-source.ts'
+import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { type CollectContext, selectionsOf } from './collected-fields.ts'
+import { FieldArguments } from './field-arguments.ts'
+import type { PlanRun } from './plan-run.ts'
+
+/** Writes one object of a kind, or one member of it, as JSON text. */
+export type RowWriter = (run: PlanRun, part: KindView, id: ObjectId) => string
+
+/** One field of `Query` in a plan. */
+export interface RootWriter {
+  /**
+   * The kinds that depend on the request's arguments, each in its cluster, besides those that the compiler has recorded
+   * for the cluster of the field.
+   */
+  further?(
+    served: ServedSchema,
+    args: Readonly<Record<string, unknown>>,
+    variables: VariableValues,
+  ): readonly ClusterKind[]
+  write(run: PlanRun): string
+}
+
+/** A field whose arguments may name further kinds, depending on the request's variables or the cluster. */
+interface AskedKinds {
+  readonly args: FieldArguments
+  needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
+}
+
+/** The kinds that a part of a plan reads in the cluster of its root field. */
+export interface PlanNeeds {
+  readonly kinds: readonly RelatedNeed[]
+  readonly asked: readonly AskedKinds[]
+}
+
+/** The kinds that a request needs from a cluster. Throws the GraphQLError of an argument that cannot be coerced. */
+export function neededKinds(
+  { kinds, asked }: PlanNeeds,
+  cluster: string,
+  variables: VariableValues,
+): readonly ClusterKind[] {
+  const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
+  return [...kinds, ...further].map((need) => ({ cluster, ...need }))
+}
+
+/** A field of an object in the document: all nodes of one response key. */
+export class PlanField {
+  readonly parent: GraphQLObjectType
+  readonly key: string
+  readonly nodes: readonly FieldNode[]
+  readonly compiler: PlanCompiler
+  /** The response path of the field, without connection keys. */
+  readonly place: string
+  #args: FieldArguments | undefined
+
+  constructor(
+    parent: GraphQLObjectType,
+    key: string,
+    nodes: readonly FieldNode[],
+    compiler: PlanCompiler,
+  ) {
+    this.parent = parent
+    this.key = key
+    this.nodes = nodes
+    this.compiler = compiler
+    this.place = compiler.place
+  }
+
+  get name(): string {
+    return this.nodes[0]?.name.value ?? ''
+  }
+
+  get definition(): GraphQLField<unknown, unknown> {
+    const field = this.parent.getFields()[this.name]
+    if (field === undefined) throw this.notCovered()
+    return field
+  }
+
+  get source(): FieldSource {
+    return fieldSourceOf(this.definition)
+  }
+
+  get type(): GraphQLOutputType {
+    // Only introspection fields are missing.
+    return this.parent.getFields()[this.name]?.type ?? new GraphQLNonNull(GraphQLString)
+  }
+
+  /** The type of the objects that it contains. */
+  get objectType(): GraphQLObjectType {
+    const type = getNamedType(this.type)
+    if (!isObjectType(type)) throw this.notCovered()
+    return type
+  }
+
+  /** Throws the GraphQLError of a constant argument. */
+  get args(): FieldArguments {
+    const [node] = this.nodes
+    if (node === undefined) throw this.notCovered()
+    return (this.#args ??= new FieldArguments(this.definition, node))
+  }
+
+  get selections(): readonly SelectionSetNode[] {
+    return selectionsOf(this.nodes)
+  }
+
+  notCovered(): NotCoveredError {
+    return new NotCoveredError(`${this.parent.name}.${this.name}`)
+  }
+}
 
 /** The compilers of rows and connections, which contain each other. */
 export interface PlanWriters {
@@ -18,12 +136,7 @@ export interface PlanWriters {
     selections: readonly SelectionSetNode[],
     compiler: PlanCompiler,
   ) => RowWriter
-  readonly connection: (
-    kind: Kind,
-    args: FieldArguments,
-    selections: readonly SelectionSetNode[],
-    compiler: PlanCompiler,
-  ) => PageWriter
+  readonly list: (kind: Kind, field: PlanField) => (run: PlanRun, read: ReadPage) => string
 }
 
 /** Compiles the parts of one plan, and collects the kinds that they read. */
@@ -52,13 +165,9 @@ export class PlanCompiler {
     return this.#writers.row(kind, selections, this)
   }
 
-  /** Compiles the pages of lists of a kind. */
-  connection(
-    kind: Kind,
-    args: FieldArguments,
-    selections: readonly SelectionSetNode[],
-  ): PageWriter {
-    return this.#writers.connection(kind, args, selections, this)
+  /** Compiles the pages of a list of a kind. */
+  list(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
+    return this.#writers.list(kind, field)
   }
 
   /** The response path of the field being compiled, without connection keys. */
@@ -190,23 +299,10 @@ export class PlanCompiler {
     }
   }
 
-  typeOf(kind: Kind): GraphQLObjectType {
-    return this.objectType(kind.typeName)
-  }
-
-  connectionTypeOf(kind: Kind): GraphQLObjectType {
-    return this.objectType(`${kind.typeName}Connection`)
-  }
-
-  /** The type conditions that match a type: its own name and those of its interfaces. */
-  namesOf(type: GraphQLObjectType): ReadonlySet<string> {
-    return new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
-  }
-
-  /** Throws {@link NotCoveredError} if the schema lacks an object type of that name. */
-  objectType(name: string): GraphQLObjectType {
-    const type = this.served.schema.getType(name)
-    if (!isObjectType(type)) throw new NotCoveredError(`type ${name}`)
+  /** The type of a kind. Throws {@link NotCoveredError} if the schema lacks it. */
+  typeOf({ typeName }: Kind): GraphQLObjectType {
+    const type = this.served.schema.getType(typeName)
+    if (!isObjectType(type)) throw new NotCoveredError(`type ${typeName}`)
     return type
   }
 }

@@ -1,4 +1,5 @@
 import type { VariableValues } from 'graphql'
+import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
 import type { KindView } from '../prepare/kind-view.ts'
@@ -8,6 +9,19 @@ import { FieldErrors } from './field-errors.ts'
 import { FragmentCache } from './fragment-cache.ts'
 
 const directFragmentBytes = 1 << 20
+
+/** The number of fields that a plan writes while graphql-js writes one. */
+const plannedFields = 5
+
+/**
+ * Raises the limits for plans, to stand for the same time as in graphql-js. A plan joins a row of cached texts in a
+ * twentieth of the time, writes a field without a cached text in a fifth, and a character of the answer in half.
+ */
+export function plannedWork(work: Partial<WorkLimits>): WorkLimits {
+  const limits = { ...defaultWorkLimits, ...work }
+  const { rows, fields, bytes } = limits
+  return { ...limits, rows: rows * 15, fields: fields * plannedFields, bytes: bytes * 2 }
+}
 
 /** The inputs of one run of a plan. A run takes place within one tick. */
 export interface PlanRunOptions extends ReadRunOptions {
@@ -36,12 +50,13 @@ export class PlanRun extends ReadRun {
   readonly #variables: VariableValues
   #directFragments: FragmentCache | undefined
   readonly #requests = new Map<FieldArguments, ListRequest>()
-  readonly #known = new Map<FieldArguments, Map<string, unknown>>()
 
   constructor(options: PlanRunOptions) {
     super(options)
     this.#fragments = options.fragments
-    this.errors = new FieldErrors(options.budget, (error) => options.parts.missed(error))
+    this.errors = new FieldErrors(options.budget, plannedFields, (error) =>
+      options.parts.missed(error),
+    )
     this.#variables = options.variables
   }
 
@@ -63,15 +78,6 @@ export class PlanRun extends ReadRun {
     let request = this.#requests.get(field)
     if (request === undefined) this.#requests.set(field, (request = read()))
     return request
-  }
-
-  /** Reads a value once for all rows of a field that share the key `what`. A field must use one value type. */
-  once<T>(field: FieldArguments, what: string, read: () => T): T {
-    let known = this.#known.get(field)
-    if (known === undefined) this.#known.set(field, (known = new Map()))
-    let value = known.get(what)
-    if (value === undefined) known.set(what, (value = read()))
-    return value as T
   }
 
   /**

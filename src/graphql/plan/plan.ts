@@ -1,6 +1,5 @@
 import {
   type DocumentNode,
-  type FieldNode,
   type FragmentDefinitionNode,
   getVariableValues,
   type GraphQLError,
@@ -14,15 +13,20 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { connectionWriter } from './connection-writer.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
+import { listWriter } from './connection-writer.ts'
+import type { FieldArguments } from './field-arguments.ts'
 import { writtenMembers } from './plain-writer.ts'
-import { PlanCompiler, type PlanWriters } from './plan-compiler.ts'
-import { neededKinds } from './plan-needs.ts'
+import {
+  neededKinds,
+  PlanCompiler,
+  type PlanNeeds,
+  type PlanWriters,
+  type RootWriter,
+} from './plan-compiler.ts'
 import type { PlanRun, WrittenMember } from './plan-run.ts'
-import { rowWriter } from './row-writer.ts'
 import { rootWriter } from './root-writer.ts'
-import type { RootWriter } from './writers.ts'
+import { rowWriter } from './row-writer.ts'
 
 /** The number of variations that a plan keeps. A further one replaces the oldest. */
 const maxVariations = 64
@@ -109,7 +113,7 @@ interface KeptVariation<V> {
   readonly size: { bytes: number; isKept: boolean }
 }
 
-const writers: PlanWriters = { row: rowWriter, connection: connectionWriter }
+const writers: PlanWriters = { row: rowWriter, list: listWriter }
 
 /** graphql-js answers these requests and describes the errors. A second description costs more than most answers. */
 const tellsNothing = { maxErrors: 0, hideSuggestions: true } as const
@@ -120,19 +124,19 @@ const none: RequestVariables = { variableValues: { sources: {}, coerced: {} } }
 export class PlanVariation {
   /** Whether the plan covers all root fields. If not, graphql-js answers, with the needs of those that it covers. */
   readonly isCovered: boolean
-  readonly #roots: readonly RootWriter[]
+  readonly #roots: (RootWriter & { readonly args: FieldArguments; readonly needs: PlanNeeds })[] =
+    []
   readonly #members: readonly WrittenMember<[]>[]
 
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
     const query = compiler.served.schema.getQueryType()
     if (query === undefined || query === null) throw new NotCoveredError('no Query')
-    const roots: RootWriter[] = []
     let isCovered = true
-    const compile = (_name: string, nodes: readonly FieldNode[], key: string) => {
+    this.#members = writtenMembers(query, [operation.selectionSet], compiler, (field) => {
       try {
-        const root = compiler.within(key, () => rootWriter(nodes, compiler))
-        roots.push(root)
-        return (run: PlanRun): string => root.write(run)
+        const root = rootWriter(field)
+        this.#roots.push({ ...root, args: field.args, needs: compiler.takeNeeds() })
+        return root.write
       } catch (error) {
         if (!(error instanceof NotCoveredError)) throw error
         compiler.takeNeeds()
@@ -141,20 +145,18 @@ export class PlanVariation {
           throw error
         }
       }
-    }
-    this.#members = writtenMembers(query, [operation.selectionSet], compiler, compile)
-    this.#roots = roots
+    })
     this.isCovered = isCovered
   }
 
   /** The kinds that the plan reads, each in the cluster of its root field. Throws {@link NotCoveredError}. */
   kinds(served: ServedSchema, variables: VariableValues): readonly ClusterKind[] {
-    return this.#roots.flatMap((root) => {
+    return this.#roots.flatMap(({ args, needs, further }) => {
       try {
-        const args = root.args.coerce(variables)
-        const cluster = clusterNamed(served, args['cluster'] as string | null | undefined)
-        const needed = neededKinds(root.needs, cluster, variables)
-        return [...needed, ...(root.further?.(served, args, variables) ?? [])]
+        const values = args.coerce(variables)
+        const cluster = clusterNamed(served, values['cluster'] as string | null | undefined)
+        const needed = neededKinds(needs, cluster, variables)
+        return [...needed, ...(further?.(served, values, variables) ?? [])]
       } catch (error) {
         if (error instanceof NotCoveredError) throw error
         // The field reports its wrong arguments when the plan writes it.

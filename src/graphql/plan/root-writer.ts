@@ -1,103 +1,231 @@
-import type { FieldNode, SelectionSetNode } from 'graphql'
+import { getNullableType, isObjectType } from 'graphql'
 import { objectKey } from '../../kubernetes/object.ts'
+import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
+import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { readList } from '../reads/list-read.ts'
+import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
+import type {
+  LookupArguments,
+  ObjectByRefArguments,
+  SearchArguments,
+} from '../schema/read-arguments.ts'
+import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
+import { ofAnotherKind } from '../schema/relay-fields.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { foundByKey } from '../reads/object-read.ts'
-import { fieldSourceOf } from '../schema/field-source.ts'
-import type { LookupArguments } from '../schema/read-arguments.ts'
-import { canAnywhereWriter, viewerWriter } from './can-writer.ts'
-import { clustersWriter } from './cluster-writer.ts'
-import { selectionsOf } from './collected-fields.ts'
-import { FieldArguments } from './field-arguments.ts'
-import { NotCoveredError } from '../errors/not-covered.ts'
+import { RowsByKind } from './any-row-writer.ts'
+import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
+import { connectionWriter } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
-import { objectByIdWriter, objectByRefWriter, objectsByIdsWriter } from './object-root-writers.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import { searchWriter } from './search-writer.ts'
-import type { RootWriter } from './writers.ts'
+import { objectRefWriter } from './object-ref-writer.ts'
+import { plainWriter, valueMembers } from './plain-writer.ts'
+import { neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 
-/** Compiles a field of `Query`. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
-export function rootWriter(nodes: readonly FieldNode[], compiler: PlanCompiler): RootWriter {
-  const [node] = nodes
-  const query = compiler.served.schema.getQueryType()
-  const field = query?.getFields()[node?.name.value ?? '']
-  if (node === undefined || field === undefined) throw new NotCoveredError('an unknown field')
-  const source = fieldSourceOf(field)
-  const args = new FieldArguments(field, node)
-  const selections = selectionsOf(nodes)
+/** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
+export function rootWriter(field: PlanField): RootWriter {
+  const { source } = field
   switch (source.form) {
     case 'list':
-      return listWriter(source.kind, args, selections, compiler)
+      return listRoot(source.kind, field)
     case 'lookup':
-      return lookupWriter(source.kind, args, selections, compiler)
+      return lookupRoot(source.kind, field)
     case 'objectById':
-      return objectByIdWriter(args, { nodes, type: field.type }, compiler)
+      return objectById(field)
     case 'objectsByIds':
-      return objectsByIdsWriter(args, nodes, compiler)
+      return objectsByIds(field)
     case 'objectByRef':
-      return objectByRefWriter(args, nodes, compiler)
+      return objectByRef(field)
     case 'aroundObjects':
-      return graphWriter(args, nodes, compiler)
+      return graphWriter(field)
     case 'search':
-      return searchWriter(args, nodes, compiler)
+      return searchRoot(field)
     case 'clusterStates':
-      return clustersWriter(args, nodes, compiler)
+      return clustersWriter(field)
     case 'currentViewer':
-      return viewerWriter(args, nodes, compiler)
+      return viewerWriter(field)
     case 'rootCan':
-      return canAnywhereWriter(args, compiler)
+      return canAnywhereWriter(field)
     default:
-      throw new NotCoveredError(`Query.${field.name}`)
+      throw field.notCovered()
   }
 }
 
-function listWriter(
-  kind: Kind,
-  args: FieldArguments,
-  selections: readonly SelectionSetNode[],
-  compiler: PlanCompiler,
-): RootWriter {
-  const write = compiler.connection(kind, args, selections)
-  const { place } = compiler
+function listRoot(kind: Kind, field: PlanField): RootWriter {
+  const write = field.compiler.list(kind, field)
   return {
-    needs: compiler.takeNeeds(),
-    args,
     write(run) {
-      run.budget.report?.at(place)
-      const read = readList(run, kind, run.requestOf(args, kind))
-      return read === undefined ? 'null' : write(run, read.part, read.page)
+      const read = readList(run, kind, run.requestOf(field.args, kind))
+      return read === undefined ? 'null' : write(run, read)
     },
   }
 }
 
-function lookupWriter(
-  kind: Kind,
-  args: FieldArguments,
-  selections: readonly SelectionSetNode[],
-  compiler: PlanCompiler,
-): RootWriter {
+function lookupRoot(kind: Kind, { compiler, args, selections }: PlanField): RootWriter {
   const write = compiler.row(kind, selections)
-  const { place } = compiler
   const at = (served: ServedSchema, { cluster }: Partial<LookupArguments>): ClusterKind => ({
     cluster: clusterNamed(served, cluster),
     kind,
   })
   return {
-    needs: compiler.takeNeeds(),
-    args,
     further(served, given: Partial<LookupArguments>) {
       return kind.uncached || given.live === true ? [] : [at(served, given)]
     },
     write(run) {
       const asked = run.argumentsOf(args) as unknown as LookupArguments
-      run.budget.report?.at(place)
       const found = foundByKey(run, at(run.served, asked), objectKey(asked), asked.live === true)
-      if (found === undefined) return 'null'
-      run.budget.spend('rows', 1)
-      return write(run, found.part, found.id)
+      return found === undefined ? 'null' : write(run, found.part, found.id)
     },
   }
+}
+
+type Values = Readonly<Record<string, unknown>>
+
+/** Compiles `object(id:)`, and the fields by which Relay fetches objects of one type. */
+function objectById(field: PlanField): RootWriter {
+  const type = getNullableType(field.type)
+  const meant = (served: ServedSchema, values: Values): readonly IdentityAt[] => {
+    const id = String(values['id'])
+    const { group, kind } = decodeObjectId(id)
+    const isOther = isObjectType(type) && served.kindOf(group, kind)?.typeName !== type.name
+    if (isOther) throw ofAnotherKind(id, type.name)
+    const found = identityAt(served, id)
+    return found === undefined ? [] : [found]
+  }
+  return objectRoot(field, {
+    kinds: (served, values) => meant(served, values).map(({ at }) => at),
+    write(run, written) {
+      const [found] = meant(run.served, run.argumentsOf(field.args))
+      return written(found && identified(run, found.at, found.identity))
+    },
+  })
+}
+
+/** Compiles `objects(ids:)`. An id that fails becomes null with an error; the others have their answers. */
+function objectsByIds(field: PlanField): RootWriter {
+  return objectRoot(field, {
+    kinds: (served, { ids }) =>
+      (ids as readonly string[]).flatMap((id) => identityAt(served, id)?.at ?? []),
+    write(run, written) {
+      const { ids } = run.argumentsOf(field.args) as { readonly ids: readonly string[] }
+      return run.list(ids, (id) =>
+        run.errors.item(field.nodes, () => {
+          const found = identityAt(run.served, id)
+          return written(found && identified(run, found.at, found.identity))
+        }),
+      )
+    },
+  })
+}
+
+/** Compiles `objectByRef`. */
+function objectByRef(field: PlanField): RootWriter {
+  return objectRoot(field, {
+    kinds: (served, values) => [keyMeant(served, values).at],
+    write(run, written) {
+      const { at, key } = keyMeant(run.served, run.argumentsOf(field.args))
+      return written(foundByKey(run, at, key))
+    },
+  })
+}
+
+/** Throws `ClientError`. */
+function keyMeant(
+  served: ServedSchema,
+  values: Values,
+): { readonly at: ClusterKind; readonly key: string } {
+  const asked = values as unknown as ObjectByRefArguments
+  const { kind, cluster, ...object } = resolveObjectRef(served, asked)
+  return { at: { cluster: clusterNamed(served, cluster), kind }, key: objectKey(object) }
+}
+
+interface IdentityAt {
+  readonly identity: ObjectIdentity
+  readonly at: ClusterKind
+}
+
+/** Decodes an `id`. Returns `undefined` if the server does not serve its kind. Throws `ObjectIdError`. */
+function identityAt(served: ServedSchema, id: string): IdentityAt | undefined {
+  const identity = decodeObjectId(id)
+  const at = kindOfIdentity(served, identity)
+  return at && { identity, at }
+}
+
+interface ObjectRoot {
+  /** The kinds of the objects that the arguments name. */
+  kinds(served: ServedSchema, values: Values): readonly ClusterKind[]
+  write(run: PlanRun, written: (found: FoundObject | undefined) => string): string
+}
+
+/** Compiles a field whose arguments name objects. Each request determines the kinds to read. */
+function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
+  const rows = new RowsByKind(field)
+  return {
+    further(served, values, variables) {
+      const places = new Map<string, ClusterKind>()
+      for (const at of root.kinds(served, values)) {
+        places.set(`${at.cluster}/${at.kind.typeName}`, at)
+      }
+      return [...places.values()].flatMap((at) => [
+        ...(at.kind.uncached ? [] : [at]),
+        ...neededKinds(rows.needs(at.kind), at.cluster, variables),
+      ])
+    },
+    write: (run) =>
+      root.write(run, (found) =>
+        found === undefined ? 'null' : rows.write(run, found.part, found.id),
+      ),
+  }
+}
+
+/** Compiles `search`. */
+function searchRoot(field: PlanField): RootWriter {
+  const { args, compiler, nodes } = field
+  compiler.asks({ args, needs: (values) => searchNeeds(compiler.served, values) })
+  const write = connectionWriter<SearchRead, SearchHit, SearchRead>(field, {
+    sourceOf: (read) => read,
+    row(row) {
+      const result = resultWriter(row)
+      return (run, { resultOf }, hit) => result(run, resultOf(hit))
+    },
+    part(part) {
+      switch (part.name) {
+        case 'counts': {
+          const one = plainWriter(part, valueMembers<SearchCount>(['kind', 'count']))
+          return (run, { counts }) => run.list(counts(), (count) => one(run, count))
+        }
+        case 'kinds':
+          return (_run, { kinds }) => JSON.stringify(kinds)
+        default:
+          return undefined
+      }
+    },
+  })
+  return {
+    write(run) {
+      const found = readSearch(run, run.argumentsOf(args) as unknown as SearchArguments)
+      run.errors.beside(found.failures, nodes)
+      return write(run, found)
+    },
+  }
+}
+
+function resultWriter(field: PlanField): (run: PlanRun, found: SearchResultSource) => string {
+  return plainWriter<SearchResultSource>(field, (member) => {
+    const { name } = member
+    switch (name) {
+      case 'object': {
+        const object = objectRefWriter(member)
+        return (run, found) => object(run, found.object)
+      }
+      case 'matched':
+      case 'value':
+        return (_run, found) => JSON.stringify(found[name])
+      default:
+        return undefined
+    }
+  })
 }

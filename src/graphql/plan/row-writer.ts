@@ -1,27 +1,36 @@
-import type { FieldNode, GraphQLField, GraphQLObjectType, SelectionSetNode } from 'graphql'
-import type { Kind } from '../model/kind.ts'
-import { fieldSourceOf } from '../schema/field-source.ts'
-import { canWriter } from './can-writer.ts'
-import { secretWriter, serverColumnsWriter } from './direct-writers.ts'
-import { clusterWriter } from './cluster-writer.ts'
-import { collectFields, selectionsOf } from './collected-fields.ts'
-import { FieldArguments } from './field-arguments.ts'
-import { answered, fieldType } from './field-errors.ts'
+import type { FieldNode, SelectionSetNode } from 'graphql'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { UnionRow } from '../../query/page/union-page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import { isOwnField } from './own-fields.ts'
-import { OwnFragment } from './own-fragment.ts'
+import type { Kind, RelationField } from '../model/kind.ts'
+import type { FoundObject } from '../prepare/kind-view.ts'
+import { directObject } from '../reads/direct/direct-reads.ts'
+import { OwnedRead, ownerOf } from '../reads/owned-read.ts'
+import { canDo } from '../reads/permissions.ts'
+import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
+import { PolymorphicRead } from '../reads/polymorphic-read.ts'
+import { type UsedByPage, UsedByRead } from '../reads/used-by-read.ts'
+import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
+import type { PrinterColumn, SecretContents } from '../schema/read-context.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import { anyRowWriter } from './any-row-writer.ts'
+import { clusterWriter } from './cluster-writer.ts'
+import { collectFields } from './collected-fields.ts'
+import { type ConnectionForm, unionWriter } from './connection-writer.ts'
+import { answered } from './field-errors.ts'
 import {
   objectRefsWriter,
+  objectRefWriter,
   ownerChainWriter,
   ownersWriter,
   rootOwnerWriter,
-} from './owner-writers.ts'
-import type { PlanCompiler } from './plan-compiler.ts'
-import { relationWriter } from './relation-writer.ts'
-import { polymorphicRelationWriter, ownedWriter } from './polymorphic-writers.ts'
-import { usedByWriter } from './used-by-writer.ts'
-import type { RowWriter } from './writers.ts'
+} from './object-ref-writer.ts'
+import { columnMembers, isOwnField } from './own-fields.ts'
+import { OwnFragment } from './own-fragment.ts'
+import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
+import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
+import type { PlanRun } from './plan-run.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -33,8 +42,9 @@ export function rowWriter(
   compiler: PlanCompiler,
 ): RowWriter {
   const type = compiler.typeOf(kind)
-  const fields = collectFields(selectionSets, compiler.namesOf(type), compiler.collect)
-  const members: Member[] = []
+  // Type conditions match a type by its own name and those of its interfaces.
+  const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
+  const members: { readonly name: string; readonly write: RowWriter }[] = []
   let own: [string, readonly FieldNode[]][] = []
   const endFragment = (isWhole: boolean): void => {
     if (own.length === 0) return
@@ -42,18 +52,16 @@ export function rowWriter(
     members.push({ name: '', write: (run, part, id) => fragment.text(run, part, id) })
     own = []
   }
-  for (const [key, nodes] of fields) {
-    const name = nodes[0]?.name.value ?? ''
-    if (isOwnField(type, name)) {
+  for (const [key, nodes] of collectFields(selectionSets, names, compiler.collect)) {
+    if (isOwnField(type, nodes[0]?.name.value ?? '')) {
       own.push([key, nodes])
       continue
     }
     endFragment(false)
-    const member = (): RowWriter => memberWriter(kind, type, nodes, compiler)
-    const written = compiler.within(key, () =>
-      compiler.isLive ? unlessDirect(`${type.name}.${name}`, member) : member(),
-    )
-    const write = answered({ key, type: fieldType(type, name), nodes }, written)
+    const write = compiler.within(key, () => {
+      const field = new PlanField(type, key, nodes, compiler)
+      return answered(field, compiler.isLive ? unlessDirect(kind, field) : holeWriter(kind, field))
+    })
     members.push({ name: `${JSON.stringify(key)}:`, write })
   }
   if (members.length === 0) {
@@ -70,73 +78,153 @@ export function rowWriter(
 }
 
 /** In a subscription, a field that plans do not cover fails: frames do not wait for direct reads. */
-function unlessDirect(field: string, compile: () => RowWriter): RowWriter {
+function unlessDirect(kind: Kind, field: PlanField): RowWriter {
   try {
-    return compile()
+    return holeWriter(kind, field)
   } catch (error) {
     if (!(error instanceof NotCoveredError)) throw error
     return () => {
-      throw new ClientError('UNSUPPORTED', `${field} is read live: frames do not have it`, {
+      const name = `${field.parent.name}.${field.name}`
+      throw new ClientError('UNSUPPORTED', `${name} is read live: frames do not have it`, {
         hint: 'leave the field out, and read it by a query when a change comes',
       })
     }
   }
 }
 
-/** One piece of a row: a fragment of own fields, or one field with its name. */
-interface Member {
-  readonly name: string
-  readonly write: RowWriter
-}
-
-function memberWriter(
-  kind: Kind,
-  type: GraphQLObjectType,
-  nodes: readonly FieldNode[],
-  compiler: PlanCompiler,
-): RowWriter {
-  const [node] = nodes
-  const field: GraphQLField<unknown, unknown> | undefined = type.getFields()[node?.name.value ?? '']
-  if (node === undefined || field === undefined) throw new NotCoveredError(type.name)
-  const source = fieldSourceOf(field)
+/** Compiles a field that depends on more than the object. */
+function holeWriter(kind: Kind, field: PlanField): RowWriter {
+  const { source, compiler } = field
+  const { served } = compiler
   switch (source.form) {
     case 'relation':
-      return relationWriter(
-        source.relation,
-        new FieldArguments(field, node),
-        selectionsOf(nodes),
-        compiler,
-      )
+      return relationWriter(source.relation, field)
     case 'usedBy':
-      return usedByWriter(kind, new FieldArguments(field, node), nodes, compiler)
+      return unionRowsWriter<UsedByPage>(field, new UsedByRead(served, kind), useWriter)
+    case 'owned': {
+      const read = new OwnedRead(served, kind)
+      const owned: UnionRelation<PolymorphicPage> = {
+        needs: (values, cluster) => read.needs(values, cluster),
+        page: (run, found, values) => read.page(run, ownerOf(found), values),
+      }
+      return unionRowsWriter(field, owned, anyKindWriter)
+    }
+    case 'polymorphic': {
+      const read = new PolymorphicRead(served, kind, source.field)
+      return unionRowsWriter<PolymorphicPage>(field, read, anyKindWriter)
+    }
     case 'owners':
-      return ownersWriter(nodes, compiler)
+      return ownersWriter(field)
     case 'ownerChain':
-      return ownerChainWriter(nodes, compiler)
+      return ownerChainWriter(field)
     case 'rootOwner':
-      return rootOwnerWriter(nodes, compiler)
+      return rootOwnerWriter(field)
     case 'objectRef':
       if (!('field' in source)) break
-      return objectRefsWriter(source.field, nodes, compiler)
-    case 'owned':
-      return ownedWriter(kind, new FieldArguments(field, node), nodes, compiler)
-    case 'polymorphic': {
-      const args = new FieldArguments(field, node)
-      return polymorphicRelationWriter(kind, source.field, { args, nodes }, compiler)
-    }
+      return objectRefsWriter(source.field, field)
     case 'ofRowType':
       // `events` of a kind without a relation to Events.
       return () => 'null'
     case 'cluster':
-      return clusterWriter(nodes, compiler)
+      return clusterWriter(field)
     case 'secretContents':
-      return secretWriter(field.name, compiler)
+      return secretWriter(field)
     case 'printerColumns':
-      return serverColumnsWriter(new FieldArguments(field, node), nodes, compiler)
+      return serverColumnsWriter(field)
     case 'can':
-      compiler.dependsOnViewer()
-      return canWriter(new FieldArguments(field, node))
+      return canWriter(field)
     default:
   }
-  throw new NotCoveredError(`${type.name}.${field.name}`)
+  throw field.notCovered()
+}
+
+/** Compiles the objects of one kind that a relation leads to. */
+function relationWriter(relation: RelationField, field: PlanField): RowWriter {
+  const { compiler, args, selections } = field
+  const read = compiler.relation(relation)
+  const { to } = read
+  if (relation.many) {
+    const write = compiler.list(to, field)
+    return (run, part, id) => write(run, read.many(run, part, id, run.requestOf(args, to)))
+  }
+  const write = compiler.row(to, selections)
+  return (run, part, id) => {
+    const found = read.one(run, part, id)
+    return found === undefined ? 'null' : write(run, found.part, found.id)
+  }
+}
+
+/** A relation to objects of several kinds. */
+interface UnionRelation<P extends PolymorphicPage> {
+  needs(values: Readonly<Record<string, unknown>>, cluster: string): readonly RelatedNeed[]
+  page(run: PlanRun, found: FoundObject, values: OwnedArguments): P
+}
+
+function unionRowsWriter<P extends PolymorphicPage>(
+  field: PlanField,
+  read: UnionRelation<P>,
+  row: ConnectionForm<P, UnionRow, P>['row'],
+): RowWriter {
+  const { compiler, args, nodes } = field
+  compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
+  const write = unionWriter<P>(field, row)
+  return (run, part, id) => {
+    const found = read.page(run, { part, id }, run.argumentsOf(args))
+    run.errors.beside(found.failures, nodes)
+    return write(run, found)
+  }
+}
+
+const anyKindWriter: ConnectionForm<PolymorphicPage, UnionRow, PolymorphicPage>['row'] = (
+  field,
+) => {
+  const write = anyRowWriter(field)
+  return (run, { partOf }, row) => write(run, partOf(row), row.id)
+}
+
+const useWriter: ConnectionForm<UsedByPage, UnionRow, UsedByPage>['row'] = (field) => {
+  const write = plainWriter<ReturnType<UsedByPage['useOf']>>(field, (member) => {
+    switch (member.name) {
+      case 'object': {
+        const object = objectRefWriter(member)
+        return (run, use) => object(run, use.object)
+      }
+      case 'paths':
+        return (_run, use) => JSON.stringify(use.paths())
+      default:
+        return undefined
+    }
+  })
+  return (run, used, row) => write(run, used.useOf(row))
+}
+
+/** Compiles `can` of an object. The server reviews the unknown permissions of all rows together, then runs again. */
+function canWriter({ args, compiler }: PlanField): RowWriter {
+  compiler.dependsOnViewer()
+  return (run, part, id) => {
+    const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
+    run.budget.spend('fields', 1)
+    return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+  }
+}
+
+/** Compiles `data` or `type` of a Secret, which the server reads from the API server. */
+function secretWriter({ name, compiler }: PlanField): RowWriter {
+  compiler.readsDirectly(name)
+  return (run, part, id) => {
+    const contents = run.direct.secret(directObject(part, id), run.budget)
+    return JSON.stringify(contents?.[name as keyof SecretContents] ?? null)
+  }
+}
+
+/** Compiles `printerColumns` of a kind whose columns only the API server knows. */
+function serverColumnsWriter(field: PlanField): RowWriter {
+  const { args, compiler } = field
+  compiler.readsDirectly('printerColumns')
+  const write: PlainWriter<PrinterColumn> = plainWriter(field, valueMembers(columnMembers))
+  return (run, part, id) => {
+    const wide = run.argumentsOf(args)['wide'] === true
+    const columns = run.direct.columns(directObject(part, id), wide)
+    return columns ? run.list(columns, (column) => write(run, column)) : 'null'
+  }
 }

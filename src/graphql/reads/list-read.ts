@@ -1,35 +1,25 @@
 import { allOf, type Condition, everything, namespacesOf } from '../../query/condition/condition.ts'
-import { compileListCondition, type ListArguments } from '../../query/condition/list-condition.ts'
-import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
-import { listPage, type Page } from '../../query/page/page.ts'
 import type { RelatedBy } from '../../query/condition/condition.ts'
 import type { RelatedField, WhereFields } from '../../query/condition/related-filter.ts'
 import { isWhereWord } from '../../query/condition/where.ts'
+import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
+import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
-import type { ListFieldArguments, OrderKey } from '../schema/read-arguments.ts'
-import { directPage, type ReadPage } from './direct/direct-list.ts'
-import { accessFingerprint } from '../prepare/access-fingerprint.ts'
-import { encodeResumeToken } from './resume-token.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import type { ReadRun } from './read-run.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
-import { idsCondition } from './ids-condition.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { ListFieldArguments } from '../schema/read-arguments.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { directPage, type ReadPage } from './direct/direct-list.ts'
+import { filterOf, type ListFilter } from './list-arguments.ts'
+import type { ReadRun } from './read-run.ts'
 
 /** The arguments of a list, read once for all rows that share them. */
-export interface ListRequest {
+export interface ListRequest extends ListFilter {
   readonly args: ListFieldArguments
-  readonly condition: Condition
   readonly terms: readonly OrderTerm[]
   /** The kinds besides its own that its filter reads. */
   readonly filterKinds: readonly Kind[]
-  /** The values that bind its cursors, besides the list. */
-  readonly identity: ListArguments & {
-    readonly ids: readonly string[] | null
-    readonly orderBy: readonly OrderKey[] | null
-  }
 }
 
 /** Reads the arguments of a list of a kind. Throws `ArgumentError`, which names the invalid one. */
@@ -38,18 +28,14 @@ export function listRequest(
   kind: Kind,
   args: ListFieldArguments,
 ): ListRequest {
-  const { ids = null, namespace = null, namespaces = null, labelSelector = null } = args
-  const { where = null, orderBy = null } = args
-  const filter = { namespace, namespaces, labelSelector, where }
-  const isOpen = Object.values(filter).every((value) => value === null)
+  const { condition, identity } = filterOf(served, kind, args)
+  const { where, orderBy } = args
   return {
     args,
-    condition: isOpen
-      ? everything
-      : compileListCondition(filter, kind.indexes, served.relations.whereFields(kind).related),
+    condition,
+    identity: { ...identity, orderBy },
     terms: compileOrder(orderBy, kind.indexes),
-    filterKinds: where === null ? [] : filterNeeds(served, kind, where).map((need) => need.kind),
-    identity: { ids, ...filter, orderBy },
+    filterKinds: filterNeeds(served, kind, where).map((need) => need.kind),
   }
 }
 
@@ -57,13 +43,8 @@ export function listRequest(
 export interface ListPlace {
   /** Names the list within its cluster, so that its cursors are valid for this list only. */
   readonly list: string
-  /** The condition besides the arguments: that of a relation, or some ids. */
+  /** The condition besides the arguments: that of a relation. */
   readonly condition: Condition
-}
-
-/** The budget, limits and related stores that pages are read with. */
-export interface PageMeans extends Pick<ReadRun, 'budget' | 'related' | 'followed'> {
-  readonly limits: Pick<OperationLimits, 'maxPageSize'>
 }
 
 /** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
@@ -71,7 +52,7 @@ const testsPerPage = 70
 
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
-  { budget, related, limits, followed }: PageMeans,
+  { budget, related, limits, followed }: ReadRun,
   { cluster, view, scope }: KindView,
   { list, condition }: ListPlace,
   request: ListRequest,
@@ -103,33 +84,11 @@ export function pageOf(
  */
 export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPage | undefined {
   const { args, condition } = request
-  const { cluster } = args as { readonly cluster?: string | null }
-  const at = { cluster: clusterNamed(run.served, cluster), kind }
+  const at = { cluster: clusterNamed(run.served, args.cluster), kind }
   if (kind.uncached) return directPage(run, at, args)
-  const part = run.part(at, { within: () => namespacesOf(condition) })
-  const place = { list: kind.listField, condition: idsCondition(args.ids, part) }
+  const part = run.parts.part(at, { within: () => namespacesOf(condition) })
+  const place = { list: kind.listField, condition: everything }
   return { part, page: pageOf(run, part, place, request) }
-}
-
-/** The tests that a resume token costs. */
-const testsPerToken = 80
-
-/** A token for a subscription to the list that resumes at the current version of the store. */
-export function resumeTokenOf(
-  part: KindView,
-  page: Pick<Page, 'listHash'>,
-  budget: WorkBudget,
-): string {
-  budget.spend('tests', testsPerToken)
-  const { cluster, kind, view, incarnation } = part
-  return encodeResumeToken({
-    cluster,
-    incarnation,
-    list: page.listHash(),
-    access: accessFingerprint([part]),
-    positions: { [kind.typeName]: view.resourceVersion },
-    isAhead: false,
-  })
 }
 
 /**

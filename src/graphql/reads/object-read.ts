@@ -1,5 +1,5 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
@@ -21,27 +21,29 @@ export function kindOfIdentity(
   return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
 }
 
-/** The object with a key. `isDirect` reads it from the API server, as kinds without a cache always are. */
+/** The object with a key, at the price of a row. `isDirect` reads it from the API server, as kinds without a cache always are. */
 export function foundByKey(
   run: ReadRun,
   at: ClusterKind,
   key: string,
   isDirect = false,
 ): FoundObject | undefined {
+  run.budget.spend('rows', 1)
   if (isDirect || at.kind.uncached) return readDirectly(run, at, key)
   follow(run, at, key)
-  const part = run.late(() => run.forLookup(at, [key]))
+  const part = run.late(() => run.parts.forLookup(at, [key]))
   const id = part && objectByKey({ ...part, budget: run.budget }, key)
   return part === undefined || id === undefined ? undefined : { part, id }
 }
 
-/** The object with a UID; `key`: the key that the reference gives. */
+/** The object with a UID, at the price of a row. `key`: the key that the reference gives. */
 export function foundByUid(
   run: ReadRun,
   at: ClusterKind,
   uid: string,
   key?: string,
 ): FoundObject | undefined {
+  run.budget.spend('rows', 1)
   if (at.kind.uncached) {
     if (key === undefined) throw notFoundByUid(at)
     const read = readDirectly(run, at, key)
@@ -49,7 +51,7 @@ export function foundByUid(
     return read?.part.view.uidOf(read.id) === uid ? read : undefined
   }
   if (key !== undefined) follow(run, at, key)
-  const part = run.late(() => run.forLookup(at, key === undefined ? undefined : [key]))
+  const part = run.late(() => run.parts.forLookup(at, key === undefined ? undefined : [key]))
   const id = part && objectByUid({ ...part, budget: run.budget }, uid)
   if (part === undefined || id === undefined) return undefined
   const found = part.view.keyOf(id)
@@ -83,7 +85,7 @@ export function cachedOrigin(
   { cluster, kind }: ClusterKind,
   { key, uid }: { readonly key: string; readonly uid: string },
 ): FoundObject | undefined {
-  const part = run.forLookup({ cluster, kind }, [key])
+  const part = run.parts.forLookup({ cluster, kind }, [key])
   const id = part && sameObject(part.view, { uid }, key)
   return part === undefined || id === undefined ? undefined : { part, id }
 }
@@ -120,22 +122,6 @@ export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefine
   const { namespace, name, uid } = ref
   const key = objectKey({ namespace: namespace ?? '', name })
   return uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)
-}
-
-/** The owners of an object in a namespace (`''` if cluster-scoped), found by their UIDs. */
-export function ownersOf(
-  run: ReadRun,
-  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
-  references: readonly OwnerReference[],
-): readonly FoundObject[] {
-  return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
-    const { group } = splitApiVersion(apiVersion)
-    const at = kindOfIdentity(run.served, { cluster, group, kind: kindName })
-    if (at === undefined) return []
-    run.budget.spend('rows', 1)
-    const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })
-    return foundByUid(run, at, uid, key) ?? []
-  })
 }
 
 /** A reference to a found object, read from its store without decoding it. */

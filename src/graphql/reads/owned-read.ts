@@ -1,22 +1,21 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { hasValue } from '../../query/condition/condition.ts'
 import type { Kind } from '../model/kind.ts'
-import { ClientError } from '../errors/client-error.ts'
 import type { KindView, FoundObject } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
-import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
+import {
+  FoundParts,
+  type PolymorphicPage,
+  polymorphicPage,
+  type PolymorphicPlaces,
+} from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 
 /** The kinds that may hold objects of an owner. */
-interface OwnedKinds {
-  readonly parts: readonly KindView[]
-  /** The errors of kinds that could not be read. */
-  readonly failures: readonly ClientError[]
-  readonly notLookedAt: () => readonly string[]
-}
+type OwnedKinds = Omit<PolymorphicPlaces, 'parts'> & { readonly parts: readonly KindView[] }
 
 /** An owner: its cluster, namespace and UID. */
 export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; readonly uid: string }
@@ -63,27 +62,16 @@ export class OwnedRead {
     const reads = places.parts.map(({ kind }) => kind)
     run.followed?.({ reads, condition, isSaid: false, owner: uid })
     const parts = places.parts.map((part) => ({ ...part, condition }))
-    return polymorphicPage(
-      run,
-      { ...places, cluster, list: `${cluster}/owned/${uid}`, parts },
-      args,
-    )
+    return polymorphicPage(run, `${cluster}/owned/${uid}`, { ...places, parts }, args)
   }
 
   #look(run: ReadRun, { cluster, namespace }: Owner, named: readonly Kind[]): OwnedKinds {
     const served = this.#served
     const reading = { within: () => (namespace === '' ? undefined : [namespace]) }
     const wanted = new Set([...this.related(cluster), ...named])
-    const parts: KindView[] = []
-    const failures: ClientError[] = []
-    for (const kind of wanted) {
-      try {
-        parts.push(run.parts.part({ cluster, kind }, reading))
-      } catch (error) {
-        if (!(error instanceof ClientError)) throw error
-        failures.push(error)
-      }
-    }
+    const found = new FoundParts<KindView>()
+    const { parts, failures } = found
+    for (const kind of wanted) found.add(() => run.parts.part({ cluster, kind }, reading))
     for (const resource of served.clusters.get(cluster)?.resources() ?? []) {
       const kind = served.kindOf(resource.group, resource.kind)
       if (kind === undefined || wanted.has(kind) || !canBeOwned(kind)) continue

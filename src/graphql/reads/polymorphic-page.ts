@@ -1,40 +1,44 @@
 import type { Condition } from '../../query/condition/condition.ts'
-import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
-import type { ReadRun } from './read-run.ts'
+import type { PageOf } from '../../query/page/page.ts'
+import { listUnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { CachedParts, KindView } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import type { SchemaRelation } from '../served/schema-relations.ts'
+import type { ReadRun } from './read-run.ts'
+
+/** A kind, with the condition that its objects must meet. */
+export type PlacedPart = KindView & { readonly condition: Condition }
 
 /** The places that may hold the objects of a page. */
 export interface PolymorphicPlaces {
-  readonly cluster: string
-  /** Names the list, so that its cursors are valid for this list only. */
-  readonly list: string
-  /** The kinds to read, each with the condition that its objects must meet. */
-  readonly parts: readonly (KindView & { readonly condition: Condition })[]
-  /** The type names of kinds that may hold more but are not read, sorted. */
+  readonly parts: readonly PlacedPart[]
+  /** The type names of kinds that may hold more but are not read: not loaded, or not allowed. Sorted. */
   readonly notLookedAt: () => readonly string[]
   /** The errors of kinds that could not be read. */
   readonly failures: readonly Error[]
 }
 
 /** A page of objects of several kinds. */
-export interface PolymorphicPage {
-  readonly page: UnionPage
+export interface PolymorphicPage extends Omit<PolymorphicPlaces, 'parts'> {
+  readonly page: PageOf<UnionRow>
   /** The part that holds a row of the page. */
   readonly partOf: (row: UnionRow) => KindView
   /** The type names of the kinds read, sorted. */
   readonly kinds: readonly string[]
-  readonly notLookedAt: () => readonly string[]
-  readonly failures: readonly Error[]
 }
 
 /** The tests that each kind costs, besides those of its condition. */
 const testsPerKind = 20
 
-/** A page of the objects of some kinds, each with its own condition. Throws as `listUnionPage` does. */
+/**
+ * A page of the objects of some kinds, each with its own condition. `list` names the list, so that its cursors are valid
+ * for this list only. Throws as `listUnionPage` does.
+ */
 export function polymorphicPage(
   { budget, limits: { maxPageSize } }: ReadRun,
-  { parts, notLookedAt, failures, list }: PolymorphicPlaces,
+  list: string,
+  { parts, notLookedAt, failures }: PolymorphicPlaces,
   { first, after, last, before }: PageArguments,
 ): PolymorphicPage {
   budget.spend('tests', testsPerKind * (1 + parts.length))
@@ -48,13 +52,44 @@ export function polymorphicPage(
   const bounds = { first, after, last, before, maxPageSize }
   return {
     page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
-    partOf({ part: { type } }) {
-      const part = byType.get(type)
-      if (part === undefined) throw new TypeError(`${type} is not among the parts`)
-      return part
-    },
+    partOf: ({ part: { type } }) => partOfType(byType, type),
     kinds: [...byType.keys()].toSorted(),
     notLookedAt,
     failures,
   }
+}
+
+/** The part of a type. Throws `TypeError` for a type that was not read. */
+export function partOfType<P>(parts: ReadonlyMap<string, P>, type: string): P {
+  const part = parts.get(type)
+  if (part === undefined) throw new TypeError(`${type} is not among the parts`)
+  return part
+}
+
+/** The kinds found so far: those that can be read, and the errors of the others. */
+export class FoundParts<P> {
+  readonly parts: P[] = []
+  readonly failures: ClientError[] = []
+
+  add(read: () => P | undefined): void {
+    try {
+      const part = read()
+      if (part !== undefined) this.parts.push(part)
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      this.failures.push(error)
+    }
+  }
+}
+
+/** A part that a relation reads, with the indexes that it needs there. Throws `ClientError`. */
+export function partOnTheWay(
+  { needs, name }: SchemaRelation,
+  type: string,
+  parts: CachedParts,
+  cluster: string,
+): KindView {
+  const need = needs.get(type)
+  if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
+  return parts.part({ cluster, ...need })
 }

@@ -1,24 +1,40 @@
-import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { isRecord } from '../../lib/json.ts'
 import {
   allOf,
   anyOf,
   type Condition,
   everything,
+  hasKey,
   hasLabel,
   hasValue,
   nothing,
 } from '../../query/condition/condition.ts'
-import type { Kind, PolymorphicRelationField } from '../model/kind.ts'
-import { ClientError } from '../errors/client-error.ts'
-import type { CachedParts, KindView, FoundObject } from '../prepare/kind-view.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import { bindCondition } from '../../query/condition/id-set.ts'
+import { selectorCondition } from '../../query/condition/list-condition.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { valueAt } from '../../query/index/path.ts'
+import { visibleIds } from '../../query/relation/last-steps.ts'
+import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/object-choice.ts'
+import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
+import type { CachedParts, FoundObject, KindView } from '../prepare/kind-view.ts'
+import type { KindOf } from '../schema/object-ref.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
-import { choosingNeeds, choosingPart, chosenPart } from './chosen-objects.ts'
 import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
+import type { RelatedNeed, SchemaRelations } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { originOf } from './object-read.ts'
-import { type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
+import {
+  FoundParts,
+  partOnTheWay,
+  type PlacedPart,
+  type PolymorphicPage,
+  polymorphicPage,
+  type PolymorphicPlaces,
+} from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
-import type { RelatedNeed, SchemaRelation } from '../served/schema-relations.ts'
 
 /** The object that a relation starts from, in one run. */
 interface Origin {
@@ -78,7 +94,7 @@ export class PolymorphicRead {
     run.followed?.({ reads: places.reads, condition: everything, isSaid: false })
     const name = 'gone' in object ? object.gone : nameOf(object)
     const list = `${cluster}/${this.#from.typeName}.${this.#field.name}/${name}`
-    return polymorphicPage(run, { ...places, cluster, list }, args)
+    return polymorphicPage(run, list, places, args)
   }
 
   #places(origin: Origin): PolymorphicParts {
@@ -97,12 +113,7 @@ function nameOf({ part: { view }, id }: FoundObject): string {
 }
 
 /** The places that may hold the related objects. */
-interface PolymorphicParts {
-  readonly parts: readonly (KindView & { readonly condition: Condition })[]
-  /** The errors of kinds that could not be read. */
-  readonly failures: readonly ClientError[]
-  /** The type names of kinds that may hold more but were not read: not loaded, or not allowed. Sorted. */
-  readonly notLookedAt: () => readonly string[]
+interface PolymorphicParts extends PolymorphicPlaces {
   /** All kinds read, including those on the way. */
   readonly reads: readonly Kind[]
 }
@@ -118,8 +129,8 @@ function relatedParts(
   const { parts, budget } = run
   const { view } = object.part
   const origin = { view, id: object.id, budget }
-  const found = new Map<Kind, KindView & { readonly condition: Condition }>()
-  const failures: ClientError[] = []
+  const byKind = new Map<Kind, PlacedPart>()
+  const found = new FoundParts<PlacedPart>()
   const reads = new Set<Kind>()
   const passedOver = new Set<Kind>()
   const key = view.keyOf(object.id)
@@ -134,18 +145,17 @@ function relatedParts(
       continue
     }
     for (const read of known.reads) reads.add(read)
-    try {
-      const part = (type: string): KindView => partOf(known, type, parts, cluster)
+    found.add(() => {
+      const part = (of: string): KindView => partOnTheWay(known, of, parts, cluster)
       const condition = relation.follow({ ...origin, part })
-      const before = found.get(to)?.condition ?? nothing
-      found.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      failures.push(error)
-    }
+      const before = byKind.get(to)?.condition ?? nothing
+      byKind.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
+      return undefined
+    })
   }
-  const parted = { parts: [...found.values()], failures, reads: [...reads] }
-  return { ...parted, notLookedAt: () => namesOf(passedOver) }
+  const { failures } = found
+  const read = { parts: [...byKind.values()], failures, reads: [...reads] }
+  return { ...read, notLookedAt: () => namesOf(passedOver) }
 }
 
 function namesOf(kinds: Iterable<Kind>): readonly string[] {
@@ -161,23 +171,11 @@ function choiceParts(
   const { relations, kindOf } = run.served
   const origin = { view: object.part.view, id: object.id }
   const choosing = { relations, kindOf, parts: run.parts, cluster, budget: run.budget }
-  const parts: (KindView & { readonly condition: Condition })[] = []
-  const failures: ClientError[] = []
-  const reading = [
-    ...(chosen === undefined ? [] : [() => chosenPart(chosen, choosing, origin)]),
-    ...chosenBy.map((one) => () => choosingPart(one, choosing, origin)),
-  ]
-  for (const read of reading) {
-    try {
-      const part = read()
-      if (part !== undefined) parts.push(part)
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      failures.push(error)
-    }
-  }
-  const onTheWay = choosingNeeds(field, relations)
-  const reads = [...onTheWay, ...parts].map(({ kind }) => kind)
+  const found = new FoundParts<PlacedPart>()
+  if (chosen !== undefined) found.add(() => chosenPart(chosen, choosing, origin))
+  for (const one of chosenBy) found.add(() => choosingPart(one, choosing, origin))
+  const { parts, failures } = found
+  const reads = [...choosingNeeds(field, relations), ...parts].map(({ kind }) => kind)
   return { parts, failures, reads, notLookedAt: () => [] }
 }
 
@@ -191,37 +189,153 @@ function labelledParts(
   const values = view.label(label)?.valuesOf(id) ?? []
   if (values.length === 0) return nowhere
   const { namespace } = splitObjectKey(view.keyOf(id))
-  const found: (KindView & { readonly condition: Condition })[] = []
-  const failures: ClientError[] = []
+  const found = new FoundParts<PlacedPart>()
   const passedOver: Kind[] = []
   for (const kind of kindsServedBy(served, cluster)) {
     const isBound = namespace !== '' && kind.resource.namespaced
     const reading = isBound ? { within: () => [namespace] } : {}
     const at = { cluster, kind }
-    try {
+    found.add(() => {
       const part = named.includes(kind) ? parts.part(at, reading) : parts.cachedPart(at, reading)
       if (kind.uncached || part === undefined) {
         passedOver.push(kind)
-        continue
+        return undefined
       }
       const place = isBound ? hasValue('namespace', [namespace]) : everything
-      found.push({ ...part, condition: allOf([hasLabel(label, values), place]) })
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      failures.push(error)
-    }
+      return { ...part, condition: allOf([hasLabel(label, values), place]) }
+    })
   }
-  const reads = found.map(({ kind }) => kind)
-  return { parts: found, failures, reads, notLookedAt: () => namesOf(passedOver) }
+  const { parts: read, failures } = found
+  const reads = read.map(({ kind }) => kind)
+  return { parts: read, failures, reads, notLookedAt: () => namesOf(passedOver) }
+}
+
+interface ChoosingOptions {
+  readonly relations: SchemaRelations
+  readonly kindOf: KindOf
+  readonly parts: CachedParts
+  readonly cluster: string
+  readonly budget: WorkBudget
+}
+
+interface ObjectAt {
+  readonly view: StoreView
+  readonly id: ObjectId
+}
+
+/** The objects that an object chooses. */
+interface Choice {
+  readonly kind: Kind
+  /** The namespaces that it covers; `undefined`: all. */
+  readonly within: readonly string[] | undefined
+  readonly condition: Condition
+}
+
+/** The kinds that have to be read to find the chosen or the choosing objects. */
+function choosingNeeds(
+  { chosen, chosenBy = [] }: PolymorphicRelationField,
+  relations: SchemaRelations,
+): readonly RelatedNeed[] {
+  const needsOf = ({ relation }: ChosenObjects): readonly RelatedNeed[] => [
+    ...(relations.byField.get(relation)?.needs.values() ?? []),
+  ]
+  return [
+    ...(chosen === undefined ? [] : needsOf(chosen)),
+    ...chosenBy.flatMap((one) => {
+      const needs = needsOf(one)
+      const { from } = one.relation.definition
+      const indexes = { needed: [choiceIndex(one.field)] }
+      return [
+        ...needs,
+        ...needs
+          .filter(({ kind }) => kind.typeName === from)
+          .map(({ kind }) => ({ kind, indexes })),
+      ]
+    }),
+  ]
+}
+
+/** The objects that an object chooses, of the kind that another object names. Throws `ClientError`. */
+function chosenPart(
+  chosen: ChosenObjects,
+  options: ChoosingOptions,
+  origin: ObjectAt,
+): PlacedPart | undefined {
+  const choice = choiceOf(chosen, options, origin)
+  if (choice === undefined || choice.kind.uncached) return undefined
+  const { kind, within, condition } = choice
+  const part = options.parts.part({ cluster: options.cluster, kind }, { within: () => within })
+  return { ...part, condition }
+}
+
+/**
+ * The objects that choose this one. Tries each object that an index has under its name or labels, at the cost of the
+ * budget. Throws `ClientError`.
+ */
+function choosingPart(
+  chosen: ChosenObjects,
+  options: ChoosingOptions,
+  { view, id }: ObjectAt,
+): PlacedPart {
+  const { budget } = options
+  const part = partOf(chosen, options, chosen.relation.definition.from)
+  const { group, kind: kindName } = view.resource
+  const candidates = hasValue(choiceIndex(chosen.field), placesChoosing(view, id))
+  const keys = (visibleIds(candidates, part, budget) ?? []).filter((one) => {
+    const choice = choiceOf(chosen, options, { view: part.view, id: one })
+    if (choice?.kind.resource.kind !== kindName || choice.kind.resource.group !== group)
+      return false
+    return bindCondition(choice.condition, view, budget).has(id)
+  })
+  return { ...part, condition: hasKey(keys.map((one) => part.view.keyOf(one))) }
 }
 
 function partOf(
-  { needs, name }: SchemaRelation,
+  { relation }: ChosenObjects,
+  { relations, parts, cluster }: ChoosingOptions,
   type: string,
-  parts: CachedParts,
-  cluster: string,
 ): KindView {
-  const need = needs.get(type)
-  if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
-  return parts.part({ cluster, ...need })
+  const known = relations.byField.get(relation)
+  if (known === undefined) throw new TypeError(`${relation.definition.name} is not resolved`)
+  return partOnTheWay(known, type, parts, cluster)
+}
+
+function choiceOf(
+  chosen: ChosenObjects,
+  options: ChoosingOptions,
+  { view, id }: ObjectAt,
+): Choice | undefined {
+  const { relations, kindOf, budget } = options
+  const known = relations.byField.get(chosen.relation)
+  if (known === undefined) return undefined
+  const part = (type: string): KindView => partOf(chosen, options, type)
+  const teller = part(known.to.typeName)
+  const [told] = visibleIds(known.relation.follow({ view, id, part, budget }), teller, budget) ?? []
+  if (told === undefined) return undefined
+  budget.spend('rows', 2)
+  const said = valueAt(chosen.kindPath, teller.view.object(told))
+  if (!isRecord(said)) return undefined
+  const { apiVersion, kind: name } = said
+  if (typeof apiVersion !== 'string' || typeof name !== 'string') return undefined
+  const kind = kindOf(splitApiVersion(apiVersion).group, name)
+  return kind && choiceIn(valueAt(chosen.path, view.object(id)), kind)
+}
+
+/** A choice without a namespace covers all. A choice of a cluster-scoped kind must have none. */
+function choiceIn(reference: unknown, kind: Kind): Choice | undefined {
+  const choice = choiceAt(reference)
+  if (choice === undefined) return undefined
+  const { namespaced } = kind.resource
+  const { namespace } = choice
+  if (namespace !== undefined && !namespaced) return undefined
+  const within = namespace === undefined ? undefined : [namespace]
+  if (choice.form === 'name') {
+    const { name } = choice
+    if (namespace !== undefined) {
+      return { kind, within, condition: hasKey([objectKey({ namespace, name })]) }
+    }
+    return { kind, within, condition: namespaced ? hasValue('name', [name]) : hasKey([name]) }
+  }
+  const place = within === undefined ? everything : hasValue('namespace', within)
+  return { kind, within, condition: allOf([place, selectorCondition(choice.labels)]) }
 }

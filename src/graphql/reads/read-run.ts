@@ -1,12 +1,18 @@
-import type { Condition, RelatedStores } from '../../query/condition/condition.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import type {
+  Condition,
+  RelatedBy,
+  RelatedPart,
+  RelatedStores,
+} from '../../query/condition/condition.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
+import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { filterParts } from './filter-parts.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView, CachedParts } from '../prepare/kind-view.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { isServed } from './condition-needs.ts'
 import type { DirectReads } from './direct/direct-reads.ts'
 
 export interface ReadRunOptions {
@@ -37,10 +43,6 @@ export class ReadRun {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly budget: WorkBudget
-  /** Throws for a kind that cannot be read or was not requested. */
-  readonly part: ReadParts['part']
-  /** The same for look-ups of single objects; `undefined` where the viewer may look up none of them. */
-  readonly forLookup: ReadParts['forLookup']
   /** The access of the viewer; `undefined`: everything. */
   readonly access: ReadParts['access']
   /** The stores that conditions on related objects read in a cluster. */
@@ -48,7 +50,6 @@ export class ReadRun {
   readonly followed: ReadRunOptions['followed']
   /** The latest steps of relations from the current row. */
   readonly steps: LastSteps = new LastSteps()
-  readonly isOpen: boolean
   readonly parts: ReadParts
   readonly #direct: DirectReads | undefined
 
@@ -57,10 +58,7 @@ export class ReadRun {
     this.limits = limits
     this.budget = budget
     this.parts = parts
-    this.part = (at, reading) => parts.part(at, reading)
-    this.forLookup = (at, keys) => parts.forLookup(at, keys)
     this.access = parts.access
-    this.isOpen = parts.isOpen
     this.related = filterParts(served, parts)
     this.followed = followed
     this.#direct = direct
@@ -95,8 +93,8 @@ export class ReadRun {
    * Throws as `forLookup` does.
    */
   openPart(at: ClusterKind): KindView | undefined {
-    const isOpen = this.isOpen || this.access?.looksIn(at, '') === true
-    return isOpen ? this.forLookup(at) : undefined
+    const isOpen = this.parts.isOpen || this.access?.looksIn(at, '') === true
+    return isOpen ? this.parts.forLookup(at) : undefined
   }
 }
 
@@ -118,4 +116,91 @@ function notInFrames(): ClientError {
   const message = 'the object is read live: frames do not have it'
   const hint = 'leave the field out, and read it by a query when a change comes'
   return new ClientError('UNSUPPORTED', message, { hint })
+}
+
+type ReadableParts = Pick<CachedParts, 'part'>
+
+/** The parts that conditions on related objects of one cluster read in one execution. */
+class FilterParts implements RelatedStores {
+  readonly #served: ServedSchema
+  readonly #parts: ReadableParts
+  readonly #cluster: string
+  readonly #errors = new Map<string, ClientError>()
+  /** The stores read so far, each with its version at that time. */
+  readonly #versions = new Map<StoreView, string>()
+  #known = new Map<Condition, Map<StoreView, object>>()
+
+  constructor(served: ServedSchema, parts: ReadableParts, cluster: string) {
+    this.#served = served
+    this.#parts = parts
+    this.#cluster = cluster
+  }
+
+  part(type: string, relation: RelatedBy, argument: string): RelatedPart {
+    const kind = this.#served.kinds.get(type)
+    if (kind === undefined)
+      throw new TypeError(`${argument} speaks of ${type}, which is not served`)
+    try {
+      const indexes = relation.indexes.get(type)
+      const part = this.#parts.part({ cluster: this.#cluster, kind, indexes })
+      if (!this.#versions.has(part.view)) this.#versions.set(part.view, part.view.resourceVersion)
+      return part
+    } catch (error) {
+      throw error instanceof ClientError ? this.#named(error, type, argument) : error
+    }
+  }
+
+  has(type: string): boolean {
+    return isServed(this.#served, this.#cluster, type)
+  }
+
+  notFullyVisible(type: string, argument: string): Error {
+    const error = new ClientError('FORBIDDEN', `not all objects of ${type} may be seen`, {
+      cluster: this.#cluster,
+      kind: type,
+      hint: 'whether there are none cannot be told; ask of namespaces in which they may be seen',
+    })
+    return this.#named(error, type, argument)
+  }
+
+  known(condition: Condition): Map<StoreView, object> {
+    // An execution with live reads takes more than one tick.
+    for (const [view, version] of this.#versions) {
+      if (view.resourceVersion === version) continue
+      this.#versions.clear()
+      this.#known = new Map()
+      break
+    }
+    let known = this.#known.get(condition)
+    if (known === undefined) this.#known.set(condition, (known = new Map()))
+    return known
+  }
+
+  /** The error, naming its argument; the same instance for all rows. */
+  #named(cause: ClientError, type: string, argument: string): ClientError {
+    const key = `${cause.code} ${type} ${argument}`
+    let error = this.#errors.get(key)
+    if (error === undefined) {
+      const { cluster, kind, hint, retryAfterMs } = cause
+      const message = `${argument}: ${cause.message}`
+      const details = { argument, cluster, kind, hint, retryAfterMs, cause }
+      error = new ClientError(cause.code as ClientErrorCode, message, details)
+      this.#errors.set(key, error)
+    }
+    return error
+  }
+}
+
+/** The stores that conditions on related objects read in one execution, by cluster. */
+function filterParts(
+  served: ServedSchema,
+  parts: ReadableParts,
+): (cluster: string) => RelatedStores {
+  const made = new Map<string, FilterParts>()
+  return (cluster) => {
+    let related = made.get(cluster)
+    if (related === undefined)
+      made.set(cluster, (related = new FilterParts(served, parts, cluster)))
+    return related
+  }
 }

@@ -6,16 +6,11 @@ import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
-import type { ListPlace } from './list-read.ts'
+import type { ReadPage } from './direct/direct-list.ts'
+import { type ListRequest, pageOf } from './list-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
-
-/** The list that a relation leads to. */
-export interface RelatedList {
-  readonly part: KindView
-  readonly list: ListPlace
-}
 
 /** References whose keys an index of the referring kind holds. */
 interface DirectReferences {
@@ -47,7 +42,10 @@ export class RelationRead {
     return this.#relation.to
   }
 
-  /** The object that a relation to one leads to; `undefined` where it is absent or hidden. Throws `ClientError`. */
+  /**
+   * The object that a relation to one leads to, at the price of a row; `undefined` where it is absent or hidden. Throws
+   * `ClientError`.
+   */
   one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
@@ -60,7 +58,7 @@ export class RelationRead {
       const [key] = keys
       if (key === undefined) return undefined
       run.budget.spend('examined', 1)
-      return found(direct.part, direct.part.view.idOf(key))
+      return found(run, direct.part, direct.part.view.idOf(key))
     }
     const condition = this.#follow(run, part, id, false)
     if (condition.form === 'nothing') return undefined
@@ -71,41 +69,46 @@ export class RelationRead {
       return foundByKey(run, at, key)
     }
     if (condition.form !== 'keys') {
-      const target = run.part(at, { within: () => this.#namespaces(condition, part.view, id) })
-      return found(target, findObject({ ...target, budget: run.budget, condition }))
+      const target = run.parts.part(at, {
+        within: () => this.#namespaces(condition, part.view, id),
+      })
+      return found(run, target, findObject({ ...target, budget: run.budget, condition }))
     }
-    const target = run.forLookup(at, condition.keys)
+    const target = run.parts.forLookup(at, condition.keys)
     if (target === undefined) return undefined
     const options = { ...target, budget: run.budget }
     for (const key of condition.keys.length === 1 ? condition.keys : condition.keys.toSorted()) {
       const targetId = objectByKey(options, key)
-      if (targetId !== undefined) return { part: target, id: targetId }
+      if (targetId !== undefined) return found(run, target, targetId)
     }
     return undefined
   }
 
   /**
-   * The list that a relation to many leads to. `withRelated` adds the Events of the objects below it. Throws
-   * `ClientError`.
+   * The page of the list that a relation to many leads to. The argument `related` adds the Events of the objects below
+   * it. Throws as `listPage` does, and `ClientError`.
    */
-  many(run: ReadRun, part: KindView, id: ObjectId, withRelated: boolean): RelatedList {
+  many(run: ReadRun, part: KindView, id: ObjectId, request: ListRequest): ReadPage {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
-      if (origin === undefined) return this.nowhere(run, part.cluster)
-      return this.many(run, origin.part, origin.id, withRelated)
+      if (origin === undefined) return this.nowhere(run, part.cluster, request)
+      return this.many(run, origin.part, origin.id, request)
     }
     const { cluster, view } = part
+    const withRelated = request.args.related === true
     const condition = this.#follow(run, part, id, withRelated)
     const within = (): readonly string[] | undefined => this.#namespaces(condition, view, id)
     const origin = view.uidOf(id) || view.keyOf(id)
     const list = `${this.#relation.name}${withRelated ? '+related' : ''}/${origin}`
-    return { part: run.part(this.#target(cluster), { within }), list: { list, condition } }
+    const target = run.parts.part(this.#target(cluster), { within })
+    return { part: target, page: pageOf(run, target, { list, condition }, request) }
   }
 
-  /** The empty list of a relation from an object that is gone. */
-  nowhere(run: ReadRun, cluster: string): RelatedList {
-    const part = run.part(this.#target(cluster))
-    return { part, list: { list: this.#relation.name, condition: nothing } }
+  /** The empty page of a relation from an object that is gone. */
+  nowhere(run: ReadRun, cluster: string, request: ListRequest): ReadPage {
+    const part = run.parts.part(this.#target(cluster))
+    const place = { list: this.#relation.name, condition: nothing }
+    return { part, page: pageOf(run, part, place, request) }
   }
 
   #follow(
@@ -138,7 +141,7 @@ export class RelationRead {
 
   /** The readable part of a kind on the way: the same for each row where the viewer may see everything. */
   #way(run: ReadRun, cluster: string, type: string, namespace: () => string): KindView {
-    if (!run.isOpen) return this.#partOnTheWay(run, cluster, type, namespace())
+    if (!run.parts.isOpen) return this.#partOnTheWay(run, cluster, type, namespace())
     let parts = this.#ways.get(run)
     if (parts === undefined) this.#ways.set(run, (parts = new Map()))
     let part = parts.get(type)
@@ -155,7 +158,10 @@ export class RelationRead {
     if (to.uncached && need?.kind === to) throw notFoundByCondition({ cluster, kind: to })
     if (need === undefined) throw new TypeError(`${name} does not read ${type}`)
     const isWithin = relation.isLocal && need.kind.resource.namespaced && namespace !== ''
-    return run.part({ cluster, ...need }, { within: () => (isWithin ? [namespace] : undefined) })
+    return run.parts.part(
+      { cluster, ...need },
+      { within: () => (isWithin ? [namespace] : undefined) },
+    )
   }
 
   /** The namespaces of all objects that the relation leads to; `undefined` where they are unknown. */
@@ -194,8 +200,10 @@ function notFoundByCondition({ cluster, kind: { typeName } }: ClusterKind): Clie
   })
 }
 
-function found(part: KindView, id: ObjectId | undefined): FoundObject | undefined {
-  return id === undefined ? undefined : { part, id }
+function found(run: ReadRun, part: KindView, id: ObjectId | undefined): FoundObject | undefined {
+  if (id === undefined) return undefined
+  run.budget.spend('rows', 1)
+  return { part, id }
 }
 
 function namespaceOf(view: StoreView, id: ObjectId): string {

@@ -1,14 +1,16 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { allOf, everything, hasValue, scopeCondition } from '../../query/condition/condition.ts'
+import type { PageOf } from '../../query/page/page.ts'
 import { type SearchHit, searchPage } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
-import type { SearchResultSource, SearchSource } from '../schema/read-context.ts'
-import { ClientError } from '../errors/client-error.ts'
+import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
+import type { ClientError } from '../errors/client-error.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import { knownKinds } from '../served/named-kinds.ts'
 import { refOf } from './object-read.ts'
+import { FoundParts, partOfType } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -16,11 +18,22 @@ import type { ServedSchema } from '../served/served-schema.ts'
 /** The longest text that a search accepts. */
 const maxTextLength = 256
 
+/** A page of a search. Valid within the tick. */
+export interface SearchRead {
+  readonly page: PageOf<SearchHit>
+  readonly resultOf: (hit: SearchHit) => SearchResultSource
+  readonly counts: () => readonly SearchCount[]
+  /** The type names of the kinds that were read, sorted. */
+  readonly kinds: readonly string[]
+  /** The errors of named kinds that could not be read. */
+  readonly failures: readonly ClientError[]
+}
+
 /**
  * Searches the named kinds or, without names, those in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError`
  * and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures.
  */
-export function searchSource(run: ReadRun, args: SearchArguments): SearchSource {
+export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
   const { served, budget, limits } = run
   const { kinds = null, namespaces = null, first, after } = args
   const text = args.text.trim()
@@ -49,25 +62,15 @@ export function searchSource(run: ReadRun, args: SearchArguments): SearchSource 
     after,
     maxPageSize: limits.maxPageSize,
   })
-  const resultOf = (hit: SearchHit): SearchResultSource => {
-    const part = byType.get(hit.part.type)
-    if (part === undefined) throw new TypeError(`${hit.part.type} is not among the parts`)
-    const { matched, value } = page.matchOf(hit)
-    return { object: refOf({ part, id: hit.id }), matched, value }
-  }
   return {
-    rows: () => page.hits.map(resultOf),
-    edges: () => page.hits.map((hit) => ({ cursor: page.cursorOf(hit), node: resultOf(hit) })),
-    pageInfo() {
-      const { hits, hasNextPage, hasPreviousPage } = page
-      const cursorOf = (hit: SearchHit | undefined): string | null =>
-        hit === undefined ? null : page.cursorOf(hit)
-      const startCursor = cursorOf(hits[0])
-      return { hasNextPage, hasPreviousPage, startCursor, endCursor: cursorOf(hits.at(-1)) }
+    page,
+    resultOf(hit) {
+      const part = partOfType(byType, hit.part.type)
+      const { matched, value } = page.matchOf(hit)
+      return { object: refOf({ part, id: hit.id }), matched, value }
     },
-    totalCount: () => page.totalCount(),
     counts: () => page.counts().map(({ type, count }) => ({ kind: type, count })),
-    kinds: () => [...byType.keys()].toSorted(),
+    kinds: [...byType.keys()].toSorted(),
     failures,
   }
 }
@@ -113,18 +116,12 @@ function searchedParts(
     })
     return { parts: found, failures: [] }
   }
-  const found: KindView[] = []
-  const failures: ClientError[] = []
+  const found = new FoundParts<KindView>()
   for (const kind of new Set(names.map((name, at) => kindNamed(served, name, at)))) {
-    try {
-      const indexes = { needed: searchableIndexes(kind) }
-      found.push(parts.part({ cluster, kind, indexes }, reading))
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error
-      failures.push(error)
-    }
+    const indexes = { needed: searchableIndexes(kind) }
+    found.add(() => parts.part({ cluster, kind, indexes }, reading))
   }
-  return { parts: found, failures }
+  return found
 }
 
 function kindNamed({ kinds }: ServedSchema, name: string, at: number): Kind {

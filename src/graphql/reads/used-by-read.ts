@@ -1,22 +1,19 @@
-import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import { allOf, anyOf, everything, type RelatedPart } from '../../query/condition/condition.ts'
-import { listUnionPage, type UnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
+import type { UnionRow } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { KindView, FoundObject } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
-import { originOf } from './object-read.ts'
+import { originOf, refOf } from './object-read.ts'
+import { partOfType, type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
 
 /** A page of the objects that use one object. */
-export interface UsedByPage {
-  readonly page: UnionPage
-  /** The type names of the kinds read, sorted. */
-  readonly kinds: readonly string[]
+export interface UsedByPage extends PolymorphicPage {
   readonly useOf: (row: UnionRow) => UseSource
 }
 
@@ -49,13 +46,10 @@ export class UsedByRead {
    * first kind that cannot be read: otherwise some of the users would pass for all of them.
    */
   page(run: ReadRun, object: FoundObject | undefined, args: UsedByArguments): UsedByPage {
-    const { budget, limits, followed } = run
+    const { budget, followed } = run
     const found = object && originOf(run, object)
-    const { first, after, last, before } = args
-    const bounds = { first, after, last, before, maxPageSize: limits.maxPageSize }
     if (found === undefined) {
-      const page = listUnionPage({ parts: [], budget, identity: { list: 'usedBy' }, ...bounds })
-      return { page, kinds: [], useOf: () => noUse('any type') }
+      return { ...polymorphicPage(run, 'usedBy', { ...complete, parts: [] }, args), useOf: noUse }
     }
     const { part: used, id } = found
     const { cluster, kind, view } = used
@@ -67,21 +61,25 @@ export class UsedByRead {
       followed({ reads, condition: everything, isSaid: false })
     }
     const read = this.#users(run, used, splitObjectKey(key).namespace, args.kinds)
-    const part = (type: string): RelatedPart => read.get(type)?.part ?? noUse(type)
-    const origin = { view, id, budget, part }
-    const parts = Array.from(read, ([type, { part: user, ways }]) => {
+    const origin = { view, id, budget, part: (type: string) => partOfType(read, type).part }
+    const parts = Array.from(read.values(), ({ part, ways }) => {
       const conditions = ways.map(({ relation, condition }) =>
         allOf([relation.relation.follow(origin), condition]),
       )
-      return { type, view: user.view, scope: user.scope, condition: anyOf(conditions) }
+      return { ...part, condition: anyOf(conditions) }
     })
     const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
     return {
-      page: listUnionPage({ parts, budget, identity: { list }, ...bounds }),
-      kinds: [...read.keys()].toSorted(),
+      ...polymorphicPage(run, list, { ...complete, parts }, args),
       useOf({ part: { type }, id: userId }) {
-        const user = read.get(type) ?? noUse(type)
-        return useOf(user.part, userId, user.ways, key)
+        const { part, ways } = partOfType(read, type)
+        return {
+          object: refOf({ part, id: userId }),
+          paths() {
+            const user = part.view.object(userId)
+            return [...new Set(ways.flatMap(({ places }) => places(user, key)))]
+          },
+        }
       },
     }
   }
@@ -100,7 +98,7 @@ export class UsedByRead {
       }
       const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
       const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
-      const part = run.part({ cluster, kind: user, indexes }, { within })
+      const part = run.parts.part({ cluster, kind: user, indexes }, { within })
       return [user.typeName, { part, ways }] as const
     })
     return new Map(users)
@@ -124,8 +122,11 @@ export class UsedByRead {
   }
 }
 
-function noUse(type: string): never {
-  throw new TypeError(`${type} is not among the kinds that were read`)
+/** All users are read, or none are told. */
+const complete = { failures: [], notLookedAt: () => [] }
+
+function noUse(): never {
+  throw new TypeError('an object that is gone has no users')
 }
 
 function indexesOf(
@@ -133,28 +134,4 @@ function indexesOf(
   user: Kind,
 ): UseWay['needs'][number]['indexes'] | undefined {
   return needs.find(({ kind }) => kind === user)?.indexes
-}
-
-function useOf(
-  { cluster, kind, view }: KindView,
-  id: ObjectId,
-  ways: readonly UseWay[],
-  key: string,
-): UseSource {
-  const { namespace, name } = splitObjectKey(view.keyOf(id))
-  return {
-    object: {
-      cluster,
-      group: kind.resource.group,
-      apiVersion: kind.apiVersion,
-      kind: kind.resource.kind,
-      namespace: namespace === '' ? null : namespace,
-      name,
-      uid: view.uidOf(id) || null,
-    },
-    paths() {
-      const object = view.object(id)
-      return [...new Set(ways.flatMap(({ places }) => places(object, key)))]
-    },
-  }
 }

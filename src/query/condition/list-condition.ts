@@ -7,50 +7,15 @@ import {
 import {
   allOf,
   type Condition,
-  everything,
   hasAnyValue,
   hasLabel,
-  hasValue,
   noneOf,
   type ValueTest,
 } from './condition.ts'
 import { FilterValueError } from './argument-error.ts'
-import type { FilterableIndex } from '../index/index-definition.ts'
-import type { RelatedFields } from './related-filter.ts'
-import { compileWhere, type Where } from './where.ts'
-
-/** The arguments by which lists, connections and subscriptions select objects. Null or absent means no condition. */
-export interface ListArguments {
-  readonly namespace?: string | null
-  /** `[]` matches no object. */
-  readonly namespaces?: readonly string[] | null
-  /** In kubectl's syntax. */
-  readonly labelSelector?: string | null
-  readonly where?: Where | null
-}
-
-/**
- * Combines the arguments of a list into one condition. All must hold, including both `namespace` and `namespaces`.
- * Throws `UnknownFilterError` and `FilterValueError`, which name the argument.
- */
-export function compileListCondition(
-  { namespace, namespaces, labelSelector, where }: ListArguments,
-  indexes: readonly FilterableIndex[],
-  related?: RelatedFields,
-): Condition {
-  return allOf([
-    namespace === undefined || namespace === null ? everything : hasValue('namespace', [namespace]),
-    namespaces === undefined || namespaces === null
-      ? everything
-      : hasValue('namespace', namespaces),
-    compileLabelSelector(labelSelector),
-    compileWhere(where, indexes, 'where', related),
-  ])
-}
 
 /** Compiles a `labelSelector` argument. Throws `FilterValueError`. */
-export function compileLabelSelector(selector: string | null | undefined): Condition {
-  if (selector === undefined || selector === null) return everything
+export function compileLabelSelector(selector: string): Condition {
   try {
     return selectorCondition(parseLabelSelector(selector))
   } catch (error) {

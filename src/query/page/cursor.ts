@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { ArgumentError } from '../condition/argument-error.ts'
-import type { ListArguments } from '../condition/list-condition.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { OrderPosition } from './list-order.ts'
 
@@ -32,9 +31,11 @@ const problems = {
  * What a cursor is bound to: the list (cluster, kind, and for a relation its start) and the arguments that select and
  * order the objects. Not the page size, and not the viewer's Scope, which may grow meanwhile.
  */
-export interface ListIdentity extends ListArguments {
+export interface ListIdentity {
   readonly list: string
-  readonly orderBy?: unknown
+  /** In any order. */
+  readonly namespaces?: readonly string[] | null
+  readonly [argument: string]: unknown
 }
 
 /** Encoding a cursor takes as long as so many tests. */

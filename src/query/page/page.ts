@@ -79,17 +79,20 @@ export interface PageOptions extends RowsOptions, PageBounds {
   readonly maxPageSize?: number
 }
 
-/** One page of a list, valid within the tick. Counts are computed on request. */
-export interface Page {
-  readonly ids: readonly ObjectId[]
+/** One page of rows in any form, valid within the tick. Counts are computed on request. */
+export interface PageOf<R> {
+  readonly rows: readonly R[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
+  cursorOf(row: R): string
+  /** The number of rows on all pages. May examine each of them: throws `QueryTooCostlyError`. */
+  totalCount(): number
+}
+
+/** One page of a list of one kind. */
+export interface Page extends PageOf<ObjectId> {
   /** Identifies the list on every replica, whatever its order. */
   listHash(): string
-  /** The cursor of an object. */
-  cursorOf(id: ObjectId): string
-  /** The number of objects on all pages. May examine each of them: throws `QueryTooCostlyError`. */
-  totalCount(): number
   /**
    * The distribution of the objects on all pages over an index. May examine each of them: throws `QueryTooCostlyError`.
    */
@@ -123,21 +126,21 @@ export function listPage(options: PageOptions): Page {
   })
   const within = bound === undefined ? found : rowsAheadOf(bound, found, view, order)
   const isCut = within.length > size || within.length < found.length
-  const ids = within.slice(0, size)
-  if (backwards) ids.reverse()
-  budget.report?.returned(ids.length, terms)
+  const rows = within.slice(0, size)
+  if (backwards) rows.reverse()
+  budget.report?.returned(rows.length, terms)
   let unordered: string | undefined
   let members: Members | undefined
   const isEverything = () => set.count() === view.size
   return {
-    ids,
+    rows,
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined,
     listHash: () => (unordered ??= listHash({ ...identity, orderBy: null }, budget)),
     cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id), budget),
     totalCount: () =>
       from === undefined && bound === undefined && !isCut
-        ? ids.length
+        ? rows.length
         : countMembers(options, set, condition),
     spread(index, top) {
       if (!isEverything()) members ??= membersOf({ view, set, condition, budget })

@@ -3,7 +3,7 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 import { CursorError, decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import { FirstRows } from './ordered-rows.ts'
 import { compareKeys } from './list-order.ts'
-import { defaultMaxPageSize, pageSizeOf } from './page.ts'
+import { defaultMaxPageSize, type PageOf, pageSizeOf } from './page.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything } from '../condition/condition.ts'
 import { bindCondition } from '../condition/id-set.ts'
@@ -32,14 +32,9 @@ export interface SearchHit {
 }
 
 /** One page of results, valid within the tick: the best first, then by type, namespace and name. */
-export interface SearchPage {
-  readonly hits: readonly SearchHit[]
-  readonly hasNextPage: boolean
-  readonly hasPreviousPage: boolean
-  cursorOf(hit: SearchHit): string
+export interface SearchPage extends PageOf<SearchHit> {
   /** The value by which an object was found. */
   matchOf(hit: SearchHit): SearchMatch
-  totalCount(): number
   /** The number of objects by type, most first, without types that have none. */
   counts(): readonly { readonly type: string; readonly count: number }[]
 }
@@ -66,7 +61,7 @@ export function searchPage(options: SearchPageOptions): SearchPage {
   }
   const page = hits.slice(0, size)
   return {
-    hits: page,
+    rows: page,
     hasNextPage: hits.length > size,
     hasPreviousPage: after !== undefined,
     cursorOf: ({ part, id, rank }) =>

@@ -1,7 +1,14 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../condition/condition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
-import { countObjects, defaultMaxPageSize, listRows, type PageBounds, pageSizeOf } from './page.ts'
+import {
+  countObjects,
+  defaultMaxPageSize,
+  listRows,
+  type PageBounds,
+  type PageOf,
+  pageSizeOf,
+} from './page.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
@@ -28,21 +35,11 @@ export interface UnionRow {
   readonly id: ObjectId
 }
 
-/** Like `Page`, over several kinds. */
-export interface UnionPage {
-  readonly rows: readonly UnionRow[]
-  readonly hasNextPage: boolean
-  readonly hasPreviousPage: boolean
-  cursorOf(row: UnionRow): string
-  /** May examine each object: throws `QueryTooCostlyError`. */
-  totalCount(): number
-}
-
 /**
  * One page of a list over several kinds, such as all that an object owns, ordered by type, namespace and name. Cursors
  * into a kind that is no longer among the parts continue behind it. Throws as `listPage` does.
  */
-export function listUnionPage(options: UnionPageOptions): UnionPage {
+export function listUnionPage(options: UnionPageOptions): PageOf<UnionRow> {
   const { budget, identity } = options
   const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
   const hash = listHash(identity)

@@ -1,11 +1,11 @@
 import { objectKey } from '../../../kubernetes/object.ts'
 import type { ObjectId } from '../../../informer/store/store-view.ts'
-import { compileLabelSelector } from '../../../query/condition/list-condition.ts'
 import { CursorError, listHash } from '../../../query/page/cursor.ts'
 import { type Page, pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import type { ListFieldArguments } from '../../schema/read-arguments.ts'
+import { directFilterOf, filterOf } from '../list-arguments.ts'
 import type { StoredList } from './direct-reads.ts'
 import type { ReadRun } from '../read-run.ts'
 
@@ -24,22 +24,15 @@ export function directPage(
   at: ClusterKind,
   args: ListFieldArguments,
 ): ReadPage | undefined {
-  for (const argument of needingIndex) {
-    const value = args[argument]
-    if (value !== undefined && value !== null) throw needsIndex(at, argument, value)
-  }
-  const { namespace = null, labelSelector = null, after } = args
-  compileLabelSelector(labelSelector)
+  const filter = directFilterOf(args)
+  if ('refused' in filter) throw needsIndex(at, filter.refused, args[filter.refused])
+  const { identity } = filterOf(run.served, at.kind, args)
+  const { after } = args
   const { size } = pageSizeOf(args, run.limits.maxPageSize)
-  const hash = listHash({
-    list: `${at.cluster}/live/${at.kind.listField}`,
-    namespace,
-    labelSelector,
-  })
+  const hash = listHash({ list: `${at.cluster}/live/${at.kind.listField}`, ...identity })
   const from = positionOf(after, hash)
   const request = {
-    namespace: namespace ?? undefined,
-    labelSelector: labelSelector ?? undefined,
+    ...filter,
     continue: from.token === '' ? undefined : from.token,
     // The API reads 0 as no limit.
     limit: Math.max(1, from.skipped + size),
@@ -48,11 +41,9 @@ export function directPage(
   if (read === undefined) return undefined
   const page = new DirectPage({ read, hash, from, size, isFirst: (after ?? null) === null })
   const { report } = run.budget
-  if (report !== undefined) report.now.returned += page.ids.length
+  if (report !== undefined) report.now.returned += page.rows.length
   return { part: read.part, page }
 }
-
-const needingIndex = ['where', 'orderBy', 'ids', 'namespaces', 'last', 'before'] as const
 
 function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {
   const message = `${argument}: ${kind.typeName} is read live, without the index that this needs`
@@ -128,7 +119,7 @@ interface DirectPageOptions {
 
 /** A page of a list from the API server. */
 class DirectPage implements Page {
-  readonly ids: readonly ObjectId[]
+  readonly rows: readonly ObjectId[]
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
   readonly #options: DirectPageOptions
@@ -141,7 +132,7 @@ class DirectPage implements Page {
     const { view } = read.part
     this.#options = options
     this.#isCut = isCut || objects.length > from.skipped + size
-    this.ids = objects
+    this.rows = objects
       .slice(from.skipped, from.skipped + size)
       .flatMap(({ metadata }) => view.idOf(objectKey(metadata)) ?? [])
     this.hasNextPage = this.#isCut || next !== undefined
@@ -151,8 +142,8 @@ class DirectPage implements Page {
   cursorOf(id: ObjectId): string {
     const { from, hash, read } = this.#options
     const { continue: next } = read.list
-    const position = this.ids.indexOf(id)
-    const isLast = position === this.ids.length - 1
+    const position = this.rows.indexOf(id)
+    const isLast = position === this.rows.length - 1
     if (isLast && !this.#isCut && next !== undefined) {
       return cursorOf({ token: next, skipped: 0 }, hash)
     }

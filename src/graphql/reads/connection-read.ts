@@ -1,12 +1,61 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
-import type { Page } from '../../query/page/page.ts'
-import { notOfDirectList } from './direct/direct-list.ts'
+import { testsPerCursor } from '../../query/page/cursor.ts'
+import type { PageOf } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
+import { accessFingerprint } from '../prepare/access-fingerprint.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { Facet } from '../schema/read-context.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import type { Facet, PageInfo } from '../schema/read-context.ts'
+import { notOfDirectList, type ReadPage } from './direct/direct-list.ts'
+import { encodeResumeToken } from './resume-token.ts'
+
+/** The rows of a page. The answer pays for each. */
+export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R[] {
+  budget.spend('rows', rows.length)
+  return rows
+}
+
+/** The rows of a page for its edges, of which each has some cursors. */
+export function paidEdges<R>(budget: WorkBudget, page: PageOf<R>, cursors: number): readonly R[] {
+  budget.foresee('tests', testsPerCursor * cursors * page.rows.length)
+  return paidRows(budget, page)
+}
+
+/** The position of a page in its list. Reading a cursor creates it. */
+export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
+  const { rows, hasNextPage, hasPreviousPage } = page
+  const cursorOf = (row: R | undefined): string | null =>
+    row === undefined ? null : page.cursorOf(row)
+  return {
+    hasNextPage,
+    hasPreviousPage,
+    get startCursor() {
+      return cursorOf(rows[0])
+    },
+    get endCursor() {
+      return cursorOf(rows.at(-1))
+    },
+  }
+}
+
+/** The tests that a resume token costs. */
+const testsPerToken = 80
+
+/** A token for a subscription to the list that resumes at the current version of the store. */
+export function resumeTokenOf({ part, page }: ReadPage, budget: WorkBudget): string {
+  budget.spend('tests', testsPerToken)
+  const { cluster, kind, view, incarnation } = part
+  return encodeResumeToken({
+    cluster,
+    incarnation,
+    list: page.listHash(),
+    access: accessFingerprint([part]),
+    positions: { [kind.typeName]: view.resourceVersion },
+    isAhead: false,
+  })
+}
 
 const defaultTop = 10
 const maxTop = 1_000
@@ -16,11 +65,7 @@ const maxFacets = 20
  * Counts the objects on all pages of a list by the values of indexes or labels. Throws `ArgumentError` and
  * `QueryTooCostlyError`.
  */
-export function facetsOf(
-  page: Page,
-  part: KindView,
-  { by, top }: FacetArguments,
-): readonly Facet[] {
+export function facetsOf({ part, page }: ReadPage, { by, top }: FacetArguments): readonly Facet[] {
   const { kind, view } = part
   if (part.isDirect) throw notOfDirectList(part, 'facets', 'there are no indexes to count by')
   if (by.length > maxFacets) {

@@ -1,0 +1,143 @@
+import { objectKey } from '../../kubernetes/object.ts'
+import { FilterValueError } from '../../query/condition/argument-error.ts'
+import {
+  allOf,
+  anyOf,
+  type Condition,
+  everything,
+  hasKey,
+  hasValue,
+} from '../../query/condition/condition.ts'
+import { compileLabelSelector } from '../../query/condition/list-condition.ts'
+import { compileWhere } from '../../query/condition/where.ts'
+import type { ListIdentity } from '../../query/page/cursor.ts'
+import type { Kind } from '../model/kind.ts'
+import { decodeObjectId, ObjectIdError, type ObjectIdentity } from '../model/object-id.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ListFieldArguments } from '../schema/read-arguments.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+/** The list that an argument belongs to. */
+interface ArgumentOf {
+  readonly served: ServedSchema
+  readonly kind: Kind
+  readonly cluster: string | null | undefined
+}
+
+/** The part of a list that the API server selects. */
+interface DirectFilter {
+  readonly namespace?: string
+  readonly labelSelector?: string
+}
+
+/** How lists, connections and subscriptions use one argument. */
+interface ListArgument<V> {
+  /** The objects that a value selects. Absent for arguments that order or cut the list. */
+  readonly selects?: (value: V, of: ArgumentOf) => Condition
+  /** How the API server selects the same, for kinds without a cache. They refuse the argument if it cannot. */
+  readonly direct: ((value: V) => DirectFilter) | 'refused' | 'place'
+}
+
+/** All arguments of lists. An argument that is missing here does not compile. */
+const listArguments = {
+  cluster: { direct: 'place' },
+  namespace: {
+    selects: (namespace) => hasValue('namespace', [namespace]),
+    direct: (namespace) => ({ namespace }),
+  },
+  namespaces: { selects: (names) => hasValue('namespace', names), direct: 'refused' },
+  labelSelector: {
+    selects: (selector) => compileLabelSelector(selector),
+    direct: (labelSelector) => ({ labelSelector }),
+  },
+  where: {
+    selects: (where, { served: { relations }, kind }) =>
+      compileWhere(where, kind.indexes, 'where', relations.whereFields(kind).related),
+    direct: 'refused',
+  },
+  ids: {
+    selects: (ids, { served, kind, cluster }) =>
+      idsCondition(ids, { cluster: clusterNamed(served, cluster), kind }),
+    direct: 'refused',
+  },
+  /** Changes the relation `events`, not its filter. */
+  related: { direct: 'refused' },
+  orderBy: { direct: 'refused' },
+  first: { direct: 'place' },
+  after: { direct: 'place' },
+  last: { direct: 'refused' },
+  before: { direct: 'refused' },
+} satisfies {
+  readonly [A in keyof Required<ListFieldArguments>]: ListArgument<
+    NonNullable<ListFieldArguments[A]>
+  >
+}
+
+const names = Object.keys(listArguments) as (keyof ListFieldArguments)[]
+const argumentNamed = listArguments as Readonly<Record<string, ListArgument<unknown>>>
+
+/** The filter of a list. */
+export interface ListFilter {
+  readonly condition: Condition
+  /** The values that bind cursors and resume tokens, besides the list and its order. */
+  readonly identity: Omit<ListIdentity, 'list'>
+}
+
+/**
+ * The objects that the arguments of a list, a connection or a subscription select; all conditions must hold. Throws
+ * `ArgumentError`, which names the invalid argument.
+ */
+export function filterOf(served: ServedSchema, kind: Kind, args: ListFieldArguments): ListFilter {
+  const of = { served, kind, cluster: args.cluster }
+  const conditions: Condition[] = []
+  const identity: Record<string, unknown> = {}
+  for (const name of names) {
+    const selects = argumentNamed[name]?.selects
+    const value = args[name] ?? null
+    if (selects === undefined || value === null) continue
+    conditions.push(selects(value, of))
+    identity[name] = value
+  }
+  return { condition: conditions.length === 0 ? everything : allOf(conditions), identity }
+}
+
+/** The filter for a list of the API server, or the first given argument that such a list refuses. */
+export function directFilterOf(
+  args: ListFieldArguments,
+): DirectFilter | { readonly refused: keyof ListFieldArguments } {
+  let filter: DirectFilter = {}
+  for (const name of names) {
+    const direct = argumentNamed[name]?.direct
+    const value = args[name] ?? null
+    if (direct === 'place' || direct === undefined || value === null) continue
+    if (direct === 'refused') return { refused: name }
+    filter = { ...filter, ...direct(value) }
+  }
+  return filter
+}
+
+/** The objects with these `id`s. An id of another kind or cluster matches none. Throws `FilterValueError`. */
+function idsCondition(ids: readonly string[], at: ClusterKind): Condition {
+  const { group, kind } = at.kind.resource
+  const uids: string[] = []
+  const keys: string[] = []
+  for (const [position, id] of ids.entries()) {
+    const identity = identityIn(`ids[${position}]`, id)
+    if (identity.cluster !== at.cluster) continue
+    if (identity.group !== group || identity.kind !== kind) continue
+    if ('uid' in identity.object) uids.push(identity.object.uid)
+    else keys.push(objectKey(identity.object))
+  }
+  return anyOf([hasValue('uid', uids), hasKey(keys)])
+}
+
+/** Decodes an `id`. Throws `FilterValueError`, which names the argument. */
+export function identityIn(argument: string, id: string): ObjectIdentity {
+  try {
+    return decodeObjectId(id)
+  } catch (error) {
+    if (!(error instanceof ObjectIdError)) throw error
+    throw new FilterValueError(argument, id, error.message, error.hint)
+  }
+}

@@ -1,0 +1,136 @@
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
+import { writeJson } from '../../informer/codec/projection.ts'
+import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
+import { parseExact } from '../../lib/json.ts'
+import { parsePath, valuesAt } from '../../query/index/path.ts'
+import type { ObjectRefField } from '../model/kind.ts'
+import type { FoundObject, KindView } from '../prepare/kind-view.ts'
+import {
+  endsChain,
+  nearestOwner,
+  objectRefOfKind,
+  objectRefsOf,
+  type ReferenceOrigin,
+  topmostBuiltIn,
+} from '../schema/object-ref.ts'
+import type { ObjectRef } from '../schema/read-context.ts'
+import { foundByUid, kindOfIdentity, referenced } from './object-read.ts'
+import type { ReadRun } from './read-run.ts'
+import type { RelationRead } from './relation-read.ts'
+
+/** The owners of an object, found by their UIDs. */
+export function ownersOf(run: ReadRun, part: KindView, id: ObjectId): readonly FoundObject[] {
+  const { cluster, namespace = '' } = originOf(part, id)
+  return ownersNamed(run, { cluster, namespace }, ownerReferencesOf(run, part, id))
+}
+
+/** The owners that an object in a namespace (`''` if cluster-scoped) names, found by their UIDs. */
+export function ownersNamed(
+  run: ReadRun,
+  { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
+  references: readonly OwnerReference[],
+): readonly FoundObject[] {
+  return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
+    const { group } = splitApiVersion(apiVersion)
+    const at = kindOfIdentity(run.served, { cluster, group, kind: kindName })
+    if (at === undefined) return []
+    const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })
+    return foundByUid(run, at, uid, key) ?? []
+  })
+}
+
+/** The chain of owners of an object, the nearest first. See `ownerChainOf` in `schema/object-ref.ts`. */
+export function ownerChainOf(run: ReadRun, from: KindView, start: ObjectId): readonly ObjectRef[] {
+  const chain: ObjectRef[] = []
+  let at: FoundObject | undefined = { part: from, id: start }
+  while (at !== undefined) {
+    const { part, id } = at
+    const owners = ownerReferencesOf(run, part, id)
+    const owner = nearestOwner(owners, originOf(part, id), run.served.kindOf)
+    if (owner === undefined || endsChain(chain, owner)) break
+    chain.push(owner)
+    at = referenced(run, owner)
+  }
+  return chain
+}
+
+/** A field that refers to objects of any kind, such as `Event.involved`. */
+export class ObjectRefRead {
+  readonly #readers: readonly ValueReader[]
+  readonly #isTopmost: boolean
+  readonly #kind: { readonly relation: RelationRead; readonly read: ValueReader } | undefined
+
+  /** `relation` leads to the object that names the kind, where the field has `kindAt`. */
+  constructor({ paths, isTopmost, kindAt }: ObjectRefField, relation: RelationRead | undefined) {
+    this.#readers = paths.map(valueReader)
+    this.#isTopmost = isTopmost === true
+    this.#kind = kindAt && relation && { relation, read: valueReader(kindAt.path) }
+  }
+
+  refs(run: ReadRun, part: KindView, id: ObjectId): readonly ObjectRef[] {
+    if (this.#isTopmost) return listed(topmostBuiltIn(ownerChainOf(run, part, id)))
+    const other = this.#kind?.relation.one(run, part, id)
+    const values = this.#readers.flatMap((read) => read(run, part, id))
+    const origin = originOf(part, id)
+    if (this.#kind === undefined) return objectRefsOf(values, origin, run.served.kindOf)
+    const [kind] = other === undefined ? [] : this.#kind.read(run, other.part, other.id)
+    return listed(objectRefOfKind(values, kind, origin, run.served.kindOf))
+  }
+}
+
+function listed(ref: ObjectRef | null): readonly ObjectRef[] {
+  return ref === null ? [] : [ref]
+}
+
+function originOf({ cluster, view }: KindView, id: ObjectId): ReferenceOrigin {
+  const { namespace } = splitObjectKey(view.keyOf(id))
+  return { cluster, namespace: namespace === '' ? undefined : namespace }
+}
+
+/** Reads the values at a path of an object, once a run, and avoids parsing the rest of the object. */
+type ValueReader = (run: ReadRun, part: KindView, id: ObjectId) => readonly unknown[]
+
+const readOwners = valueReader('metadata.ownerReferences[*]')
+
+function ownerReferencesOf(run: ReadRun, part: KindView, id: ObjectId): readonly OwnerReference[] {
+  return readOwners(run, part, id) as readonly OwnerReference[]
+}
+
+/** Compiles a {@link ValueReader}. Throws `PathError`. */
+function valueReader(path: string): ValueReader {
+  const whole = parsePath(path)
+  const { steps } = whole
+  const parsed = steps.findIndex(({ form }) => form !== 'field')
+  const own = parsed < 0 ? steps : steps.slice(0, parsed)
+  const names = own.flatMap((step) => (step.form === 'field' ? [step.name] : []))
+  const rest = { text: path, steps: steps.slice(own.length), many: true }
+  const value = { form: 'leaf', write: writeJson } as const
+  const selection = { fields: [{ key: 'v', path: names, value }] }
+  const found = new WeakMap<ReadRun, Map<HeldObject, readonly unknown[]>>()
+  const projections = new WeakMap<StoreView, (held: HeldObject) => string | undefined>()
+  const readHeld = (view: StoreView, held: HeldObject, id: ObjectId): readonly unknown[] => {
+    let project = projections.get(view)
+    if (project === undefined) projections.set(view, (project = view.projection(selection)))
+    const text = project(held)
+    if (text === undefined) return valuesAt(whole, view.object(id))
+    const { v } = parseExact(text) as { readonly v: unknown }
+    if (v === null) return nothing
+    return rest.steps.length === 0 ? [v] : valuesAt(rest, v)
+  }
+  return (run, { view }, id) => {
+    let known = found.get(run)
+    if (known === undefined) found.set(run, (known = new Map()))
+    const held = view.held(id)
+    let values = known.get(held)
+    run.budget.spend('fields', values === undefined ? fieldsPerReading : 1)
+    if (values === undefined) known.set(held, (values = readHeld(view, held, id)))
+    return values
+  }
+}
+
+/** The price of finding and parsing the values, in written fields. */
+const fieldsPerReading = 20
+
+const nothing: readonly unknown[] = []
