@@ -85,11 +85,11 @@ const unplanned = 'graphql-js (b)'
 const plain = 'plain objects (c)'
 const direct = 'plain client (d)'
 const questions = Object.entries(queryQuestions(await querySubjects(plans.url)))
-for (const [title, { operations }] of questions) {
+for (const [title, { operations, fails }] of questions) {
   for (const operation of operations) {
     const [own, other] = await Promise.all([
-      askGraphQL(plans.url, operation),
-      askGraphQL(graphqlJs.url, operation),
+      askGraphQL(plans.url, operation, fails),
+      askGraphQL(graphqlJs.url, operation, fails),
     ])
     if (own !== other) throw new Error(`${title}: the answers differ`)
   }
@@ -99,10 +99,10 @@ const runs = questions.map((): Record<string, Figures[]> => ({}))
 for (let round = 1; round <= Number(options.rounds); round++) {
   await changeTenth(simulator.url, plans.url)
   for (const [at, [title, question]] of questions.entries()) {
-    const { operations, connections = 1, plainObjects: path, api } = question
+    const { operations, connections = 1, plainObjects: path, api, fails } = question
     console.error(`\n${title}`)
     // What has been changed is made anew by the first.
-    for (const { url } of [plans, graphqlJs]) await askGraphQL(url, operations[0])
+    for (const { url } of [plans, graphqlJs]) await askGraphQL(url, operations[0], fails)
     const contenders = {
       [floor]: () => ask({ service: sameBytes, operations }, connections),
       [planned]: () => ask({ service: plans, operations }, connections),

@@ -31,6 +31,8 @@ export interface QueryQuestion {
   readonly plainObjects?: string
   /** What a plain client would ask the API server for. */
   readonly api?: string
+  /** Whether one field of the answer fails. */
+  readonly fails?: boolean
 }
 
 /** The questions, by title. */
@@ -84,6 +86,12 @@ export function queryQuestions(subjects: QuerySubjects): Readonly<Record<string,
     'facets of the pods that run': one(
       '{ pods(first: 0, where: { phase: { eq: "Running" } }) { facets(by: ["namespace"], top: 10) { by values { value count } } } }',
     ),
+    '100 pods, 10 fields, beside a field that fails': {
+      ...one(
+        `{ pods(first: 100) { nodes { ${tenFields} } } failing: pods(labelSelector: "=") { totalCount } }`,
+      ),
+      fails: true,
+    },
     '50 selections, filters and orders, 50 pods each': { operations: variedOperations(subjects) },
   }
 }

@@ -34,12 +34,12 @@ export interface RootWriter {
    * The kinds that depend on the request's arguments, each in its cluster, besides those that the compiler has recorded
    * for the cluster of the field.
    */
-  further?(
+  readonly further?: (
     served: ServedSchema,
     args: Readonly<Record<string, unknown>>,
     variables: VariableValues,
-  ): readonly ClusterKind[]
-  write(run: PlanRun): string
+  ) => readonly ClusterKind[]
+  readonly write: (run: PlanRun) => string
 }
 
 /** A field whose arguments may name further kinds, depending on the request's variables or the cluster. */

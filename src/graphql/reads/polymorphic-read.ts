@@ -145,8 +145,8 @@ function relatedParts(
       continue
     }
     for (const read of known.reads) reads.add(read)
+    const part = (type: string): KindView => partOnTheWay(known, type, parts, cluster)
     found.add(() => {
-      const part = (of: string): KindView => partOnTheWay(known, of, parts, cluster)
       const condition = relation.follow({ ...origin, part })
       const before = byKind.get(to)?.condition ?? nothing
       byKind.set(to, { ...part(to.typeName), condition: anyOf([before, condition]) })
