@@ -202,7 +202,8 @@ class FrameCompiler {
     nodes: readonly FieldNode[],
   ): Write<{ readonly object: string }> {
     const compiler = this.#compiler
-    const row = compiler.live(true, () => compiler.row(this.#kind, selectionsOf(nodes)))
+    const scope = { ...compiler.scope, isLive: true }
+    const row = compiler.in(scope, () => compiler.row(this.#kind, selectionsOf(nodes)))
     const at = this.rows.push(inChanges(field, path, nodes, row)) - 1
     return ({ object }) => {
       if (this.rows.length === 1) return object

@@ -1,65 +1,46 @@
 import { Kind as NodeKind, type SelectionSetNode } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import type { PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'
+import type { Compiled, PlanCompiler, PlanField, PlanNeeds, RowWriter } from './plan-compiler.ts'
 
-/** The compiled row of one kind. */
-interface KindRow {
+/** Rows of any kind. */
+interface RowsByKind {
+  /** The needs of a kind's row. Throws {@link NotCoveredError}. */
+  readonly needs: (kind: Kind) => PlanNeeds
+  /** Throws {@link NotCoveredError} if plans do not cover the selection for the object's kind. */
   readonly write: RowWriter
-  readonly needs: PlanNeeds
 }
 
 /** Rows of any kind. The first use of a kind compiles its row. */
-export class RowsByKind {
-  readonly #selectionSets: readonly SelectionSetNode[]
-  readonly #compiler: PlanCompiler
-  readonly #place: string
-  readonly #isLive: boolean
-  readonly #rows = new Map<Kind, KindRow | NotCoveredError>()
-  #lastKind: Kind | undefined
-  #lastWrite: RowWriter | undefined
-
-  constructor({ selections, compiler }: PlanField) {
-    this.#selectionSets = selections
-    this.#compiler = compiler
-    this.#place = compiler.place
-    this.#isLive = compiler.isLive
-  }
-
-  /** The needs of a kind's row. Throws {@link NotCoveredError}. */
-  needs(kind: Kind): PlanNeeds {
-    return this.#rowOf(kind).needs
-  }
-
-  /** Throws {@link NotCoveredError} if plans do not cover the selection for the object's kind. */
-  readonly write: RowWriter = (run, part, id) => {
-    const { kind } = part
-    if (kind !== this.#lastKind || this.#lastWrite === undefined) {
-      this.#lastWrite = this.#rowOf(kind).write
-      this.#lastKind = kind
-    }
-    return this.#lastWrite(run, part, id)
-  }
-
-  #rowOf(kind: Kind): KindRow {
-    let row = this.#rows.get(kind)
-    if (row === undefined) this.#rows.set(kind, (row = this.#compile(kind)))
-    if (row instanceof NotCoveredError) throw row
-    return row
-  }
-
-  #compile(kind: Kind): KindRow | NotCoveredError {
-    const compiler = this.#compiler
-    const row = (): RowWriter => compiler.row(kind, this.#selectionSets)
+export function rowsByKind({ compiler, selections }: PlanField): RowsByKind {
+  const { scope } = compiler
+  const rows = new Map<Kind, Compiled<RowWriter> | NotCoveredError>()
+  const compile = (kind: Kind): Compiled<RowWriter> | NotCoveredError => {
     try {
-      const { compiled: write, needs } = compiler.apart(() =>
-        compiler.live(this.#isLive, () => compiler.at(this.#place, row)),
-      )
-      return { write, needs }
+      return compiler.apart(() => compiler.in(scope, () => compiler.row(kind, selections)))
     } catch (error) {
       if (error instanceof NotCoveredError) return error
       throw error
     }
+  }
+  const rowOf = (kind: Kind): Compiled<RowWriter> => {
+    let row = rows.get(kind)
+    if (row === undefined) rows.set(kind, (row = compile(kind)))
+    if (row instanceof NotCoveredError) throw row
+    return row
+  }
+  let lastKind: Kind | undefined
+  let lastWrite: RowWriter | undefined
+  return {
+    needs: (kind) => rowOf(kind).needs,
+    write(run, part, id) {
+      const { kind } = part
+      if (kind !== lastKind || lastWrite === undefined) {
+        lastWrite = rowOf(kind).compiled
+        lastKind = kind
+      }
+      return lastWrite(run, part, id)
+    },
   }
 }
 
@@ -69,7 +50,7 @@ export class RowsByKind {
  */
 export function anyRowWriter(field: PlanField): RowWriter {
   const { compiler, selections } = field
-  const rows = new RowsByKind(field)
+  const rows = rowsByKind(field)
   for (const kind of kindsNamed(selections, compiler)) compiler.needs(rows.needs(kind))
   return rows.write
 }

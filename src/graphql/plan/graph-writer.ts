@@ -12,7 +12,7 @@ import { collectFields } from './collected-fields.ts'
 import { answered } from './field-errors.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
 import { type PlainWriter, plainWriter } from './plain-writer.ts'
-import { neededKinds, PlanField, type RootWriter } from './plan-compiler.ts'
+import { neededKinds, PlanField, type RootWriter, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /**
@@ -51,7 +51,7 @@ function memberWriter(field: PlanField): PlainWriter<ReadGraph> | undefined {
       const write = edgesWriter(field)
       return (run, graph) => {
         // Looks up each object's `id` once for all of its edges.
-        const ids = graph.nodes.map(({ part, id }) => graphIds.of(run, part, id))
+        const ids = graph.nodes.map(({ part, id }) => keptId(run, part, id))
         return write(run, graph.edges, ids)
       }
     }
@@ -108,10 +108,10 @@ function fragmentWriter(
   members: readonly { readonly name: string; readonly before: string; readonly text: OwnText }[],
 ): NodeWriter {
   const signature = members.map(({ name, before }) => before + name).join()
-  const texts = new GraphTexts(signature, members.length, (part, id) =>
+  const text = keptText(signature, members.length, (part, id) =>
     members.map(({ before, text }) => before + text(part, id)).join(),
   )
-  return (run, { part, id }) => texts.of(run, part, id)
+  return (run, { part, id }) => text(run, part, id)
 }
 
 /** Compiles a member that depends on more than the object. */
@@ -126,33 +126,22 @@ function holeWriter(field: PlanField): NodeWriter {
   }
 }
 
-/** Texts that the fragment cache keeps for each version of an object. */
-class GraphTexts {
-  readonly #signature: string
-  readonly #fields: number
-  readonly #make: OwnText
-  readonly #memos = new WeakMap<StoreView, FragmentMemo>()
-
-  /** `fields`: the number of fields in one text. */
-  constructor(signature: string, fields: number, make: OwnText) {
-    this.#signature = signature
-    this.#fields = fields
-    this.#make = make
-  }
-
-  of(run: PlanRun, part: KindView, id: ObjectId): string {
+/** A text that the fragment cache keeps for each version of an object. `fields`: the number of its fields. */
+function keptText(signature: string, fields: number, make: OwnText): RowWriter {
+  const memos = new WeakMap<StoreView, FragmentMemo>()
+  return (run, part, id) => {
     const { view } = part
-    let memo = this.#memos.get(view)
+    let memo = memos.get(view)
     if (memo === undefined) {
       // The prefix keeps it apart from the signatures of own fields.
-      memo = run.fragmentsOf(part).memo(`\0graph ${part.cluster}\n${this.#signature}`, view)
-      this.#memos.set(view, memo)
+      memo = run.fragmentsOf(part).memo(`\0graph ${part.cluster}\n${signature}`, view)
+      memos.set(view, memo)
     }
     const held = view.held(id)
     let text = memo.get(id, held)
     if (text === undefined) {
-      run.budget.spend('fields', this.#fields)
-      text = this.#make(part, id)
+      run.budget.spend('fields', fields)
+      text = make(part, id)
       memo.set(id, held, text)
     }
     return text
@@ -165,7 +154,7 @@ function idOf(part: KindView, id: ObjectId): string {
   return `"${objectIdOf(part, { key: view.keyOf(id), uid: view.uidOf(id) })}"`
 }
 
-const graphIds = new GraphTexts('id', 1, idOf)
+const keptId = keptText('id', 1, idOf)
 
 const ownTexts: Readonly<Record<string, OwnText>> = {
   __typename: () => JSON.stringify('GraphNode'),

@@ -84,7 +84,7 @@ export class PlanField {
     this.key = key
     this.nodes = nodes
     this.compiler = compiler
-    this.place = compiler.place
+    this.place = compiler.scope.place
   }
 
   get name(): string {
@@ -139,6 +139,20 @@ export interface PlanWriters {
   readonly list: (kind: Kind, field: PlanField) => (run: PlanRun, read: ReadPage) => string
 }
 
+/** Where a part of a plan is compiled. */
+export interface CompileScope {
+  /** The response path of the field being compiled, without connection keys. */
+  readonly place: string
+  /** Whether the rows belong to a subscription. */
+  readonly isLive: boolean
+}
+
+/** A part of a plan that was compiled apart. */
+export interface Compiled<T> {
+  readonly compiled: T
+  readonly needs: PlanNeeds
+}
+
 /** Compiles the parts of one plan, and collects the kinds that they read. */
 export class PlanCompiler {
   readonly served: ServedSchema
@@ -150,8 +164,7 @@ export class PlanCompiler {
   #kinds = new Map<Kind, { readonly needed: Set<string>; readonly useful: Set<string> }>()
   /** Fields of the current root field whose arguments may name further kinds. */
   #asked: AskedKinds[] = []
-  #place = ''
-  #isLive = false
+  #scope: CompileScope = { place: '', isLive: false }
   #needsViewer = false
 
   constructor(served: ServedSchema, collect: CollectContext, writers: PlanWriters) {
@@ -170,25 +183,25 @@ export class PlanCompiler {
     return this.#writers.list(kind, field)
   }
 
-  /** The response path of the field being compiled, without connection keys. */
-  get place(): string {
-    return this.#place
+  get scope(): CompileScope {
+    return this.#scope
   }
 
-  /** Whether the current rows belong to a subscription. */
-  get isLive(): boolean {
-    return this.#isLive
-  }
-
-  /** Compiles rows; `isLive`: of a subscription. */
-  live<T>(isLive: boolean, compile: () => T): T {
-    const outer = this.#isLive
-    this.#isLive = isLive
+  /** Compiles a part in a scope, now or later. */
+  in<T>(scope: CompileScope, compile: () => T): T {
+    const outer = this.#scope
+    this.#scope = scope
     try {
       return compile()
     } finally {
-      this.#isLive = outer
+      this.#scope = outer
     }
+  }
+
+  /** Compiles a field of a row, or a root field, whose place ends with its key. */
+  within<T>(key: string, compile: () => T): T {
+    const { place, isLive } = this.#scope
+    return this.in({ place: place === '' ? key : `${place}.${key}`, isLive }, compile)
   }
 
   /** Records that a field depends on the viewer beyond the viewer's permission to list. */
@@ -199,22 +212,6 @@ export class PlanCompiler {
   /** Whether a compiled field called {@link dependsOnViewer}. */
   get needsViewer(): boolean {
     return this.#needsViewer
-  }
-
-  /** Compiles a field of a row, or a root field, and extends {@link place} by its key. */
-  within<T>(key: string, compile: () => T): T {
-    return this.at(this.#place === '' ? key : `${this.#place}.${key}`, compile)
-  }
-
-  /** Compiles the field at a response path, now or later. */
-  at<T>(place: string, compile: () => T): T {
-    const outer = this.#place
-    this.#place = place
-    try {
-      return compile()
-    } finally {
-      this.#place = outer
-    }
   }
 
   /** Records that the current root field reads this kind by these indexes. */
@@ -239,7 +236,7 @@ export class PlanCompiler {
 
   /** Allows a direct read of a field. Throws {@link NotCoveredError} in a subscription. */
   readsDirectly(field: string): void {
-    if (this.#isLive) throw new NotCoveredError(`${field}, which is read directly`)
+    if (this.#scope.isLive) throw new NotCoveredError(`${field}, which is read directly`)
   }
 
   /** Compiles the read of a relation and records the kinds that it needs. Throws {@link NotCoveredError}. */
@@ -287,7 +284,7 @@ export class PlanCompiler {
   }
 
   /** Compiles a part that only some requests read, or in another cluster. The root field's needs exclude its needs. */
-  apart<T>(compile: () => T): { readonly compiled: T; readonly needs: PlanNeeds } {
+  apart<T>(compile: () => T): Compiled<T> {
     const [kinds, asked] = [this.#kinds, this.#asked]
     this.takeNeeds()
     try {

@@ -16,7 +16,7 @@ import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { RowsByKind } from './any-row-writer.ts'
+import { rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
 import { connectionWriter } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
@@ -162,7 +162,7 @@ interface ObjectRoot {
 
 /** Compiles a field whose arguments name objects. Each request determines the kinds to read. */
 function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
-  const rows = new RowsByKind(field)
+  const rows = rowsByKind(field)
   return {
     further(served, values, variables) {
       const places = new Map<string, ClusterKind>()

@@ -27,7 +27,7 @@ import {
   rootOwnerWriter,
 } from './object-ref-writer.ts'
 import { columnMembers, isOwnField } from './own-fields.ts'
-import { OwnFragment } from './own-fragment.ts'
+import { ownFragment } from './own-fragment.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -48,8 +48,8 @@ export function rowWriter(
   let own: [string, readonly FieldNode[]][] = []
   const endFragment = (isWhole: boolean): void => {
     if (own.length === 0) return
-    const fragment = new OwnFragment(kind, type, own, isWhole, compiler)
-    members.push({ name: '', write: (run, part, id) => fragment.text(run, part, id) })
+    const write = ownFragment({ kind, type, fields: own, isWhole }, compiler)
+    members.push({ name: '', write })
     own = []
   }
   for (const [key, nodes] of collectFields(selectionSets, names, compiler.collect)) {
@@ -60,7 +60,10 @@ export function rowWriter(
     endFragment(false)
     const write = compiler.within(key, () => {
       const field = new PlanField(type, key, nodes, compiler)
-      return answered(field, compiler.isLive ? unlessDirect(kind, field) : holeWriter(kind, field))
+      return answered(
+        field,
+        compiler.scope.isLive ? unlessDirect(kind, field) : holeWriter(kind, field),
+      )
     })
     members.push({ name: `${JSON.stringify(key)}:`, write })
   }

@@ -1,4 +1,4 @@
-import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { isRecord } from '../../lib/json.ts'
@@ -14,16 +14,14 @@ import {
 } from '../../query/condition/condition.ts'
 import { bindCondition } from '../../query/condition/id-set.ts'
 import { selectorCondition } from '../../query/condition/list-condition.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { valueAt } from '../../query/index/path.ts'
 import { visibleIds } from '../../query/relation/last-steps.ts'
 import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/object-choice.ts'
 import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
-import type { CachedParts, FoundObject, KindView } from '../prepare/kind-view.ts'
-import type { KindOf } from '../schema/object-ref.ts'
+import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
-import type { RelatedNeed, SchemaRelations } from '../served/schema-relations.ts'
+import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { originOf } from './object-read.ts'
 import {
@@ -163,19 +161,15 @@ function namesOf(kinds: Iterable<Kind>): readonly string[] {
 }
 
 /** The objects that this one chooses, all of one kind, or the objects of every kind that may choose it. */
-function choiceParts(
-  field: PolymorphicRelationField,
-  { run, cluster, object }: Origin,
-): PolymorphicParts {
+function choiceParts(field: PolymorphicRelationField, origin: Origin): PolymorphicParts {
   const { chosen, chosenBy = [] } = field
-  const { relations, kindOf } = run.served
-  const origin = { view: object.part.view, id: object.id }
-  const choosing = { relations, kindOf, parts: run.parts, cluster, budget: run.budget }
   const found = new FoundParts<PlacedPart>()
-  if (chosen !== undefined) found.add(() => chosenPart(chosen, choosing, origin))
-  for (const one of chosenBy) found.add(() => choosingPart(one, choosing, origin))
+  if (chosen !== undefined) found.add(() => chosenPart(chosen, origin))
+  for (const one of chosenBy) found.add(() => choosingPart(one, origin))
   const { parts, failures } = found
-  const reads = [...choosingNeeds(field, relations), ...parts].map(({ kind }) => kind)
+  const reads = [...choosingNeeds(field, origin.run.served.relations), ...parts].map(
+    ({ kind }) => kind,
+  )
   return { parts, failures, reads, notLookedAt: () => [] }
 }
 
@@ -208,19 +202,6 @@ function labelledParts(
   const { parts: read, failures } = found
   const reads = read.map(({ kind }) => kind)
   return { parts: read, failures, reads, notLookedAt: () => namesOf(passedOver) }
-}
-
-interface ChoosingOptions {
-  readonly relations: SchemaRelations
-  readonly kindOf: KindOf
-  readonly parts: CachedParts
-  readonly cluster: string
-  readonly budget: WorkBudget
-}
-
-interface ObjectAt {
-  readonly view: StoreView
-  readonly id: ObjectId
 }
 
 /** The objects that an object chooses. */
@@ -258,14 +239,12 @@ function choosingNeeds(
 /** The objects that an object chooses, of the kind that another object names. Throws `ClientError`. */
 function chosenPart(
   chosen: ChosenObjects,
-  options: ChoosingOptions,
-  origin: ObjectAt,
+  { run, cluster, object: { part: of, id } }: Origin,
 ): PlacedPart | undefined {
-  const choice = choiceOf(chosen, options, origin)
+  const choice = choiceOf(chosen, run, of, id)
   if (choice === undefined || choice.kind.uncached) return undefined
   const { kind, within, condition } = choice
-  const part = options.parts.part({ cluster: options.cluster, kind }, { within: () => within })
-  return { ...part, condition }
+  return { ...run.parts.part({ cluster, kind }, { within: () => within }), condition }
 }
 
 /**
@@ -274,15 +253,16 @@ function chosenPart(
  */
 function choosingPart(
   chosen: ChosenObjects,
-  options: ChoosingOptions,
-  { view, id }: ObjectAt,
+  { run, cluster, object: { part: of, id } }: Origin,
 ): PlacedPart {
-  const { budget } = options
-  const part = partOf(chosen, options, chosen.relation.definition.from)
+  const { budget } = run
+  const { view } = of
+  const known = relationOf(chosen, run)
+  const part = partOnTheWay(known, chosen.relation.definition.from, run.parts, cluster)
   const { group, kind: kindName } = view.resource
   const candidates = hasValue(choiceIndex(chosen.field), placesChoosing(view, id))
   const keys = (visibleIds(candidates, part, budget) ?? []).filter((one) => {
-    const choice = choiceOf(chosen, options, { view: part.view, id: one })
+    const choice = choiceOf(chosen, run, part, one)
     if (choice?.kind.resource.kind !== kindName || choice.kind.resource.group !== group)
       return false
     return bindCondition(choice.condition, view, budget).has(id)
@@ -290,25 +270,21 @@ function choosingPart(
   return { ...part, condition: hasKey(keys.map((one) => part.view.keyOf(one))) }
 }
 
-function partOf(
-  { relation }: ChosenObjects,
-  { relations, parts, cluster }: ChoosingOptions,
-  type: string,
-): KindView {
-  const known = relations.byField.get(relation)
+function relationOf({ relation }: ChosenObjects, { served }: ReadRun): SchemaRelation {
+  const known = served.relations.byField.get(relation)
   if (known === undefined) throw new TypeError(`${relation.definition.name} is not resolved`)
-  return partOnTheWay(known, type, parts, cluster)
+  return known
 }
 
 function choiceOf(
   chosen: ChosenObjects,
-  options: ChoosingOptions,
-  { view, id }: ObjectAt,
+  run: ReadRun,
+  { cluster, view }: KindView,
+  id: ObjectId,
 ): Choice | undefined {
-  const { relations, kindOf, budget } = options
-  const known = relations.byField.get(chosen.relation)
-  if (known === undefined) return undefined
-  const part = (type: string): KindView => partOf(chosen, options, type)
+  const { budget } = run
+  const known = relationOf(chosen, run)
+  const part = (type: string): KindView => partOnTheWay(known, type, run.parts, cluster)
   const teller = part(known.to.typeName)
   const [told] = visibleIds(known.relation.follow({ view, id, part, budget }), teller, budget) ?? []
   if (told === undefined) return undefined
@@ -317,7 +293,7 @@ function choiceOf(
   if (!isRecord(said)) return undefined
   const { apiVersion, kind: name } = said
   if (typeof apiVersion !== 'string' || typeof name !== 'string') return undefined
-  const kind = kindOf(splitApiVersion(apiVersion).group, name)
+  const kind = run.served.kindOf(splitApiVersion(apiVersion).group, name)
   return kind && choiceIn(valueAt(chosen.path, view.object(id)), kind)
 }
 

@@ -1,24 +1,22 @@
 import type { ObjectId, StoreView } from '../../../informer/store/store-view.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
-import type { Condition } from '../../../query/condition/condition.ts'
-import type { CostlyArgument, WorkBudget } from '../../../query/condition/work-budget.ts'
+import { type Condition, hasValue } from '../../../query/condition/condition.ts'
+import type { CostlyArgument } from '../../../query/condition/work-budget.ts'
 import { objectByKey, objectByUid } from '../../../query/page/lookup.ts'
-import { type Walk, walkGraph, type WalkStep } from '../../../query/relation/graph-walk.ts'
+import {
+  type Lead,
+  type Walk,
+  walkGraph,
+  type WalkStep,
+} from '../../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
-import { commonSteps } from './graph-ownership.ts'
 import type { GraphRequest } from './graph-request.ts'
-import type { CachedParts, KindView } from '../../prepare/kind-view.ts'
+import type { KindView } from '../../prepare/kind-view.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
-import type { ServedSchema } from '../../served/served-schema.ts'
-
-export interface GraphReaderOptions {
-  readonly served: ServedSchema
-  readonly parts: CachedParts
-  readonly budget: WorkBudget
-}
+import type { ReadRun } from '../read-run.ts'
 
 /** A graph that was read. Valid within the tick. */
 export interface ReadGraph extends Walk<KindView> {
@@ -33,10 +31,10 @@ export interface ReadGraph extends Walk<KindView> {
 }
 
 /** Reads a graph. Throws the `ClientError` of a root kind that cannot be read, and `QueryTooCostlyError`. */
-export function readGraph(options: GraphReaderOptions, request: GraphRequest): ReadGraph {
-  const { budget } = options
+export function readGraph(run: ReadRun, request: GraphRequest): ReadGraph {
+  const { budget } = run
   const { depth, maxNodes } = request
-  const reader = new GraphReader(options, request)
+  const reader = new GraphReader(run, request)
   const roots = reader.roots()
   const stepsOf = (part: KindView): readonly WalkStep<KindView>[] => reader.stepsOf(part)
   const walk = budget.because(costlyArgument(request), () =>
@@ -53,7 +51,7 @@ function costlyArgument({ picks }: GraphRequest): CostlyArgument {
 }
 
 class GraphReader {
-  readonly #options: GraphReaderOptions
+  readonly #run: ReadRun
   readonly #request: GraphRequest
   readonly #kinds = new Set<string>()
   readonly #notFollowed = new Set<string>()
@@ -63,14 +61,14 @@ class GraphReader {
   /** The same by kind, filled on demand: relations lead to few kinds. */
   readonly #cached = new Map<string, Map<Kind, KindView | undefined>>()
 
-  constructor(options: GraphReaderOptions, request: GraphRequest) {
-    this.#options = options
+  constructor(run: ReadRun, request: GraphRequest) {
+    this.#run = run
     this.#request = request
   }
 
   /** The roots that exist and that the viewer may see. */
   roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
-    const { served, parts, budget } = this.#options
+    const { served, parts, budget } = this.#run
     return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
       const kind = served.kindOf(group, name)
       if (kind === undefined || !served.clusters.has(cluster)) return []
@@ -88,7 +86,7 @@ class GraphReader {
   }
 
   stepsOf(part: KindView): readonly WalkStep<KindView>[] {
-    const { served } = this.#options
+    const { served } = this.#run
     const { picks } = this.#request
     const links = graphLinksOf(served.relations).get(part.kind.typeName) ?? []
     const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
@@ -105,11 +103,51 @@ class GraphReader {
       followed.push({ link, to })
       steps.push(this.#step(part, link, read, to))
     }
-    const declared = followed.filter(({ link }) => link.ownership !== undefined)
-    const inMemory = this.#allOf(part.cluster)
-    const common = commonSteps({ inMemory, part, picks, declared })
-    for (const kind of common.kinds) this.#kinds.add(kind.typeName)
-    return [...steps, ...common.steps]
+    return [...steps, ...this.#ownershipSteps(part, followed)]
+  }
+
+  /**
+   * The steps of `owners` and `owned`, which every object has, among the kinds in memory. They reach owners that no
+   * followed relation leads to. An edge leads from the object to its owner.
+   */
+  #ownershipSteps(
+    part: KindView,
+    followed: readonly { readonly link: GraphLink; readonly to: KindView }[],
+  ): readonly WalkStep<KindView>[] {
+    const { kind, view } = part
+    const { picks } = this.#request
+    const others = this.#allOf(part.cluster)
+    const steps: WalkStep<KindView>[] = []
+    const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
+    const reached = (ownership: 'up' | 'down'): readonly KindView[] =>
+      followed.filter(({ link }) => link.ownership === ownership).map(({ to }) => to)
+    if (isPicked('owners') && view.index('ownerUid').objectCount > 0) {
+      const above = reached('up')
+      steps.push({
+        relation: `${kind.typeName}.owners`,
+        backwards: false,
+        leads: (id) => ownersOf(part, id, above, others),
+      })
+    }
+    if (!isPicked('owned')) return steps
+    const below = new Set(reached('down').map((to) => to.view))
+    for (const to of others) {
+      const index = to.view.index('ownerUid')
+      const isOwned = index.objectCount > 0
+      // Names a kind in any case if some of its objects may be hidden, so that the answer does not reveal whether these
+      // have owners.
+      if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
+      this.#kinds.add(to.kind.typeName)
+      if (!isOwned) continue
+      steps.push({
+        relation: `${to.kind.typeName}.owners`,
+        backwards: true,
+        to,
+        index,
+        value: (id) => view.uidOf(id),
+      })
+    }
+    return steps
   }
 
   account(): Pick<ReadGraph, 'kinds' | 'notFollowed' | 'failures'> {
@@ -126,7 +164,7 @@ class GraphReader {
     read: ReadonlyMap<string, KindView>,
     to: KindView,
   ): WalkStep<KindView> {
-    const { budget } = this.#options
+    const { budget } = this.#run
     const part = (type: string): KindView => {
       const found = read.get(type)
       if (found === undefined) throw new TypeError(`${link.name} does not read ${type}`)
@@ -163,7 +201,7 @@ class GraphReader {
   }
 
   #allOf(cluster: string): readonly KindView[] {
-    const { served } = this.#options
+    const { served } = this.#run
     let all = this.#inMemory.get(cluster)
     if (all === undefined) {
       const resources = served.clusters.get(cluster)?.resources() ?? []
@@ -179,12 +217,12 @@ class GraphReader {
   #cachedPart(cluster: string, kind: Kind): KindView | undefined {
     let cached = this.#cached.get(cluster)
     if (cached === undefined) this.#cached.set(cluster, (cached = new Map()))
-    if (!cached.has(kind)) cached.set(kind, this.#options.parts.cachedPart({ cluster, kind }))
+    if (!cached.has(kind)) cached.set(kind, this.#run.parts.cachedPart({ cluster, kind }))
     return cached.get(kind)
   }
 
   #partOf(cluster: string, need: RelatedNeed): KindView | undefined {
-    const { served, parts } = this.#options
+    const { served, parts } = this.#run
     if (this.#request.picks === undefined) {
       const part = this.#cachedPart(cluster, need.kind)
       return part !== undefined && isIndexed(part.view, need) ? part : undefined
@@ -204,4 +242,18 @@ class GraphReader {
 function isIndexed(view: StoreView, { indexes }: RelatedNeed): boolean {
   for (const name of indexes.needed ?? []) if (!view.hasIndex(name)) return false
   return true
+}
+
+function* ownersOf(
+  { view }: KindView,
+  id: ObjectId,
+  known: readonly KindView[],
+  others: readonly KindView[],
+): IterableIterator<Lead<KindView>> {
+  for (const uid of view.index('ownerUid').valuesOf(id)) {
+    const has = (one: KindView): boolean => one.view.idOfUid(uid) !== undefined
+    if (known.some(has)) continue
+    const to = others.find(has)
+    if (to !== undefined) yield { to, condition: hasValue('uid', [uid]) }
+  }
 }
