@@ -88,6 +88,9 @@ export function canAnywhereWriter({ args }: PlanField): RootWriter {
 export function viewerWriter(field: PlanField): RootWriter {
   const write = plainWriter(field, valueMembers<Viewer>(['username', 'groups']))
   return {
-    write: (run) => (run.access === undefined ? 'null' : write(run, run.access.viewer)),
+    write(run) {
+      const { access } = run.parts
+      return access === undefined ? 'null' : write(run, access.viewer)
+    },
   }
 }

@@ -9,10 +9,9 @@ import { referenced, refOf } from '../reads/object-read.ts'
 import type { GraphArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields } from './collected-fields.ts'
-import { answered } from './field-errors.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
-import { type PlainWriter, plainWriter } from './plain-writer.ts'
-import { neededKinds, PlanField, type RootWriter, type RowWriter } from './plan-compiler.ts'
+import { fragmentedMembers, type PlainWriter, plainWriter } from './plain-writer.ts'
+import { neededKinds, type PlanField, type RootWriter, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /**
@@ -74,44 +73,23 @@ type OwnText = (part: KindView, id: ObjectId) => string
 
 /** Compiles the objects of graphs. Throws `NotCoveredError`. */
 function nodeWriter({ objectType, selections, compiler }: PlanField): NodeWriter {
-  const members: { readonly before: string; readonly write: NodeWriter }[] = []
-  const add = (before: string, write: NodeWriter): void => {
-    members.push({ before: `${members.length === 0 ? '' : ','}${before}`, write })
-  }
-  let own: { readonly name: string; readonly before: string; readonly text: OwnText }[] = []
-  const endFragment = (): void => {
-    if (own.length > 0) add('', fragmentWriter(own))
-    own = []
-  }
   const fields = collectFields(selections, new Set([objectType.name]), compiler.collect)
-  for (const [key, nodes] of fields) {
-    const name = nodes[0]?.name.value ?? ''
-    const before = `${JSON.stringify(key)}:`
-    const text = ownTexts[name]
-    if (text !== undefined) {
-      own.push({ name, before, text })
-      continue
-    }
-    endFragment()
-    const write = compiler.within(key, () => {
-      const field = new PlanField(objectType, key, nodes, compiler)
-      return answered(field, holeWriter(field))
-    })
-    add(before, write)
-  }
-  endFragment()
+  const members = fragmentedMembers<NodeWriter>(objectType, fields, compiler, {
+    isOwn: (name) => ownTexts[name] !== undefined,
+    fragment(own) {
+      const named = own.map(([key, [node]]) => ({ key, name: node?.name.value ?? '' }))
+      const signature = named.map(({ key, name }) => `${JSON.stringify(key)}:${name}`).join()
+      const texts = named.map(
+        ({ key, name }) => [`${JSON.stringify(key)}:`, ownTexts[name]] as const,
+      )
+      const write = keptText(signature, own.length, (part, id) =>
+        texts.map(([before, textOf]) => before + (textOf?.(part, id) ?? '')).join(),
+      )
+      return (run, { part, id }) => write(run, part, id)
+    },
+    hole: holeWriter,
+  })
   return (run, node) => run.object(members, node)
-}
-
-/** Writes adjacent members, whose text the fragment cache keeps. */
-function fragmentWriter(
-  members: readonly { readonly name: string; readonly before: string; readonly text: OwnText }[],
-): NodeWriter {
-  const signature = members.map(({ name, before }) => before + name).join()
-  const text = keptText(signature, members.length, (part, id) =>
-    members.map(({ before, text }) => before + text(part, id)).join(),
-  )
-  return (run, { part, id }) => text(run, part, id)
 }
 
 /** Compiles a member that depends on more than the object. */

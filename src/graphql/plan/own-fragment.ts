@@ -13,6 +13,7 @@ import type { KindView } from '../prepare/kind-view.ts'
 import { FieldArguments } from './field-arguments.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
 import { type OwnFieldsContext, ownSelection } from './own-fields.ts'
+import type { AdjacentFields } from './plain-writer.ts'
 import type { PlanCompiler, RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -31,7 +32,7 @@ const maxVariations = 64
 interface OwnFields {
   readonly kind: Kind
   readonly type: GraphQLObjectType
-  readonly fields: readonly (readonly [string, readonly FieldNode[]])[]
+  readonly fields: AdjacentFields
   /** Whether the fields are the whole object: its text then includes the braces. */
   readonly isWhole: boolean
 }

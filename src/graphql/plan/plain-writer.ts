@@ -1,5 +1,5 @@
-import type { GraphQLObjectType, SelectionSetNode } from 'graphql'
-import { collectFields } from './collected-fields.ts'
+import type { FieldNode, GraphQLObjectType, SelectionSetNode } from 'graphql'
+import { type CollectedFields, collectFields } from './collected-fields.ts'
 import { answered } from './field-errors.ts'
 import { type PlanCompiler, PlanField } from './plan-compiler.ts'
 import type { PlanRun, WrittenMember } from './plan-run.ts'
@@ -55,4 +55,44 @@ export function valueMembers<T>(names: readonly (keyof T & string)[]): CompileMe
     const known = names.find((one) => one === name)
     return known === undefined ? undefined : (_run, source) => JSON.stringify(source[known])
   }
+}
+
+/** Adjacent own fields of an object, by response key. */
+export type AdjacentFields = readonly (readonly [string, readonly FieldNode[]])[]
+
+/**
+ * Compiles the members of an object. Adjacent own fields form one fragment, whose text the cache keeps. The other fields
+ * are holes between the fragments, which each run fills.
+ */
+export function fragmentedMembers<W extends (run: PlanRun, ...source: never[]) => string>(
+  type: GraphQLObjectType,
+  fields: CollectedFields,
+  compiler: PlanCompiler,
+  of: {
+    readonly isOwn: (name: string) => boolean
+    readonly fragment: (own: AdjacentFields) => W
+    readonly hole: (field: PlanField) => W
+  },
+): readonly { readonly before: string; readonly write: W }[] {
+  const members: { readonly name: string; readonly write: W }[] = []
+  let own: [string, readonly FieldNode[]][] = []
+  const endFragment = (): void => {
+    if (own.length > 0) members.push({ name: '', write: of.fragment(own) })
+    own = []
+  }
+  for (const [key, nodes] of fields) {
+    if (of.isOwn(nodes[0]?.name.value ?? '')) {
+      own.push([key, nodes])
+      continue
+    }
+    endFragment()
+    const write = compiler.within(key, () => {
+      const field = new PlanField(type, key, nodes, compiler)
+      return answered(field, of.hole(field))
+    })
+    members.push({ name: `${JSON.stringify(key)}:`, write })
+  }
+  endFragment()
+  // Joins separators and names in advance: the answer copies each piece once more.
+  return members.map(({ name, write }, at) => ({ before: `${at === 0 ? '' : ','}${name}`, write }))
 }

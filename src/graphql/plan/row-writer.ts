@@ -1,4 +1,4 @@
-import type { FieldNode, SelectionSetNode } from 'graphql'
+import type { SelectionSetNode } from 'graphql'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -18,7 +18,6 @@ import { anyRowWriter } from './any-row-writer.ts'
 import { clusterWriter } from './cluster-writer.ts'
 import { collectFields } from './collected-fields.ts'
 import { type ConnectionForm, unionWriter } from './connection-writer.ts'
-import { answered } from './field-errors.ts'
 import {
   objectRefsWriter,
   objectRefWriter,
@@ -28,7 +27,7 @@ import {
 } from './object-ref-writer.ts'
 import { columnMembers, isOwnField } from './own-fields.ts'
 import { ownFragment } from './own-fragment.ts'
-import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
+import { fragmentedMembers, type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
@@ -44,40 +43,20 @@ export function rowWriter(
   const type = compiler.typeOf(kind)
   // Type conditions match a type by its own name and those of its interfaces.
   const names = new Set([type.name, ...type.getInterfaces().map(({ name }) => name)])
-  const members: { readonly name: string; readonly write: RowWriter }[] = []
-  let own: [string, readonly FieldNode[]][] = []
-  const endFragment = (isWhole: boolean): void => {
-    if (own.length === 0) return
-    const write = ownFragment({ kind, type, fields: own, isWhole }, compiler)
-    members.push({ name: '', write })
-    own = []
+  const fields = collectFields(selectionSets, names, compiler.collect)
+  const isOwn = (name: string): boolean => isOwnField(type, name)
+  const own = [...fields].filter(([, [node]]) => isOwn(node?.name.value ?? ''))
+  if (own.length === fields.size) {
+    return own.length === 0
+      ? () => '{}'
+      : ownFragment({ kind, type, fields: own, isWhole: true }, compiler)
   }
-  for (const [key, nodes] of collectFields(selectionSets, names, compiler.collect)) {
-    if (isOwnField(type, nodes[0]?.name.value ?? '')) {
-      own.push([key, nodes])
-      continue
-    }
-    endFragment(false)
-    const write = compiler.within(key, () => {
-      const field = new PlanField(type, key, nodes, compiler)
-      return answered(
-        field,
-        compiler.scope.isLive ? unlessDirect(kind, field) : holeWriter(kind, field),
-      )
-    })
-    members.push({ name: `${JSON.stringify(key)}:`, write })
-  }
-  if (members.length === 0) {
-    endFragment(true)
-    return members[0]?.write ?? (() => '{}')
-  }
-  endFragment(false)
-  // Joins separators and names in advance: the answer copies each piece once more.
-  const parts = members.map(({ name, write }, at) => ({
-    before: `${at === 0 ? '' : ','}${name}`,
-    write,
-  }))
-  return (run, part, id) => run.object(parts, part, id)
+  const members = fragmentedMembers<RowWriter>(type, fields, compiler, {
+    isOwn,
+    fragment: (adjacent) => ownFragment({ kind, type, fields: adjacent, isWhole: false }, compiler),
+    hole: (field) => (compiler.scope.isLive ? unlessDirect(kind, field) : holeWriter(kind, field)),
+  })
+  return (run, part, id) => run.object(members, part, id)
 }
 
 /** In a subscription, a field that plans do not cover fails: frames do not wait for direct reads. */

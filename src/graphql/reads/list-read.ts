@@ -52,11 +52,12 @@ const testsPerPage = 70
 
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
-  { budget, related, limits, followed }: ReadRun,
+  run: ReadRun,
   { cluster, view, scope }: KindView,
   { list, condition }: ListPlace,
   request: ListRequest,
 ): Page {
+  const { budget, limits, followed } = run
   const { first, after, last, before } = request.args
   budget.spend('tests', testsPerPage)
   if (request.filterKinds.length > 0) {
@@ -65,7 +66,7 @@ export function pageOf(
   return listPage({
     budget,
     maxPageSize: limits.maxPageSize,
-    related: related(cluster),
+    related: run.related(cluster),
     view,
     scope,
     condition: allOf([condition, request.condition]),

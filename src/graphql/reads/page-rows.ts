@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type FieldNode,
-  type FragmentDefinitionNode,
   getNamedType,
   getOperationAST,
   GraphQLError,
@@ -63,13 +62,12 @@ const oneObject: PagePath = { rows: 1, steps: [], answersRows: false }
 export function checkPageSizes(
   served: ServedSchema,
   limits: PageLimits,
-  { document, operationName, variables }: PagesRequest,
+  request: PagesRequest,
 ): GraphQLError | undefined {
-  const operation = getOperationAST(document, operationName)
+  const operation = getOperationAST(request.document, request.operationName)
   const root = operation && served.schema.getRootType(operation.operation)
   if (operation === null || operation === undefined || !isObjectType(root)) return undefined
-  const search = new PageSearch(served, document, variables, limits.maxPageSize)
-  const path = search.selection(operation.selectionSet, root)
+  const path = pageSearch(served, request, limits.maxPageSize)(operation.selectionSet, root)
   return path.rows <= limits.maxPathRows ? undefined : tooManyRows(path, limits.maxPathRows)
 }
 
@@ -90,132 +88,117 @@ function tooManyRows({ rows, steps }: PagePath, limit: number): GraphQLError {
   return clientErrorOf(new GraphQLError(message, { nodes: [node], originalError: error }))
 }
 
-class PageSearch {
-  readonly #served: ServedSchema
-  readonly #fragments: ReadonlyMap<string, FragmentDefinitionNode>
-  readonly #variables: VariableValues | undefined
-  readonly #maxPageSize: number
+/** Searches the selections of an operation for the path with the most rows. */
+function pageSearch(
+  served: ServedSchema,
+  { document, variables }: PagesRequest,
+  maxPageSize: number,
+): (set: SelectionSetNode, type: FieldsType) => PagePath {
+  const fragments = fragmentsOf(document)
   /** Searches each selection once for a type, however many fragments lead to it. */
-  readonly #found = new Map<SelectionSetNode, Map<string, PagePath>>()
-
-  constructor(
-    served: ServedSchema,
-    document: DocumentNode,
-    variables: VariableValues | undefined,
-    maxPageSize: number,
-  ) {
-    this.#served = served
-    this.#variables = variables
-    this.#maxPageSize = maxPageSize
-    this.#fragments = fragmentsOf(document)
-  }
-
+  const found = new Map<SelectionSetNode, Map<string, PagePath>>()
   /** Keeps selections that depend on an unknown variable. */
-  readonly #flag = (name: string): boolean | undefined =>
-    this.#variables && this.#variables.coerced[name] === true
+  const flag = (name: string): boolean | undefined => variables && variables.coerced[name] === true
 
-  selection(set: SelectionSetNode, type: FieldsType): PagePath {
-    let found = this.#found.get(set)
-    if (found === undefined) this.#found.set(set, (found = new Map()))
-    let path = found.get(type.name)
-    if (path !== undefined) return path
-    path = oneObject
+  function pathOf(set: SelectionSetNode, type: FieldsType): PagePath {
+    const ofSet = found.get(set) ?? new Map<string, PagePath>()
+    const known = ofSet.get(type.name)
+    if (known !== undefined) return known
+    let path = oneObject
     for (const selection of set.selections) {
-      if (isIncluded(selection, this.#flag)) path = larger(path, this.#select(selection, type))
+      if (isIncluded(selection, flag)) path = larger(path, selectionPath(selection, type))
     }
-    found.set(type.name, path)
+    found.set(set, ofSet.set(type.name, path))
     return path
   }
 
-  #select(selection: SelectionNode, type: FieldsType): PagePath {
+  function selectionPath(selection: SelectionNode, type: FieldsType): PagePath {
     if (selection.kind === NodeKind.FIELD) {
       const field = type.getFields()[selection.name.value]
-      return field === undefined ? oneObject : this.#field(selection, field)
+      return field === undefined ? oneObject : fieldPath(selection, field)
     }
     const fragment =
-      selection.kind === NodeKind.FRAGMENT_SPREAD
-        ? this.#fragments.get(selection.name.value)
-        : selection
+      selection.kind === NodeKind.FRAGMENT_SPREAD ? fragments.get(selection.name.value) : selection
     if (fragment === undefined) return oneObject
-    const inner = narrowedType(this.#served.schema, type, fragment.typeCondition?.name.value)
-    return inner === undefined ? oneObject : this.selection(fragment.selectionSet, inner)
+    const inner = narrowedType(served.schema, type, fragment.typeCondition?.name.value)
+    return inner === undefined ? oneObject : pathOf(fragment.selectionSet, inner)
   }
 
-  #field(node: FieldNode, field: GraphQLField<unknown, unknown>): PagePath {
+  function fieldPath(node: FieldNode, field: GraphQLField<unknown, unknown>): PagePath {
     const type = getNamedType(field.type)
     if (node.selectionSet === undefined || !(isObjectType(type) || isInterfaceType(type))) {
       return oneObject
     }
-    const inner = this.selection(node.selectionSet, type)
+    const inner = pathOf(node.selectionSet, type)
     const source = isIntrospection(type.name) ? undefined : fieldSourceOf(field)
-    if (source?.form === 'connection') {
-      const answersRows = source.part === 'nodes' || source.part === 'edges'
-      return { ...inner, answersRows }
-    }
-    if (source?.form === 'graphNode') return { ...inner, answersRows: source.part === 'object' }
-    if (source?.form === 'graph') return inner
-    const step =
-      source?.form === 'objectsByIds'
-        ? this.#idsStep(node)
-        : source?.form === 'aroundObjects' && inner.answersRows
-          ? this.#graphStep(node)
-          : inner.answersRows || source?.form === 'livePages'
-            ? this.#pageStep(node)
-            : undefined
-    if (step === undefined) return { ...inner, answersRows: false }
-    return {
-      // JSON has no infinity, and larger products make no difference.
-      rows: Math.min(inner.rows * step.size, Number.MAX_SAFE_INTEGER),
-      steps: [step, ...inner.steps],
-      answersRows: false,
+    switch (source?.form) {
+      case 'connection':
+        return { ...inner, answersRows: source.part === 'nodes' || source.part === 'edges' }
+      case 'graphNode':
+        return { ...inner, answersRows: source.part === 'object' }
+      case 'graph':
+        return inner
+      case 'objectsByIds':
+        return within(idsStep(node), inner)
+      case 'livePages':
+        return within(pageStep(node), inner)
+      case 'aroundObjects':
+        return inner.answersRows ? within(graphStep(node), inner) : inner
+      default:
+        return inner.answersRows ? within(pageStep(node), inner) : inner
     }
   }
 
-  #idsStep(node: FieldNode): PageStep {
-    const size = this.#lengthOf(argumentNode(node, 'ids')) ?? this.#maxPageSize
-    return { node, size, argument: 'ids' }
+  function idsStep(node: FieldNode): PageStep {
+    return { node, size: lengthOf(argumentNode(node, 'ids')) ?? maxPageSize, argument: 'ids' }
   }
 
-  #graphStep(node: FieldNode): PageStep {
-    const given = this.#valueOf(argumentNode(node, 'maxNodes')) ?? graphBounds.nodes
+  function graphStep(node: FieldNode): PageStep {
+    const given = valueOf(argumentNode(node, 'maxNodes')) ?? graphBounds.nodes
     const size = typeof given === 'number' ? given : graphBounds.maxNodes
     return { node, size: Math.min(size, graphBounds.maxNodes), argument: 'maxNodes' }
   }
 
-  #pageStep(node: FieldNode): PageStep {
+  function pageStep(node: FieldNode): PageStep {
     const argument = argumentNode(node, 'last') === undefined ? 'first' : 'last'
-    const size = this.#sizeOf(node)
-    const ids = this.#lengthOf(argumentNode(node, 'ids'))
+    const size = sizeOf(node)
+    const ids = lengthOf(argumentNode(node, 'ids'))
     if (ids !== undefined && ids < size) return { node, size: ids, argument: 'ids' }
     return { node, size, argument }
   }
 
   /** Returns 0 for a size that the field itself refuses. */
-  #sizeOf(node: FieldNode): number {
-    const given = ['first', 'last'].flatMap((name) => {
-      const value = this.#valueOf(argumentNode(node, name))
-      return value === undefined || value === null ? [] : [value]
-    })
-    const [size] = given
-    if (size === unknownValue) return this.#maxPageSize
-    if (size === undefined) return Math.min(defaultPageSize, this.#maxPageSize)
-    return typeof size === 'number' && size >= 0 && size <= this.#maxPageSize ? size : 0
+  function sizeOf(node: FieldNode): number {
+    const given = ['first', 'last'].map((name) => valueOf(argumentNode(node, name)) ?? undefined)
+    const size = given.find((value) => value !== undefined)
+    if (size === unknownValue) return maxPageSize
+    if (size === undefined) return Math.min(defaultPageSize, maxPageSize)
+    return typeof size === 'number' && size >= 0 && size <= maxPageSize ? size : 0
   }
 
   /** The length of a list; `undefined` where it is absent or unknown. */
-  #lengthOf(node: ValueNode | undefined): number | undefined {
+  function lengthOf(node: ValueNode | undefined): number | undefined {
     if (node?.kind === NodeKind.LIST) return node.values.length
-    const value = this.#valueOf(node)
+    const value = valueOf(node)
     if (Array.isArray(value)) return value.length
     return typeof value === 'string' ? 1 : undefined
   }
 
-  #valueOf(node: ValueNode | undefined): unknown {
+  function valueOf(node: ValueNode | undefined): unknown {
     if (node?.kind === NodeKind.INT) return Number(node.value)
     if (node?.kind === NodeKind.STRING) return node.value
     if (node?.kind !== NodeKind.VARIABLE) return undefined
-    return this.#variables === undefined ? unknownValue : this.#variables.coerced[node.name.value]
+    return variables === undefined ? unknownValue : variables.coerced[node.name.value]
   }
+
+  return pathOf
+}
+
+/** The path of a list, whose rows contain another path. */
+function within(step: PageStep, { rows, steps }: PagePath): PagePath {
+  // JSON has no infinity, and larger products make no difference.
+  const product = Math.min(rows * step.size, Number.MAX_SAFE_INTEGER)
+  return { rows: product, steps: [step, ...steps], answersRows: false }
 }
 
 /** The value of a variable before a request gives it. */

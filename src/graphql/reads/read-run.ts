@@ -43,10 +43,7 @@ export class ReadRun {
   readonly served: ServedSchema
   readonly limits: OperationLimits
   readonly budget: WorkBudget
-  /** The access of the viewer; `undefined`: everything. */
-  readonly access: ReadParts['access']
-  /** The stores that conditions on related objects read in a cluster. */
-  readonly related: (cluster: string) => RelatedStores
+  readonly #related = new Map<string, RelatedStores>()
   readonly followed: ReadRunOptions['followed']
   /** The latest steps of relations from the current row. */
   readonly steps: LastSteps = new LastSteps()
@@ -58,10 +55,18 @@ export class ReadRun {
     this.limits = limits
     this.budget = budget
     this.parts = parts
-    this.access = parts.access
-    this.related = filterParts(served, parts)
     this.followed = followed
     this.#direct = direct
+  }
+
+  /** The stores that conditions on related objects read in a cluster. */
+  related(cluster: string): RelatedStores {
+    let related = this.#related.get(cluster)
+    if (related === undefined) {
+      related = relatedStores(this.served, this.parts, cluster)
+      this.#related.set(cluster, related)
+    }
+    return related
   }
 
   /**
@@ -93,7 +98,7 @@ export class ReadRun {
    * Throws as `forLookup` does.
    */
   openPart(at: ClusterKind): KindView | undefined {
-    const isOpen = this.parts.isOpen || this.access?.looksIn(at, '') === true
+    const isOpen = this.parts.isOpen || this.parts.access?.looksIn(at, '') === true
     return isOpen ? this.parts.forLookup(at) : undefined
   }
 }
@@ -118,89 +123,62 @@ function notInFrames(): ClientError {
   return new ClientError('UNSUPPORTED', message, { hint })
 }
 
-type ReadableParts = Pick<CachedParts, 'part'>
-
-/** The parts that conditions on related objects of one cluster read in one execution. */
-class FilterParts implements RelatedStores {
-  readonly #served: ServedSchema
-  readonly #parts: ReadableParts
-  readonly #cluster: string
-  readonly #errors = new Map<string, ClientError>()
-  /** The stores read so far, each with its version at that time. */
-  readonly #versions = new Map<StoreView, string>()
-  #known = new Map<Condition, Map<StoreView, object>>()
-
-  constructor(served: ServedSchema, parts: ReadableParts, cluster: string) {
-    this.#served = served
-    this.#parts = parts
-    this.#cluster = cluster
-  }
-
-  part(type: string, relation: RelatedBy, argument: string): RelatedPart {
-    const kind = this.#served.kinds.get(type)
-    if (kind === undefined)
-      throw new TypeError(`${argument} speaks of ${type}, which is not served`)
-    try {
-      const indexes = relation.indexes.get(type)
-      const part = this.#parts.part({ cluster: this.#cluster, kind, indexes })
-      if (!this.#versions.has(part.view)) this.#versions.set(part.view, part.view.resourceVersion)
-      return part
-    } catch (error) {
-      throw error instanceof ClientError ? this.#named(error, type, argument) : error
-    }
-  }
-
-  has(type: string): boolean {
-    return isServed(this.#served, this.#cluster, type)
-  }
-
-  notFullyVisible(type: string, argument: string): Error {
-    const error = new ClientError('FORBIDDEN', `not all objects of ${type} may be seen`, {
-      cluster: this.#cluster,
-      kind: type,
-      hint: 'whether there are none cannot be told; ask of namespaces in which they may be seen',
-    })
-    return this.#named(error, type, argument)
-  }
-
-  known(condition: Condition): Map<StoreView, object> {
-    // An execution with live reads takes more than one tick.
-    for (const [view, version] of this.#versions) {
-      if (view.resourceVersion === version) continue
-      this.#versions.clear()
-      this.#known = new Map()
-      break
-    }
-    let known = this.#known.get(condition)
-    if (known === undefined) this.#known.set(condition, (known = new Map()))
-    return known
-  }
-
+/** The stores that conditions on related objects read in one cluster in one execution. */
+function relatedStores(
+  served: ServedSchema,
+  parts: Pick<CachedParts, 'part'>,
+  cluster: string,
+): RelatedStores {
+  const errors = new Map<string, ClientError>()
+  // The stores read so far, each with its version at that time.
+  const versions = new Map<StoreView, string>()
+  const knownOf = new Map<Condition, Map<StoreView, object>>()
   /** The error, naming its argument; the same instance for all rows. */
-  #named(cause: ClientError, type: string, argument: string): ClientError {
+  const named = (cause: ClientError, type: string, argument: string): ClientError => {
     const key = `${cause.code} ${type} ${argument}`
-    let error = this.#errors.get(key)
+    let error = errors.get(key)
     if (error === undefined) {
-      const { cluster, kind, hint, retryAfterMs } = cause
+      const { kind, hint, retryAfterMs } = cause
+      const details = { argument, cluster: cause.cluster, kind, hint, retryAfterMs, cause }
       const message = `${argument}: ${cause.message}`
-      const details = { argument, cluster, kind, hint, retryAfterMs, cause }
       error = new ClientError(cause.code as ClientErrorCode, message, details)
-      this.#errors.set(key, error)
+      errors.set(key, error)
     }
     return error
   }
-}
-
-/** The stores that conditions on related objects read in one execution, by cluster. */
-function filterParts(
-  served: ServedSchema,
-  parts: ReadableParts,
-): (cluster: string) => RelatedStores {
-  const made = new Map<string, FilterParts>()
-  return (cluster) => {
-    let related = made.get(cluster)
-    if (related === undefined)
-      made.set(cluster, (related = new FilterParts(served, parts, cluster)))
-    return related
+  return {
+    part(type: string, relation: RelatedBy, argument: string): RelatedPart {
+      const kind = served.kinds.get(type)
+      if (kind === undefined)
+        throw new TypeError(`${argument} speaks of ${type}, which is not served`)
+      try {
+        const part = parts.part({ cluster, kind, indexes: relation.indexes.get(type) })
+        if (!versions.has(part.view)) versions.set(part.view, part.view.resourceVersion)
+        return part
+      } catch (error) {
+        throw error instanceof ClientError ? named(error, type, argument) : error
+      }
+    },
+    has: (type) => isServed(served, cluster, type),
+    notFullyVisible(type, argument) {
+      const error = new ClientError('FORBIDDEN', `not all objects of ${type} may be seen`, {
+        cluster,
+        kind: type,
+        hint: 'whether there are none cannot be told; ask of namespaces in which they may be seen',
+      })
+      return named(error, type, argument)
+    },
+    known(condition) {
+      // An execution with live reads takes more than one tick.
+      for (const [view, version] of versions) {
+        if (view.resourceVersion === version) continue
+        versions.clear()
+        knownOf.clear()
+        break
+      }
+      let known = knownOf.get(condition)
+      if (known === undefined) knownOf.set(condition, (known = new Map()))
+      return known
+    },
   }
 }

@@ -34,8 +34,13 @@ export interface GraphLink {
   follow(origin: RelationOrigin): Condition
 }
 
-/** The links by the type of the kind that they start from. */
-export type GraphLinks = ReadonlyMap<string, readonly GraphLink[]>
+/** The links of a schema. */
+interface GraphLinks {
+  /** By the type of the kind that they start from. */
+  readonly byType: ReadonlyMap<string, readonly GraphLink[]>
+  /** Their fields, and their names: `pods`, `Node.pods`. */
+  readonly fields: ReadonlySet<string>
+}
 
 const known = new WeakMap<SchemaRelations, GraphLinks>()
 
@@ -57,10 +62,12 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       definition.form === 'reference' && definition.paths[0] === 'metadata.namespace'
     if (isOfNamespace || definition.form === 'same') vague.add(name)
   }
-  const links = new Map<string, GraphLink[]>()
+  const byType = new Map<string, GraphLink[]>()
+  const fields = new Set<string>()
   const add = (type: string, link: GraphLink): void => {
-    const ofType = links.get(type)
-    if (ofType === undefined) links.set(type, [link])
+    fields.add(link.field).add(link.name)
+    const ofType = byType.get(type)
+    if (ofType === undefined) byType.set(type, [link])
     else ofType.push(link)
   }
   for (const [{ definition }, relation] of byField) {
@@ -84,7 +91,7 @@ function linksOf({ byField }: SchemaRelations): GraphLinks {
       if (forwards !== undefined) add(definition.to, forwards)
     }
   }
-  return links
+  return { byType, fields }
 }
 
 /** The link from objects that refer to any kind to their targets of one kind. */

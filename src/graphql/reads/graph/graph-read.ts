@@ -16,6 +16,8 @@ import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import type { GraphRequest } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
+import { kindOfIdentity } from '../object-read.ts'
+import { partOfType } from '../polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A graph that was read. Valid within the tick. */
@@ -70,14 +72,11 @@ class GraphReader {
   roots(): readonly { readonly part: KindView; readonly id: ObjectId }[] {
     const { served, parts, budget } = this.#run
     return this.#request.roots.flatMap(({ cluster, group, kind: name, object }) => {
-      const kind = served.kindOf(group, name)
-      if (kind === undefined || !served.clusters.has(cluster)) return []
-      const part = parts.forLookup(
-        { cluster, kind },
-        'uid' in object ? undefined : [objectKey(object)],
-      )
+      const at = kindOfIdentity(served, { cluster, group, kind: name })
+      const key = 'uid' in object ? undefined : objectKey(object)
+      const part = at && parts.forLookup(at, key === undefined ? undefined : [key])
       if (part === undefined) return []
-      this.#kinds.add(kind.typeName)
+      this.#kinds.add(part.kind.typeName)
       const options = { ...part, budget }
       const id =
         'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
@@ -88,7 +87,7 @@ class GraphReader {
   stepsOf(part: KindView): readonly WalkStep<KindView>[] {
     const { served } = this.#run
     const { picks } = this.#request
-    const links = graphLinksOf(served.relations).get(part.kind.typeName) ?? []
+    const links = graphLinksOf(served.relations).byType.get(part.kind.typeName) ?? []
     const followed: { readonly link: GraphLink; readonly to: KindView }[] = []
     const steps: WalkStep<KindView>[] = []
     for (const link of links) {
@@ -165,11 +164,7 @@ class GraphReader {
     to: KindView,
   ): WalkStep<KindView> {
     const { budget } = this.#run
-    const part = (type: string): KindView => {
-      const found = read.get(type)
-      if (found === undefined) throw new TypeError(`${link.name} does not read ${type}`)
-      return found
-    }
+    const part = (type: string): KindView => partOfType(read, type)
     const follow = (id: ObjectId): Condition => link.follow({ view, id, budget, part })
     let last: { isSibling(id: ObjectId): boolean; readonly condition: Condition } | undefined
     const followSibling = (id: ObjectId): Condition => {

@@ -6,7 +6,6 @@ import type { WantedIndexes } from '../../../cache/cached-resource.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { identityIn } from '../list-arguments.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
-import type { SchemaRelations } from '../../served/schema-relations.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 
 /** The default and the largest size of a graph. */
@@ -102,7 +101,7 @@ function reachable(
   roots: ReadonlySet<Kind>,
   { picks, depth }: GraphRequest,
 ): ReadonlyMap<Kind, Wanted> {
-  const links = graphLinksOf(served.relations)
+  const { byType } = graphLinksOf(served.relations)
   const cache = served.clusters.get(cluster)
   const readable = new Map<Kind, boolean>()
   const isReadable = (kind: Kind): boolean => {
@@ -129,7 +128,7 @@ function reachable(
   for (let step = 0; step < depth; step++) {
     const next = new Set<Kind>()
     for (const kind of last) {
-      for (const link of links.get(kind.typeName) ?? []) {
+      for (const link of byType.get(kind.typeName) ?? []) {
         if (picks === undefined ? !link.isDefault : !picks.has(link)) continue
         const { start, reads } = link
         if (!reads.every((need) => roots.has(need.kind) || isReadable(need.kind))) continue
@@ -152,33 +151,17 @@ function bounded(argument: string, value: number, least: number, most: number): 
   })
 }
 
-const namesKnown = new WeakMap<SchemaRelations, ReadonlySet<string>>()
-
-/** The valid relation names of a schema; made once. */
-function relationNames(
-  kinds: ServedSchema['kinds'],
-  relations: SchemaRelations,
-): ReadonlySet<string> {
-  const before = namesKnown.get(relations)
-  if (before !== undefined) return before
-  const known = new Set<string>(['owners', 'owned'])
-  for (const type of kinds.keys()) known.add(`${type}.owners`).add(`${type}.owned`)
-  for (const links of graphLinksOf(relations).values()) {
-    for (const { field, name } of links) known.add(field).add(name)
-  }
-  namesKnown.set(relations, known)
-  return known
-}
-
 function picksOf(
   { kinds, relations }: ServedSchema,
   names: readonly string[] | null | undefined,
 ): GraphPicks | undefined {
   if (names === null || names === undefined) return undefined
   const picked = new Set(names)
-  const known = relationNames(kinds, relations)
+  const { fields } = graphLinksOf(relations)
   for (const [at, name] of names.entries()) {
-    if (known.has(name)) continue
+    if (fields.has(name)) continue
+    const [, type, isCommon] = /^(?:(.*)\.)?(owners|owned)$/.exec(name) ?? []
+    if (isCommon !== undefined && (type === undefined || kinds.has(type))) continue
     throw new ArgumentError(`relations[${at}]`, `there is no relation ${JSON.stringify(name)}`, {
       value: name,
       hint: 'use the names of fields that lead to objects: "Pod.node", or "pods" for those of every type',
