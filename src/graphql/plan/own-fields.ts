@@ -348,14 +348,14 @@ interface JsonField extends FieldSelection {
 
 /** Selects an object or the value at a path. Throws `PathError`. */
 export function jsonField(path: string | null | undefined): JsonField {
-  const json = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
-  if (path === undefined || path === null) return { path: [], ...json }
+  const plain = { value: { form: 'leaf', write: writeJson }, isThroughList: false } as const
+  if (path === undefined || path === null) return { path: [], ...plain }
   const { steps } = readPath(path)
   const each = steps.findIndex(({ form }) => form !== 'field')
   const names = steps
     .slice(0, each < 0 ? steps.length : each)
     .flatMap((step) => (step.form === 'field' ? [step.name] : []))
-  if (each < 0) return { path: names, ...json }
+  if (each < 0) return { path: names, ...plain }
   // Parses the value from the first list on.
   const rest = { text: path, steps: steps.slice(each), many: true }
   const write: LeafWriter = (json) =>

@@ -28,7 +28,7 @@ import {
 import { columnMembers, isOwnField } from './own-fields.ts'
 import { ownFragment } from './own-fragment.ts'
 import { fragmentedMembers, type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
-import { type PlanCompiler, PlanField, type RowWriter } from './plan-compiler.ts'
+import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /**
