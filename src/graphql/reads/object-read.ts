@@ -21,7 +21,10 @@ export function kindOfIdentity(
   return kind === undefined || !served.clusters.has(cluster) ? undefined : { cluster, kind }
 }
 
-/** The object with a key, at the price of a row. `isDirect` reads it from the API server, as kinds without a cache always are. */
+/**
+ * The object with a key, at the price of a row. `isDirect` reads it from the API server, as kinds without a cache always
+ * are.
+ */
 export function foundByKey(
   run: ReadRun,
   at: ClusterKind,
