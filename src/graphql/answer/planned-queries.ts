@@ -216,7 +216,7 @@ export class PlannedQueries {
         ...asker,
         budget: () => new ReportingBudget(plannedWork(limits.work), (report = new ReadReport())),
         started: () => Object.assign(before, cache.counts),
-        answered({ text, errors }, { access }, kinds) {
+        answered({ text, errors }, { parts: { access } }, kinds) {
           const { data } = parseExact(text) as Required<ExecutionResult>
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
