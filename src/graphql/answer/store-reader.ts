@@ -48,7 +48,7 @@ import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
 import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
 import { OwnedRead } from '../reads/owned-read.ts'
-import { ownersNamed } from '../reads/owner-read.ts'
+import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
 import { readSearch } from '../reads/search-read.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
@@ -95,6 +95,11 @@ export class StoreReader implements StoreReads {
     const { ownerReferences = [], namespace = '' } = object.metadata
     const owners = ownersNamed(this.#run, { cluster, namespace }, ownerReferences)
     return owners.flatMap((owner) => rowOf(owner) ?? [])
+  }
+
+  ownerChain({ cluster, object }: Row): readonly ObjectRef[] {
+    const { ownerReferences = [], namespace } = object.metadata
+    return ownerChainFrom(this.#run, { cluster, namespace }, ownerReferences)
   }
 
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource {

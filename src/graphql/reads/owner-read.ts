@@ -8,8 +8,6 @@ import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { ObjectRefField } from '../model/kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import {
-  endsChain,
-  nearestOwner,
   objectRefOfKind,
   objectRefsOf,
   type ReferenceOrigin,
@@ -41,17 +39,33 @@ export function ownersNamed(
   })
 }
 
-/** The chain of owners of an object, the nearest first. See `ownerChainOf` in `schema/object-ref.ts`. */
-export function ownerChainOf(run: ReadRun, from: KindView, start: ObjectId): readonly ObjectRef[] {
+/** See {@link ownerChainFrom}. */
+export function ownerChainOf(run: ReadRun, part: KindView, id: ObjectId): readonly ObjectRef[] {
+  return ownerChainFrom(run, originOf(part, id), ownerReferencesOf(run, part, id))
+}
+
+const maxChain = 16
+
+/**
+ * The chain of owners of an object that names these owners, the nearest first: at each step the controller, or the
+ * first owner if none controls. Ends where the next owner does not exist or is not served, and after 16 steps.
+ */
+export function ownerChainFrom(
+  run: ReadRun,
+  start: ReferenceOrigin,
+  named: readonly OwnerReference[],
+): readonly ObjectRef[] {
   const chain: ObjectRef[] = []
-  let at: FoundObject | undefined = { part: from, id: start }
-  while (at !== undefined) {
-    const { part, id } = at
-    const owners = ownerReferencesOf(run, part, id)
-    const owner = nearestOwner(owners, originOf(part, id), run.served.kindOf)
-    if (owner === undefined || endsChain(chain, owner)) break
+  let [origin, owners] = [start, named]
+  while (chain.length < maxChain) {
+    const nearest = owners.find(({ controller }) => controller) ?? owners[0]
+    const [owner] = objectRefsOf([nearest], origin, run.served.kindOf)
+    if (owner === undefined || chain.some(({ uid }) => uid === owner.uid)) break
     chain.push(owner)
-    at = referenced(run, owner)
+    const found = referenced(run, owner)
+    if (found === undefined) break
+    const { part, id } = found
+    ;[origin, owners] = [originOf(part, id), ownerReferencesOf(run, part, id)]
   }
   return chain
 }

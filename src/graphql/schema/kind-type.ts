@@ -20,7 +20,7 @@ import { describeRelation, usedByField } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
 import { propertyReader, reportingFailures } from './resolvers.ts'
-import { objectRefOfKindAt, objectRefsAt, ownerChainOf, topmostBuiltIn } from './object-ref.ts'
+import { objectRefOfKindAt, objectRefsAt, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
 import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
@@ -193,8 +193,7 @@ function oneObjectRef(
   paths: readonly Path[],
   types: SchemaTypes,
 ): GraphQLFieldResolver<Row, ResolverContext> {
-  if (isTopmost === true)
-    return (row, _args, { read }) => topmostBuiltIn(ownerChainOf(row, read, types.kindOf))
+  if (isTopmost === true) return (row, _args, { read }) => topmostBuiltIn(read.ownerChain(row))
   if (kindAt === undefined) return (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null
   const kindPath = parsePath(kindAt.path)
   return (row, _args, { read }) => {

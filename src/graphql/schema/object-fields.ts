@@ -9,7 +9,6 @@ import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { type FieldSource, fromSource } from './field-source.ts'
-import { ownerChainOf, rootOwnerOf } from './object-ref.ts'
 import { jsonAt, reportingFailures } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
@@ -83,11 +82,11 @@ export function objectFields(
       },
     ),
     ...field('owners', { form: 'owners' }, (row, _args, { read }) => read.owners(row)),
-    ...field('ownerChain', { form: 'ownerChain' }, (row, _args, { read }) =>
-      ownerChainOf(row, read, types.kindOf),
-    ),
-    ...field('rootOwner', { form: 'rootOwner' }, (row, _args, { read }) =>
-      rootOwnerOf(row, read, types.kindOf),
+    ...field('ownerChain', { form: 'ownerChain' }, (row, _args, { read }) => read.ownerChain(row)),
+    ...field(
+      'rootOwner',
+      { form: 'rootOwner' },
+      (row, _args, { read }) => read.ownerChain(row).at(-1) ?? null,
     ),
     ...field('can', { form: 'can' }, (row, args: ObjectCanArguments, { permissions }) =>
       permissions.canDo(row, args),

@@ -1,10 +1,9 @@
 import { isBuiltInGroup, splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
-import type { OwnerReference } from '../../kubernetes/object.ts'
 import { type Path, valuesAt } from '../../query/index/path.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId } from '../model/object-id.ts'
-import type { ObjectRef, Row, StoreReads } from './read-context.ts'
+import type { ObjectRef, Row } from './read-context.ts'
 
 /** Finds a kind of the schema by API group and kind. */
 export type KindOf = (group: string, kind: string) => Kind | undefined
@@ -67,48 +66,11 @@ export function objectRefsOf(
   return values.flatMap((value) => objectRefOf(value, origin, kindOf) ?? [])
 }
 
-/** The owner that is the controller, or the first owner if none is. */
-export function nearestOwner(
-  owners: readonly OwnerReference[],
-  origin: ReferenceOrigin,
-  kindOf: KindOf,
-): ObjectRef | undefined {
-  return objectRefOf(owners.find(({ controller }) => controller) ?? owners[0], origin, kindOf)
-}
-
-/** Whether a chain of owners ends before this one, because the chain is long or this one closes a circle. */
-export function endsChain(chain: readonly ObjectRef[], owner: ObjectRef): boolean {
-  return chain.length >= maxChain || chain.some(({ uid }) => uid === owner.uid)
-}
-
-/**
- * The chain of owners of an object, the nearest first: at each step the controller, or the first owner where none
- * controls. Ends where the next owner is not there or not served, and after 16 steps.
- */
-export function ownerChainOf(row: Row, read: StoreReads, kindOf: KindOf): readonly ObjectRef[] {
-  const chain: ObjectRef[] = []
-  for (let at: Row | null = row; at !== null;) {
-    const { ownerReferences = [] } = at.object.metadata
-    const owner = nearestOwner(ownerReferences, originOf(at), kindOf)
-    if (owner === undefined || endsChain(chain, owner)) break
-    chain.push(owner)
-    at = read.referenced(owner)
-  }
-  return chain
-}
-
-/** The owner that nothing owns: the last of the chain; `null` where nothing owns the object. */
-export function rootOwnerOf(row: Row, read: StoreReads, kindOf: KindOf): ObjectRef | null {
-  return ownerChainOf(row, read, kindOf).at(-1) ?? null
-}
-
 /** The last owner before the first one whose kind is not of Kubernetes itself. */
 export function topmostBuiltIn(chain: readonly ObjectRef[]): ObjectRef | null {
   const end = chain.findIndex(({ group }) => !isBuiltInGroup(group))
   return chain[(end < 0 ? chain.length : end) - 1] ?? null
 }
-
-const maxChain = 16
 
 function objectRefOf(
   value: unknown,

@@ -220,6 +220,8 @@ export interface StoreReads {
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
   objectByRef(args: ObjectByRefArguments): Row | null
+  /** The chain of owners, the nearest first. */
+  ownerChain(row: Row): readonly ObjectRef[]
   /** The referenced object; `null` if it does not exist or its kind is not served. */
   referenced(ref: ObjectRef): Row | null
   /** The objects that own this one, whatever their kind. */
