@@ -2,7 +2,13 @@ import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { Command, CommanderError, Option } from 'commander'
 import { pino } from 'pino'
-import { type Config, ConfigError, configFileOf, loadConfig } from '../config/config.ts'
+import {
+  type Config,
+  ConfigError,
+  configFileOf,
+  type ConfigSources,
+  loadConfig,
+} from '../config/config.ts'
 import type { GivenOption } from '../config/option-source.ts'
 import { YamlSourceError } from '../config/yaml-source.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
@@ -128,9 +134,10 @@ function clusterFlagsOf(command: Command): readonly GivenOption[] {
 
 function contextOf(command: Command, flags: readonly GivenOption[]): CommandContext {
   const { config: file } = command.opts<{ readonly config?: string }>()
-  const load = (): Config => loadConfig({ file, variables: process.env, flags })
-  const config = load()
-  const followed = configFileOf({ file, variables: process.env })
+  const sources: ConfigSources = { file, variables: process.env, flags }
+  const config = loadConfig(sources)
+  const load = (): Config => loadConfig({ ...sources, refuseEmptyFile: true })
+  const followed = configFileOf(sources)
   return {
     config,
     ...(followed === undefined ? {} : { followed: { file: followed, load } }),

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { unwatchFile, watchFile } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
-import type { Config } from '../config/config.ts'
+import { type Config, EmptyConfigFileError } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
@@ -166,7 +166,8 @@ const configIntervalMs = 2_000
 
 /**
  * Applies the clusters of the file after each change, the only part that can change while the gateway runs. Logs an
- * invalid configuration and keeps the previous one. Logs changes of other options, which need a restart.
+ * invalid configuration and keeps the previous one. Keeps it as well while the file is empty: it may be being written,
+ * so it is read once more after a pause. Logs changes of other options, which need a restart.
  */
 function followConfig(
   { config: first, followed, log, signal }: CommandContext,
@@ -175,11 +176,18 @@ function followConfig(
   if (followed === undefined) return
   const { file, load } = followed
   let config = first
-  const read = (): void => {
+  const read = async (isAgain = false): Promise<void> => {
     let next: Config
     try {
       next = load()
     } catch (error) {
+      if (error instanceof EmptyConfigFileError) {
+        if (isAgain) return
+        log.warn(`${error.message}; the previous configuration stays`)
+        await setTimeout(configIntervalMs, undefined, { ref: false })
+        if (!signal.aborted) await read(true)
+        return
+      }
       log.error(`${file} has changed and is invalid: ${(error as Error).message}`)
       return
     }
@@ -195,8 +203,8 @@ function followConfig(
     }
     config = next
   }
-  watchFile(file, { interval: configIntervalMs, persistent: false }, read)
-  signal.addEventListener('abort', () => unwatchFile(file, read), { once: true })
+  watchFile(file, { interval: configIntervalMs, persistent: false }, () => void read())
+  signal.addEventListener('abort', () => unwatchFile(file), { once: true })
 }
 
 /** Resolves when the signal aborts. */

@@ -63,6 +63,8 @@ export interface Config extends GatewayConfig {
 export interface ConfigSources {
   /** A YAML file. */
   readonly file?: string | undefined
+  /** Whether an empty file is an {@link EmptyConfigFileError}. Absent: it sets no options. */
+  readonly refuseEmptyFile?: boolean
   readonly variables: Readonly<Record<string, string | undefined>>
   /** The options of the command line. */
   readonly flags: readonly GivenOption[]
@@ -72,6 +74,13 @@ export interface ConfigSources {
 export class ConfigError extends CodedError {
   constructor(problems: readonly string[], hint?: string) {
     super('CONFIG', problems.join('\n'), { value: problems, hint })
+  }
+}
+
+/** The configuration file is empty, as it is for a moment while it is being written. */
+export class EmptyConfigFileError extends ConfigError {
+  constructor(file: string) {
+    super([`${file} is empty`])
   }
 }
 
@@ -123,12 +132,17 @@ export function configFileOf({
 }
 
 /** Reads and checks a configuration. Throws {@link ConfigError} with all invalid options. */
-export function loadConfig({ file: given, variables, flags }: ConfigSources): Config {
+export function loadConfig({
+  file: given,
+  refuseEmptyFile = false,
+  variables,
+  flags,
+}: ConfigSources): Config {
   const { [fileVariable]: _named, ...others } = variables
   const file = configFileOf({ file: given, variables })
   const environment = variableSource(variablePrefix, variableOptions(), others)
   const sources = [
-    ...(file === undefined ? [] : [fileSource(file)]),
+    ...(file === undefined ? [] : [fileSource(file, refuseEmptyFile)]),
     environment,
     givenSource(flags),
   ]
@@ -150,7 +164,7 @@ function problemsBetween({ auth, server }: Config): readonly string[] {
   ]
 }
 
-function fileSource(file: string): OptionSource {
+function fileSource(file: string, refuseEmpty: boolean): OptionSource {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
@@ -160,6 +174,7 @@ function fileSource(file: string): OptionSource {
       'name a YAML file that can be read',
     )
   }
+  if (refuseEmpty && text.trim() === '') throw new EmptyConfigFileError(file)
   const source = yamlSource(file, text)
   const values = pathOptions.reduce<unknown>(
     (all, option) => withPathBeside(dirname(file), all, option.split('.')),

@@ -298,8 +298,8 @@ describe('deadlines', () => {
       response.on('close', () => clearInterval(beat))
     })
     await using capped = connectTo(server.url, { watchGraceMs: 100 })
-    const endless = await capped.resource(pods).watch({ timeoutSeconds: 0 }, neverAborted())
-    expect(await timesOut(readFrames(endless))).toContain('the whole response')
+    const endless = capped.resource(pods).watch({ timeoutSeconds: 0 }, neverAborted())
+    expect(await timesOut(endless.then(readFrames))).toContain('the whole response')
     await using quietServer = await startLocalServer((_, response) => {
       response.writeHead(200).write('{"a":1}\n')
     })

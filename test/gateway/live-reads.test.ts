@@ -274,13 +274,16 @@ describe('what no cache serves', () => {
     expect(requests).toHaveLength(1)
   })
 
-  it('is bounded in its number', async () => {
+  it('is bounded in its number, and refused before any of it is read', async () => {
     const aliases = Array.from(
       { length: 101 },
       (_, at) => `a${at}: pod(namespace: "${space}", name: "p-${at}", live: true) { kind }`,
     )
-    const { errors } = await gateway.query(`{ ${aliases.join(' ')} }`)
-    expect(errors?.[0]).toMatchObject({ extensions: { code: 'QUERY_TOO_COSTLY', value: 101 } })
+    const requests = await readsOf('/pods/p-', async () => {
+      const { errors } = await gateway.query(`{ ${aliases.join(' ')} }`)
+      expect(errors?.[0]).toMatchObject({ extensions: { code: 'QUERY_TOO_COSTLY', value: 101 } })
+    })
+    expect(requests).toEqual([])
   })
 
   const refused = (argument: string): object => ({

@@ -180,6 +180,7 @@ describeContract('A factory', (server) => {
     await newConfigMap(server(), namespace, 'a')
     factory.start()
     await informer.waitForSync({ deadlineMs })
+    await until(() => missing.lastError !== undefined, 'the refusal')
     expect(await factory.settleCacheSync({ deadlineMs: 100 })).toEqual(
       new Map([
         ['configmaps', true],

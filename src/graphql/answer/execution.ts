@@ -46,6 +46,20 @@ export interface OperationOptions extends QueryOrigin {
   readonly beganMs?: number | undefined
 }
 
+/** Answers subscriptions. Their documents are parsed and valid. */
+export interface SubscriptionSource {
+  /** Resolves to the frames, or to the errors of a refused subscription. Never rejects. */
+  subscribe(
+    request: {
+      readonly document: DocumentNode
+      readonly operationName: string | null | undefined
+      readonly variables: Readonly<Record<string, unknown>> | null | undefined
+      readonly explains: boolean
+    },
+    origin: Pick<OperationOptions, 'viewer' | 'beganMs'>,
+  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
+}
+
 /** The options of an operation; none if the caller of graphql-js gives no context. */
 export function optionsOf({ contextValue }: ExecutionArgs): OperationOptions {
   return contextValue ?? {}

@@ -1,7 +1,6 @@
 import {
   type DocumentNode,
   type ExecutionArgs,
-  type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   type Source,
@@ -14,24 +13,11 @@ import {
   type ExecutionOptions,
   type OperationOptions,
   optionsOf,
+  type SubscriptionSource,
 } from './execution.ts'
 import { refusedDocument } from './operation-observer.ts'
 import type { SchemaHistory } from '../served/schema-history.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-
-/** Answers subscriptions. Their documents are parsed and valid. */
-export interface SubscriptionSource {
-  /** Resolves to the frames, or to the errors of a refused subscription. Never rejects. */
-  subscribe(
-    request: {
-      readonly document: DocumentNode
-      readonly operationName: string | null | undefined
-      readonly variables: Readonly<Record<string, unknown>> | null | undefined
-      readonly explains: boolean
-    },
-    origin: Pick<OperationOptions, 'viewer' | 'beganMs'>,
-  ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
-}
 
 export interface OperationPluginOptions extends ExecutionOptions {
   readonly live: SubscriptionSource

@@ -4,6 +4,7 @@ import { ClientError } from '../errors/client-error.ts'
 export interface LiveLimits {
   /** The frames that a group keeps for members that have not read them. A member further behind starts again. */
   readonly maxFrames: number
+  /** The bytes of these frames. */
   readonly maxBytes: number
   /** The memory of all groups: rows, snapshots and unread frames. More is refused with `QUERY_TOO_COSTLY`. */
   readonly maxHeldBytes: number
