@@ -155,7 +155,7 @@ const structs = new Set([
 
 /**
  * The fields of an object as FieldsV1 of structured-merge-diff: `f:` before a field, `k:` before the key of a list
- * item, `.` for the value itself. Walks the whole object, so call it once per template.
+ * item, `.` for the value itself.
  */
 export function ownedFields(value: unknown, withSelf = false): JsonObject {
   if (!isRecord(value)) return none
@@ -165,12 +165,22 @@ export function ownedFields(value: unknown, withSelf = false): JsonObject {
     if (part === undefined) continue
     if (typeof part !== 'object') fields[`f:${key}`] = none
     else if (Array.isArray(part)) fields[`f:${key}`] = itemFields(listKeys[key] ?? [], part)
+    else if (key === 'spec' && part !== null) fields['f:spec'] = specFields(part)
     else fields[`f:${key}`] = ownedFields(part, !structs.has(key))
   }
   return fields
 }
 
 const none: JsonObject = {}
+
+/** The fields of each `spec`. A workload, its ReplicaSets and its pods share that of their template. */
+const knownSpecs = new WeakMap<object, JsonObject>()
+
+function specFields(spec: object): JsonObject {
+  let fields = knownSpecs.get(spec)
+  if (fields === undefined) knownSpecs.set(spec, (fields = ownedFields(spec)))
+  return fields
+}
 
 function itemFields(keys: readonly string[], list: readonly unknown[]): JsonObject {
   if (keys.length === 0) return none

@@ -158,8 +158,6 @@ export interface Scenario extends Pick<
   readonly namespace: readonly Manifest[]
   readonly systemNamespace: readonly Manifest[]
   readonly volume: readonly Manifest[]
-  /** The fields that the API server fills in, by kind. */
-  readonly defaults: Readonly<Record<string, unknown>>
   /** The manifests of an app. */
   readonly manifestsOf: (app: ScenarioApp) => readonly Manifest[]
   readonly roleValues: (app: ScenarioApp) => Layer
@@ -182,9 +180,13 @@ class ScenarioReader {
   readonly #directory: string
   readonly #files = new Map<string, readonly Manifest[]>()
   readonly #kinds = new Map(builtInKinds())
+  /** The fields that the API server fills in, by kind. */
+  readonly #defaults: Readonly<Record<string, unknown>>
 
   constructor(directory: string) {
     this.#directory = directory
+    const [defaults] = documents(this.#path('defaults.yaml'))
+    this.#defaults = isRecord(defaults) ? defaults : {}
   }
 
   read(): Scenario {
@@ -224,7 +226,6 @@ class ScenarioReader {
       namespace: this.#manifests('namespace.yaml'),
       systemNamespace: this.#manifests('system-namespace.yaml'),
       volume: this.#manifests('volume.yaml'),
-      defaults: (documents(this.#path('defaults.yaml'))[0] ?? {}) as Scenario['defaults'],
       manifestsOf,
       roleValues: ({ role }) => roles[role]?.values ?? {},
       kindOf: (apiVersion, kind) => this.#kinds.get(`${apiVersion} ${kind}`),
@@ -293,7 +294,7 @@ class ScenarioReader {
       const hint = 'put its CustomResourceDefinition into the directory cluster/'
       throw new ScenarioError(place, `there is no kind ${kind} of ${apiVersion}`, { hint })
     }
-    return { place, ...known, fill: template(part, place) }
+    return { place, ...known, fill: template(part, place, this.#defaults[kind]) }
   }
 }
 

@@ -14,19 +14,24 @@ export type Template = (values: Values) => unknown
 
 /**
  * Compiles a part of a manifest. `${name}` is the value of that name. Alone in a string it keeps its type, within other
- * text it becomes text. `$${name}` stands for the text `${name}`. `place` names the file, for errors.
+ * text it becomes text. `$${name}` stands for the text `${name}`. `place` names the file, for errors. `defaults` are
+ * the fields to fill in, by the rules of `scenario/defaults.yaml`.
  */
-export function template(part: unknown, place: string): Template {
-  if (typeof part === 'string') return textTemplate(part, place)
+export function template(part: unknown, place: string, defaults?: unknown): Template {
+  if (typeof part === 'string' && part.includes('${')) return textTemplate(part, place, defaults)
   if (Array.isArray(part)) {
-    const items = part.map((item) => template(item, place))
-    return items.every(isConstant) ? constant(part) : (values) => items.map((item) => item(values))
+    const ofItem: unknown = Array.isArray(defaults) ? defaults[0] : undefined
+    const items = part.map((item) => template(item, place, ofItem))
+    if (items.every(isConstant)) return constant(items.map((item) => constants.get(item)))
+    return (values) => items.map((item) => item(values))
   }
   if (!isRecord(part)) return constant(part)
-  const fields = Object.entries(part).map(
-    ([name, value]) => [name, template(value, place)] as const,
+  const rules = isRecord(defaults) ? defaults : {}
+  const fields = Object.entries({ ...missingFields(part, rules), ...part }).map(
+    ([name, value]) => [name, template(value, place, rules[`${name}?`])] as const,
   )
-  if (fields.every(([, field]) => isConstant(field))) return constant(part)
+  if (fields.every(([, field]) => isConstant(field)))
+    return constant(Object.fromEntries(fields.map(([name, field]) => [name, constants.get(field)])))
   return (values) => {
     const filled: Record<string, unknown> = {}
     for (const [name, field] of fields) filled[name] = field(values)
@@ -34,21 +39,41 @@ export function template(part: unknown, place: string): Template {
   }
 }
 
-const constants = new WeakSet<Template>()
+/** The fields that an object leaves out and that have a default. */
+function missingFields(
+  given: Readonly<Record<string, unknown>>,
+  defaults: Readonly<Record<string, unknown>>,
+): object {
+  const found = Object.entries(defaults).flatMap(([name, rule]) => {
+    const value = name.endsWith('?') ? undefined : defaultOf(rule, given)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(found)
+}
+
+/** A default: `$name` is the value of a field of the object. `undefined` if the object lacks that field. */
+function defaultOf(value: unknown, object: Readonly<Record<string, unknown>>): unknown {
+  if (typeof value === 'string' && value.startsWith('$')) return object[value.slice(1)]
+  if (!Array.isArray(value)) return value
+  const items = value.map((item) => defaultOf(item, object))
+  return items.includes(undefined) ? undefined : items
+}
+
+/** The values of templates without `${...}`. */
+const constants = new WeakMap<Template, unknown>()
 const isConstant = (one: Template): boolean => constants.has(one)
 
 function constant(value: unknown): Template {
   const same = (): unknown => value
-  constants.add(same)
+  constants.set(same, value)
   return same
 }
 
 const placeholder = /(\$?)\$\{([^{}]+)\}/g
 
-function textTemplate(text: string, place: string): Template {
-  if (!text.includes('${')) return constant(text)
+function textTemplate(text: string, place: string, defaults: unknown): Template {
   const [whole, escaped, alone = ''] = /^(\$?)\$\{([^{}]+)\}$/.exec(text) ?? []
-  if (whole !== undefined && escaped === '') return (values) => values.get(alone, place)
+  if (whole !== undefined && escaped === '') return (values) => values.get(alone, place, defaults)
   return (values) =>
     text.replaceAll(placeholder, (match, dollar: string, name: string) =>
       dollar === '' ? String(values.get(name, place)) : match.slice(1),
@@ -81,26 +106,32 @@ export class Values {
     return new Values(this.#seed, this.#place, [layer, ...this.#layers])
   }
 
-  /** Throws {@link ScenarioError} for an unknown name. */
-  get(name: string, usedIn: string): unknown {
-    if (this.#known.has(name)) {
-      const known = this.#known.get(name)
-      if (known === unfinished) throw new ScenarioError(usedIn, `\${${name}} stands for itself`)
-      return known
-    }
+  /** The value, with its `defaults` filled in. Throws {@link ScenarioError} for an unknown name. */
+  get(name: string, usedIn: string, defaults?: unknown): unknown {
+    const known = this.#known.get(name)
+    if (known === unfinished) throw new ScenarioError(usedIn, `\${${name}} stands for itself`)
+    if (known !== undefined && defaults === undefined) return known
     this.#known.set(name, unfinished)
-    const value = this.#derived(name) ?? this.#layered(name, usedIn)
-    this.#known.set(name, value)
+    const value = this.#derived(name) ?? this.#layered(name, usedIn, defaults)
+    if (defaults === undefined) this.#known.set(name, value)
+    else this.#known.delete(name)
     return value
   }
 
-  #layered(name: string, usedIn: string): unknown {
+  #layered(name: string, usedIn: string, defaults: unknown): unknown {
     const layer = this.#layers.find((one) => one[name] !== undefined)
     if (layer === undefined) {
       const hint = `give it under values, or write $\${${name}} for text that is to stay`
       throw new ScenarioError(usedIn, `\${${name}} is unknown for ${this.#place}`, { hint })
     }
-    return template(layer[name], usedIn)(this)
+    const part = layer[name]
+    if (typeof part === 'string' && part.includes('${'))
+      return textTemplate(part, usedIn, defaults)(this)
+    if (typeof part !== 'object' || part === null) return part
+    if (defaults !== undefined) return template(part, usedIn, defaults)(this)
+    let compiled = compiledParts.get(part)
+    if (compiled === undefined) compiledParts.set(part, (compiled = template(part, usedIn)))
+    return compiled(this)
   }
 
   #derived(name: string): string | undefined {
@@ -112,5 +143,8 @@ export class Values {
     return form === 'shared' ? hexDigest(`${this.#seed}/${word}`, Number(digits) || 0) : undefined
   }
 }
+
+/** The objects and lists of layers. Many apps share a layer. */
+const compiledParts = new WeakMap<object, Template>()
 
 const unfinished = Symbol('unfinished')

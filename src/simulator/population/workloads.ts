@@ -71,7 +71,7 @@ function stampDeployment(stamp: AppStamp, manifest: Manifest): void {
     },
     spec: { ...(object['spec'] as object), replicas },
   }))
-  const before = written(plan.scenario, manifest, app.values.with(app.previous))
+  const before = written(manifest, app.values.with(app.previous))
   const agoMs = isStuck ? random.integer(25, 55) * minute : random.integer(1, 14 * 24) * hour
   const rolledOutAtMs = plan.nowMs - agoMs
   const pods = isStuck ? [1, app.pods - 1] : [app.pods]
@@ -256,7 +256,7 @@ function stampCronJob(stamp: AppStamp, manifest: Manifest): void {
     Unstructured
   const [record] = cluster.ofKind('CronJob')
   if (record === undefined) return
-  const before = broken ? written(plan.scenario, manifest, values.with(previous)) : cronJob
+  const before = broken ? written(manifest, values.with(previous)) : cronJob
   const { periodMs, offsetMs } = cadenceOf(cronJob.spec.schedule)
   const dueMs = plan.nowMs - 10 * minute - offsetMs
   const lastAtMs = Math.floor(dueMs / periodMs) * periodMs + offsetMs
