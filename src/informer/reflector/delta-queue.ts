@@ -64,12 +64,19 @@ export class DeltaQueue {
     this.#arrival = undefined
   }
 
-  /** Resolves when the queue is below its limit: at once, unless the consumer has fallen behind. */
+  /**
+   * Resolves when the queue is below its limit: at once, unless the consumer has fallen behind. Ends with the signal,
+   * also if the consumer has gone.
+   */
   async room(signal: AbortSignal): Promise<void> {
+    if (!this.isFull) return
+    const stop = () => this.#room?.resolve()
+    signal.addEventListener('abort', stop)
     while (this.isFull && !signal.aborted) {
       this.#room ??= Promise.withResolvers()
       await this.#room.promise
     }
+    signal.removeEventListener('abort', stop)
   }
 
   /**
@@ -77,10 +84,7 @@ export class DeltaQueue {
    * the signal aborts; queued deltas are then dropped.
    */
   async *batches(signal: AbortSignal): AsyncGenerator<readonly Delta[], void, void> {
-    const stop = () => {
-      this.#arrival?.resolve()
-      this.#room?.resolve()
-    }
+    const stop = () => this.#arrival?.resolve()
     signal.addEventListener('abort', stop, { once: true })
     try {
       while (!signal.aborted) {
