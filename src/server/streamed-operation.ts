@@ -42,6 +42,8 @@ export interface StreamedOperation extends ExecutionArgs {
   readonly query: string
   readonly viewer: Viewer | undefined
   readonly isSubscription: boolean
+  /** When it arrived, in `performance.now()` time. Its deadline counts from then. */
+  readonly beganMs: number
 }
 
 /** Makes the context of an operation, parses it and validates it. Returns the errors of an invalid one. */
@@ -49,6 +51,7 @@ export async function prepareOperation(
   { pipeline, documents, observer }: ServerParts,
   asked: StreamedRequest,
 ): Promise<StreamedOperation | readonly GraphQLError[]> {
+  const beganMs = performance.now()
   const { request, operation, learns } = asked
   const enveloped = pipeline.getEnveloped({ ...asked, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
@@ -74,6 +77,7 @@ export async function prepareOperation(
     enveloped,
     query,
     viewer,
+    beganMs,
     isSubscription:
       getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION,
   }
@@ -88,11 +92,10 @@ export async function answerOperation(
   operation: StreamedOperation,
   sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
 ): Promise<Answers | ExecutionResult> {
-  const beganMs = performance.now()
   const stream = await streamOf(planned, operation)
   if (stream !== undefined) return streamedResults(stream, sendFrames)
   const { subscribe, execute } = operation.enveloped
-  const begun = begunAt(operation, beganMs)
+  const begun = begunAt(operation, operation.beganMs)
   const answer = operation.isSubscription ? subscribe(begun) : execute(begun)
   return (await answer) as Answers | ExecutionResult
 }

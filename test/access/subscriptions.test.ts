@@ -160,3 +160,26 @@ it.each([
     followed.leave()
   },
 )
+
+it('viewers who may watch the same but list more by relations share no rows', async () => {
+  const [wide, narrow] = [caller('wanda'), caller('nora')]
+  const pod = { apiGroups: [''], resources: ['pods'] }
+  const nodes = reads('', 'nodes')
+  await world.allowEverywhere('wanda', 'wanda', [{ ...pod, verbs: ['list', 'get'] }, nodes])
+  await world.allow('one', 'wanda-one', 'wanda', [reads('', 'pods')])
+  await world.allowEverywhere('nora', 'nora', [nodes])
+  await world.allow('one', 'nora-one', 'nora', [reads('', 'pods')])
+  const query =
+    'subscription { pods { reset synced changes { type objectId object { metadata { namespace } node { pods { nodes { metadata { namespace } } } } } } } }'
+  const seenBy = (followed: Followed): string[] =>
+    followed.changes.flatMap(({ object }) =>
+      object.node.pods.nodes.map((one: Fields) => one.metadata.namespace),
+    )
+  const first = follow(wide, query)
+  await first.until(() => first.changes.length > 0)
+  expect(seenBy(first).toSorted()).toEqual(['one', 'two'])
+  const second = follow(narrow, query)
+  await second.until(() => second.changes.length > 0)
+  expect(seenBy(second)).toEqual(['one'])
+  for (const one of [first, second]) one.leave()
+})

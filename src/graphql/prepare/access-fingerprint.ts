@@ -15,26 +15,23 @@ export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 
  * changes with each change of access.
  */
 export function accessFingerprint(kinds: Iterable<SeenKind>): string {
-  const lines = new Set<string>()
+  const byKind = new Map<string, { readonly lines: Set<string>; isLimited: boolean }>()
   for (const { cluster, kind, scope, byName, look } of kinds) {
-    if (scope.form === 'all' && (look === undefined || look.form === 'all')) continue
     const { resource } = kind
-    lines.add(
-      JSON.stringify([
-        cluster,
-        apiVersionOf(resource),
-        resource.resource,
-        ...scopeTexts(scope),
-        byName?.identity ?? null,
-        ...(look === undefined ? [] : scopeTexts(look)),
-      ]),
-    )
+    const name = JSON.stringify([cluster, apiVersionOf(resource), resource.resource])
+    const found = byKind.get(name) ?? { lines: new Set(), isLimited: false }
+    byKind.set(name, found)
+    found.isLimited ||= scope.form !== 'all' || (look !== undefined && look.form !== 'all')
+    const seen = [scopeTexts(scope), byName?.identity ?? null, look && scopeTexts(look)]
+    found.lines.add(name + JSON.stringify(seen))
   }
-  if (lines.size === 0) return ''
-  return createHash('sha256')
-    .update([...lines].toSorted().join('\n'))
-    .digest('base64url')
-    .slice(0, 22)
+  // A kind with any limit counts with all its lines: one line may be whole where another is not.
+  const lines = [...byKind.values()].flatMap(({ isLimited, lines: all }) =>
+    isLimited ? [...all] : [],
+  )
+  if (lines.length === 0) return ''
+  const text = lines.toSorted().join('\n')
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
 function scopeTexts(scope: Scope): readonly unknown[] {

@@ -196,6 +196,8 @@ export class HttpTransport {
       refuseRequest(response, { status: 400, reason: 'There is no operation in the request.' })
       return
     }
+    // The client may have gone while it was authenticated: no `close` would end the stream.
+    if (response.closed || response.destroyed) return
     this.#streams.add(response)
     response.once('close', () => this.#streams.delete(response))
     const learns = request.method === 'POST'
