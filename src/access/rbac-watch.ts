@@ -11,7 +11,7 @@ import {
   changeForAll,
   type RbacChange,
   roleSubject,
-} from './rbac-change.ts'
+} from './rbac-changes.ts'
 
 /** The connection for watching RBAC. */
 export interface WatchedCluster {

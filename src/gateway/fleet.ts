@@ -1,4 +1,4 @@
-import { type AccessLimits, defaultAccessLimits } from '../access/access-limits.ts'
+import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'

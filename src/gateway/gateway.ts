@@ -1,5 +1,5 @@
 import type { GraphQLError, GraphQLSchema } from 'graphql'
-import { type AccessLimits, defaultAccessLimits } from '../access/access-limits.ts'
+import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'

@@ -9,7 +9,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
-import type { ServerParts } from '../server-parts.ts'
+import type { ServerParts } from '../operation-pipeline.ts'
 
 /**
  * Close codes of graphql-transport-ws. Clients reconnect after 4403 and 1013, with new credentials if they have any.

@@ -9,9 +9,8 @@ import {
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
-import { sentResult } from '../operation-pipeline.ts'
+import { sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { PlannedStream, StreamEnd } from '../planned-stream.ts'
-import type { ServerParts } from '../server-parts.ts'
 import {
   answerOperation,
   type Answers,
