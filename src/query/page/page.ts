@@ -10,7 +10,8 @@ import {
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import type { IdSet } from '../condition/candidates.ts'
-import { type Members, membersOf, type Spread, spreadOf } from './facets.ts'
+import type { IdBytes } from '../condition/id-bytes.ts'
+import { membersOf, type Spread, spreadOf } from './facets.ts'
 import {
   comparePositions,
   type ListOrder,
@@ -130,7 +131,7 @@ export function listPage(options: PageOptions): Page {
   if (backwards) rows.reverse()
   budget.report?.returned(rows.length, terms)
   let unordered: string | undefined
-  let members: Members | undefined
+  let members: IdBytes | undefined
   const isEverything = () => set.count() === view.size
   return {
     rows,
