@@ -41,7 +41,6 @@ export const defaultAccessLimits: AccessLimits = {
 }
 
 interface AccessReviewsOptions {
-  /** The cluster's name. */
   readonly cluster: string
   /** The API server. Throws without a connection. */
   readonly server: () => ReviewRequests
@@ -75,7 +74,6 @@ export class AccessReviews {
     this.#rate = new ReviewRate(limits.maxReviewsPerOperation)
   }
 
-  /** The number of sent reviews. */
   get sent(): number {
     return this.#sent
   }
@@ -85,7 +83,6 @@ export class AccessReviews {
     return this.#rate.pauseMs(username)
   }
 
-  /** The cached answer, if it is still valid. */
   known(viewer: Viewer, question: AccessQuestion): Decision | undefined {
     return this.decisions.get({ viewer, question })
   }
@@ -164,12 +161,10 @@ class ReviewRate {
   }
 }
 
-/** An answer of the API server. */
 interface Decision extends ChangeableAnswer {
   readonly allowed: boolean
 }
 
-/** A question about a viewer. */
 interface Asked {
   readonly viewer: Viewer
   readonly question: AccessQuestion
@@ -200,7 +195,6 @@ class DecisionCache {
     return this.#size
   }
 
-  /** The valid answer to a question, or `undefined`. */
   get(asked: Asked): Decision | undefined {
     const { viewer, question } = asked
     const own = this.#users.get(viewer.username)

@@ -13,15 +13,12 @@ import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-wa
 import type { ReviewRequests } from './subject-access-review.ts'
 import { foreignViewer, type Viewer, viewerKey } from './viewer.ts'
 
-/** The connection for reviews and watches. */
 export interface AccessConnection extends WatchedCluster {
   readonly server: ReviewRequests
 }
 
 export interface ClusterAccessOptions {
-  /** The cluster's name. */
   readonly cluster: string
-  /** Whether it is the default cluster. */
   readonly isDefault: () => boolean
   /** Throws if the cluster cannot be reached. */
   readonly connection: () => AccessConnection

@@ -29,7 +29,6 @@ export interface ChangeableAnswer {
   readonly grounds: ReviewGrounds | undefined
 }
 
-/** The changes for one subject. */
 interface Marks {
   /** `performance.now()` of the last change, by namespace; `''` for all. */
   readonly places: Map<string, number>
@@ -64,7 +63,6 @@ export class RbacChanges {
   readonly #others = new Set<string>()
   #size = 0
   #count = 0
-  /** The count of dropped changes. */
   #floor = 0
   #lastMs = Number.NEGATIVE_INFINITY
 
@@ -78,7 +76,6 @@ export class RbacChanges {
     return performance.now() - this.#lastMs >= settledMs
   }
 
-  /** The number of changes. */
   get count(): number {
     return this.#count
   }

@@ -4,7 +4,6 @@ import type { AccessQuestion } from './access-question.ts'
 import { bindingSubject, type ReviewGrounds, roleSubject } from './rbac-changes.ts'
 import type { Viewer } from './viewer.ts'
 
-/** The requests of reviews. */
 export interface ReviewRequests {
   request(
     method: 'POST',
@@ -13,7 +12,6 @@ export interface ReviewRequests {
   ): Promise<unknown>
 }
 
-/** A review failed. */
 export class AccessReviewError extends CodedError {
   /** Whether the gateway lacks permission to create reviews. */
   readonly isRefused: boolean
@@ -37,7 +35,6 @@ export class AccessReviewError extends CodedError {
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 
-/** The answer of an API server, and its grounds. */
 interface ReviewAnswer {
   readonly allowed: boolean
   readonly grounds: ReviewGrounds | undefined
@@ -69,7 +66,6 @@ export async function reviewAccess(
   return { allowed: status?.allowed === true, grounds: reviewGrounds(status ?? {}) }
 }
 
-/** The status of a SubjectAccessReview. */
 interface ReviewStatus {
   readonly allowed?: unknown
   readonly denied?: unknown

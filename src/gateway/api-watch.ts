@@ -18,7 +18,6 @@ export interface ApiWatchTimes {
   readonly pollMs: number
 }
 
-/** Every default of {@link ApiWatchTimes}. */
 export const defaultApiWatchTimes: ApiWatchTimes = {
   gatherMs: 200,
   againMs: [300, 500, 1_000, 2_000, 4_000, 8_000],

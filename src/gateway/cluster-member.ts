@@ -19,7 +19,6 @@ import { askAgain, askApi, askClusterUid, type ClusterApi } from './cluster-api.
 import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
 import type { GatewayLog } from './observers.ts'
 
-/** A cluster of the gateway. */
 export type Cluster =
   | { readonly name: string; readonly state: 'connected'; readonly api: ClusterApi }
   /** Is retried. */
@@ -35,7 +34,6 @@ interface ClusterMemberOptions {
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
-  /** Whether a cluster is the default. */
   readonly isDefault: (cluster: string) => boolean
   /** Makes the cache, which outlasts a lost connection. */
   readonly cache: (cluster: Cluster) => ClusterCache
@@ -98,7 +96,6 @@ export class ClusterMember implements AsyncDisposable, ApiFollower {
     return this.#cluster
   }
 
-  /** Whether the cluster has this configuration. */
   isOf(selection: NamedClusterSelection): boolean {
     return isDeepStrictEqual(this.selection, selection)
   }

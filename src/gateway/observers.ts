@@ -8,7 +8,6 @@ export interface GatewayLog {
   error(message: string, details?: object): void
 }
 
-/** Discards all messages. */
 export const silentLog: GatewayLog = { info() {}, warn() {}, error() {} }
 
 /** Combines the observers of operations into one; `undefined` without any. */

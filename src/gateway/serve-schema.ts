@@ -69,7 +69,6 @@ interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
   readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
 
-/** The result is not a valid GraphQL schema. */
 class InvalidSchemaError extends CodedError {
   constructor(problem: string) {
     super('SCHEMA_INVALID', `the schema is not valid: ${problem}`, {

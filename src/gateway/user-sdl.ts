@@ -4,7 +4,6 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** SDL of the user that cannot be read. */
 export class SchemaFileError extends CodedError {
   constructor(path: string, cause: unknown) {
     super('SCHEMA_FILE', `schema ${path} cannot be read: ${String(cause)}`, {
@@ -16,7 +15,6 @@ export class SchemaFileError extends CodedError {
 }
 
 export interface UserSdlOptions {
-  /** Files of SDL. */
   readonly files: readonly string[]
   /** A directory: all its files that end in `.graphql`, sorted by name. */
   readonly directory: string | undefined
@@ -35,7 +33,6 @@ export class UserSdl {
     this.#options = options
   }
 
-  /** The SDL of the last read. */
   get sources(): readonly SdlSource[] {
     return this.#sources
   }

@@ -13,7 +13,6 @@ export async function listen(server: Server, host: string, port: number): Promis
   return server.address() as AddressInfo
 }
 
-/** The server cannot listen on its address. */
 export class ListenError extends CodedError {
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     const { problem, hint } = listenProblem(port, cause)

@@ -46,13 +46,10 @@ export interface TransportContext {
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
   /** The context or its error, if it has been made already. */
   readonly made?: MadeContext | undefined
-  /** The viewer of the authenticator, if any. */
   readonly viewer?: Viewer | undefined
-  /** The bearer token of the caller, if any. */
   readonly callerToken?: CallerToken | undefined
   readonly secretRead?: OperationOptions['secretRead']
   readonly beganMs?: OperationOptions['beganMs']
-  /** The request of the operation. */
   readonly params?: {
     readonly operationName?: string | null | undefined
     readonly extensions?: Readonly<Record<string, unknown>> | null | undefined

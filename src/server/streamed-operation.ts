@@ -34,7 +34,6 @@ export interface StreamedRequest {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
-  /** The context, if it has been made already. */
   readonly made?: MadeContext
 }
 

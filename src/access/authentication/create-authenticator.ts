@@ -7,14 +7,12 @@ import { oidcAuthenticator } from './oidc.ts'
 import { RequestHeaderAuthenticator } from './request-header.ts'
 import { type ReviewToken, tokenReviewAuthenticator } from './token-review.ts'
 
-/** The services that authenticators use. */
 interface AuthenticatorSources {
   /** Makes a reviewer that sends tokens to the API server of a cluster; default: the default cluster. */
   readonly reviewToken: (cluster: string | undefined, deadlineMs: number) => ReviewToken
   readonly observer?: AuthenticationObserver
 }
 
-/** Incomplete options of authentication. */
 class AuthenticationOptionsError extends CodedError {
   constructor(option: string, problem: string, hint: string) {
     super('AUTH_OPTIONS', `${option} ${problem}`, { value: option, hint })

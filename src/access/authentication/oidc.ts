@@ -143,7 +143,6 @@ function textOf(claims: Claims, name: string): string {
   throw refusedToken()
 }
 
-/** The texts of a claim: none, one or many. */
 function textsOf(claims: Claims, name: string): readonly string[] {
   const value = claims[name] ?? []
   const all: readonly unknown[] = Array.isArray(value) ? value : [value]

@@ -108,7 +108,6 @@ function isValid({ authenticated, untilMs }: Known): boolean {
   return performance.now() < untilMs && Date.now() < expiresAtMs
 }
 
-/** The block length of SHA-256, in bytes. */
 const blockLength = 64
 
 /**

@@ -6,7 +6,6 @@ import {
 } from './authenticator.ts'
 import { bearerAuthenticator, type BearerOptions, expiryOf, refusedToken } from './bearer-token.ts'
 
-/** The `spec` of a TokenReview. */
 interface TokenReviewSpec {
   readonly token: string
   readonly audiences?: readonly string[]
@@ -15,7 +14,6 @@ interface TokenReviewSpec {
 /** Sends a TokenReview to an API server and resolves with the result. Rejects on failure, within a deadline. */
 export type ReviewToken = (spec: TokenReviewSpec) => Promise<unknown>
 
-/** The parts of a TokenReview's status that are read. */
 interface TokenReviewStatus {
   readonly authenticated?: boolean
   readonly audiences?: readonly string[]

@@ -5,7 +5,6 @@ export class IdBytes {
   #bytes = new Uint8Array(1024)
   #size = 0
 
-  /** The number of ids with a number. */
   get size(): number {
     return this.#size
   }
@@ -33,7 +32,6 @@ export class IdBytes {
     return count
   }
 
-  /** The ids with this number, in ascending order. */
   *ids(value: number): IterableIterator<ObjectId> {
     if (this.#size === 0) return
     const bytes = this.#bytes

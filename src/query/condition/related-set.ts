@@ -20,7 +20,6 @@ type Bind = (condition: Condition, view: StoreView) => IdSet
 
 interface RelatedSetOptions {
   readonly condition: RelatedCondition
-  /** The store of the objects that are filtered. */
   readonly view: StoreView
   readonly budget: WorkBudget
   readonly stores: RelatedStores
@@ -44,7 +43,6 @@ const trialGrowth = 4
  * than the cheaper way.
  */
 class RelatedSet implements IdSet {
-  /** The version of the filtered store. */
   readonly version: string
   readonly #options: RelatedSetOptions
   readonly #part: RelatedPart

@@ -28,7 +28,6 @@ export interface Where {
 /** Conditions on related objects: `some`, `none` and `every` for many, `is` and `isNot` for one. */
 export type RelatedFilter = Readonly<Record<string, unknown>>
 
-/** Conditions on the value of one label. */
 export interface LabelFilter extends Filter<string> {
   readonly key: string
 }

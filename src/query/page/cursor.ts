@@ -8,7 +8,6 @@ const version = 2
 /** Room for a namespace and a name of 253 characters each, and the values that order the list. */
 const maxLength = 16_384
 
-/** A cursor cannot be used. */
 export class CursorError extends ArgumentError {
   readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
 
@@ -81,7 +80,6 @@ interface CursorContext {
   readonly hash: string
   /** The argument that has the cursor, for errors. */
   readonly argument: string
-  /** The number of terms in the list's order. */
   readonly terms: number
 }
 

@@ -30,7 +30,6 @@ export interface SearchPageOptions {
   readonly maxPageSize?: number
 }
 
-/** An object that was found. */
 export interface SearchHit {
   readonly part: SearchedPart
   readonly id: ObjectId
@@ -40,7 +39,6 @@ export interface SearchHit {
 
 /** One page of results, valid within the tick: the best first, then by type, namespace and name. */
 export interface SearchPage extends PageOf<SearchHit> {
-  /** The value by which an object was found. */
   matchOf(hit: SearchHit): SearchMatch
   /** The number of objects by type, most first, without types that have none. */
   counts(): readonly { readonly type: string; readonly count: number }[]
@@ -133,7 +131,6 @@ function positionAt(cursor: string | null | undefined, hash: string): Position |
   return { rank, type, key }
 }
 
-/** One kind to search. */
 interface SearchPart {
   /** Unique among the parts, and the same on every replica; without `:`. */
   readonly type: string
@@ -157,11 +154,9 @@ interface SearchedPart extends SearchPart {
   readonly size: number
   /** The results of one rank, in no particular order. */
   ofRank(rank: number): Iterable<ObjectId>
-  /** The best match of a result. */
   matchOf(id: ObjectId): SearchMatch
 }
 
-/** The text to find, and the budget. */
 interface SearchTerms {
   readonly text: string
   readonly budget: WorkBudget

@@ -35,7 +35,6 @@ export interface UnionPageOptions extends PageBounds {
   readonly maxPageSize?: number
 }
 
-/** An object in a list over several kinds. */
 export interface UnionRow {
   readonly part: UnionPart
   readonly id: ObjectId

@@ -25,7 +25,6 @@ export class OriginCheck {
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
-  /** The refusal of the request; `undefined` if it is accepted. */
   refusal(headers: IncomingHttpHeaders): Refusal | undefined {
     if (!this.#knowsHost(headers)) {
       const host = JSON.stringify(headers.host ?? '')

@@ -25,7 +25,6 @@ const eventType = /^\s*text\/event-stream\s*(;|$)/i
 const answerTypes =
   /^\s*(text\/event-stream|application\/(graphql-response\+)?json|application\/\*|\*\/\*)\s*(;|$)/i
 
-/** The text around each result. */
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
 

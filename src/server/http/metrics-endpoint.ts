@@ -10,10 +10,8 @@ export interface MetricsSource {
   text(): Promise<string>
 }
 
-/** The path of metrics on any port. */
 export const metricsPath = '/metrics'
 
-/** Answers a request for metrics. */
 export async function answerMetrics(
   { method }: IncomingMessage,
   response: ServerResponse,

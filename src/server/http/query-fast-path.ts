@@ -36,7 +36,6 @@ const json = 'application/json'
 const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
-/** The inputs of the fast path. */
 export interface PlannedEdge
   extends Omit<SendOptions, 'revalidates'>, Pick<SecretAccess, 'callerToken'> {
   readonly planned: PlannedQueries

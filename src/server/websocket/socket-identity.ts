@@ -41,12 +41,10 @@ export class SocketIdentity implements Disposable {
     this.#socket = socket
   }
 
-  /** The viewer, after {@link begin}. */
   get viewer(): Viewer | undefined {
     return this.#viewer
   }
 
-  /** The caller's token, if any. */
   get callerToken(): CallerToken | undefined {
     if (this.#viewer === undefined || this.#credentials === undefined) return undefined
     return this.#parts.authenticator?.tokenOf?.(this.#credentials)

@@ -19,9 +19,7 @@ import {
 } from '../streamed-operation.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
-/** A WebSocket's request and caller. */
 export interface OpenedBy {
-  /** The upgraded request. */
   readonly request: IncomingMessage
   readonly identity: SocketIdentity
 }
@@ -38,7 +36,6 @@ export interface OpenWebSocket extends OpenedBy {
 
 type Connection = Context<Record<string, unknown> | undefined, OpenWebSocket>
 
-/** An operation that graphql-ws may begin. */
 interface ReadyOperation extends StreamedOperation {
   /** Answers it. There are no answers if the client completes it, or its WebSocket closes, before it has begun. */
   readonly begin: () => Promise<Answers>
