@@ -24,7 +24,6 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
 export const defaultPageSize = 100
-export const defaultMaxPageSize = 500
 
 /** A page size is below 0, above the maximum, or not whole. */
 export class PageSizeError extends ArgumentError {
@@ -76,8 +75,8 @@ export interface PageOptions extends RowsOptions, PageBounds {
   /** What the cursors are bound to. */
   readonly identity: ListIdentity
   /** The order. Namespace and name break ties, and are the default. */
-  readonly terms?: readonly OrderTerm[]
-  readonly maxPageSize?: number
+  readonly terms: readonly OrderTerm[]
+  readonly maxPageSize: number
 }
 
 /** One page of rows in any form, valid within the tick. Counts are computed on request. */
@@ -105,8 +104,8 @@ export interface Page extends PageOf<ObjectId> {
  * `CursorError` and `QueryTooCostlyError`.
  */
 export function listPage(options: PageOptions): Page {
-  const { view, identity, terms = [], budget } = options
-  const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
+  const { view, identity, terms, budget } = options
+  const { size, backwards } = pageSizeOf(options, options.maxPageSize)
   let hash: string | undefined
   const hashOnce = () => (hash ??= listHash(identity, budget))
   const after = positionAt(options.after, 'after', terms, hashOnce)

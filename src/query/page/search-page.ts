@@ -9,7 +9,7 @@ import {
 } from './cursor.ts'
 import { FirstRows } from './ordered-rows.ts'
 import { compareKeys } from './list-order.ts'
-import { defaultMaxPageSize, type PageOf, pageSizeOf } from './page.ts'
+import { type PageOf, pageSizeOf } from './page.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything } from '../condition/condition.ts'
 import { IdBytes } from '../condition/id-bytes.ts'
@@ -27,7 +27,7 @@ export interface SearchPageOptions {
   readonly budget: WorkBudget
   readonly first?: number | null | undefined
   readonly after?: string | null | undefined
-  readonly maxPageSize?: number
+  readonly maxPageSize: number
 }
 
 export interface SearchHit {
@@ -50,8 +50,8 @@ export interface SearchPage extends PageOf<SearchHit> {
  * `QueryTooCostlyError`.
  */
 export function searchPage(options: SearchPageOptions): SearchPage {
-  const { budget, identity, maxPageSize = defaultMaxPageSize, first } = options
-  const { size } = pageSizeOf({ first }, maxPageSize)
+  const { budget, identity } = options
+  const { size } = pageSizeOf({ first: options.first }, options.maxPageSize)
   const hash = listHash(identity)
   const after = positionAt(options.after, hash)
   const parts = options.parts

@@ -7,14 +7,7 @@ import {
   type TypedPosition,
   typedPositionAt,
 } from './cursor.ts'
-import {
-  countObjects,
-  defaultMaxPageSize,
-  listRows,
-  type PageBounds,
-  type PageOf,
-  pageSizeOf,
-} from './page.ts'
+import { countObjects, listRows, type PageBounds, type PageOf, pageSizeOf } from './page.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
@@ -32,7 +25,7 @@ export interface UnionPageOptions extends PageBounds {
   readonly parts: readonly UnionPart[]
   readonly budget: WorkBudget
   readonly identity: ListIdentity
-  readonly maxPageSize?: number
+  readonly maxPageSize: number
 }
 
 export interface UnionRow {
@@ -46,7 +39,7 @@ export interface UnionRow {
  */
 export function listUnionPage(options: UnionPageOptions): PageOf<UnionRow> {
   const { budget, identity } = options
-  const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
+  const { size, backwards } = pageSizeOf(options, options.maxPageSize)
   const hash = listHash(identity)
   const after = typedPositionAt(options.after, { hash, argument: 'after', terms: 0 })
   const before = typedPositionAt(options.before, { hash, argument: 'before', terms: 0 })
