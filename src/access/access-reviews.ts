@@ -1,13 +1,46 @@
-import { FairSlots } from '../lib/concurrency.ts'
-import type { AccessLimits } from './access-limits.ts'
-import type { AccessQuestion } from './access-question.ts'
-import { type Asked, askedKey, type Decision, DecisionCache } from './decision-cache.ts'
-import { AccessReviewError, reviewAccess, type ReviewRequests } from './subject-access-review.ts'
-import type { Viewer } from './viewer.ts'
 import { LRUCache } from 'lru-cache'
+import { FairSlots } from '../lib/concurrency.ts'
+import { type AccessQuestion, questionKey } from './access-question.ts'
+import { type ChangeableAnswer, RbacChanges } from './rbac-changes.ts'
+import { AccessReviewError, reviewAccess, type ReviewRequests } from './subject-access-review.ts'
+import { type Viewer, viewerKey } from './viewer.ts'
 
-export interface AccessReviewsOptions {
-  /** The cluster's name. */
+/** Bounds of access reviews, and the lifetimes of their answers. Times are milliseconds. */
+export interface AccessLimits {
+  /** How long an answer that allows access is valid without news of RBAC. */
+  readonly allowMs: number
+  /** How long an answer that denies access is valid without news of RBAC. */
+  readonly denyMs: number
+  /** The maximum number of cached answers per cluster. Beyond it, users with the most answers lose their oldest. */
+  readonly maxDecisions: number
+  /** The deadline of one review. */
+  readonly reviewDeadlineMs: number
+  /** The maximum number of running reviews per cluster. */
+  readonly maxReviewsInFlight: number
+  /**
+   * The maximum number of waiting reviews. Users take turns; beyond it, the newest review of the user with the most is
+   * refused.
+   */
+  readonly maxReviewsWaiting: number
+  /** The maximum number of namespaces that one operation reviews for one kind. */
+  readonly maxNamespaces: number
+  /** The maximum number of reviews of one operation. */
+  readonly maxReviewsPerOperation: number
+}
+
+/** The defaults of {@link AccessLimits}. */
+export const defaultAccessLimits: AccessLimits = {
+  allowMs: 45_000,
+  denyMs: 10_000,
+  maxDecisions: 100_000,
+  reviewDeadlineMs: 5_000,
+  maxReviewsInFlight: 32,
+  maxReviewsWaiting: 10_000,
+  maxNamespaces: 200,
+  maxReviewsPerOperation: 2_000,
+}
+
+interface AccessReviewsOptions {
   readonly cluster: string
   /** The API server. Throws without a connection. */
   readonly server: () => ReviewRequests
@@ -41,7 +74,6 @@ export class AccessReviews {
     this.#rate = new ReviewRate(limits.maxReviewsPerOperation)
   }
 
-  /** The number of sent reviews. */
   get sent(): number {
     return this.#sent
   }
@@ -51,7 +83,6 @@ export class AccessReviews {
     return this.#rate.pauseMs(username)
   }
 
-  /** The cached answer, if it is still valid. */
   known(viewer: Viewer, question: AccessQuestion): Decision | undefined {
     return this.decisions.get({ viewer, question })
   }
@@ -127,5 +158,92 @@ class ReviewRate {
     const { left = this.#capacity, atMs = 0 } = this.#buckets.get(username) ?? {}
     const refilled = ((performance.now() - atMs) * this.#capacity) / refillMs
     return Math.min(this.#capacity, left + refilled)
+  }
+}
+
+interface Decision extends ChangeableAnswer {
+  readonly allowed: boolean
+}
+
+interface Asked {
+  readonly viewer: Viewer
+  readonly question: AccessQuestion
+}
+
+/** A unique text for each question and viewer. */
+function askedKey({ viewer, question }: Asked): string {
+  return `${viewerKey(viewer)}\n${questionKey(question)}`
+}
+
+/**
+ * Caches answers until they expire or a change of RBAC may affect them. When the cache is full, the users with the most
+ * answers lose some.
+ */
+class DecisionCache {
+  readonly changes: RbacChanges
+  readonly #limits: AccessLimits
+  /** By user name and {@link askedKey}; the oldest answer of each user first. */
+  readonly #users = new Map<string, Map<string, Decision>>()
+  #size = 0
+
+  constructor(limits: AccessLimits) {
+    this.#limits = limits
+    this.changes = new RbacChanges(Math.max(limits.allowMs, limits.denyMs))
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  get(asked: Asked): Decision | undefined {
+    const { viewer, question } = asked
+    const own = this.#users.get(viewer.username)
+    if (own === undefined) return undefined
+    const key = askedKey(asked)
+    const decision = own.get(key)
+    if (decision === undefined) return undefined
+    if (
+      performance.now() < this.untilMs(decision) &&
+      this.changes.holds(decision, viewer, question.namespace)
+    ) {
+      return decision
+    }
+    own.delete(key)
+    this.#size -= 1
+    if (own.size === 0) this.#users.delete(viewer.username)
+    return undefined
+  }
+
+  set(asked: Asked, decision: Decision): void {
+    const { username } = asked.viewer
+    const key = askedKey(asked)
+    let own = this.#users.get(username)
+    if (own === undefined) this.#users.set(username, (own = new Map()))
+    if (!own.delete(key)) this.#size += 1
+    own.set(key, decision)
+    if (decision.grounds === undefined) this.changes.decidedByOthers(asked.viewer)
+    if (this.#size > this.#limits.maxDecisions) this.#makeRoom()
+  }
+
+  /** The expiry of an answer without news of RBAC; `performance.now()`. */
+  untilMs({ allowed, askedMs }: Decision): number {
+    const { allowMs, denyMs } = this.#limits
+    return askedMs + (allowed ? allowMs : denyMs)
+  }
+
+  /** Frees a tenth of the cache. Each user may keep an equal share; unused shares go to users with more answers. */
+  #makeRoom(): void {
+    const users = [...this.#users].toSorted(([, one], [, other]) => one.size - other.size)
+    let rest = Math.floor(this.#limits.maxDecisions * 0.9)
+    for (const [at, [username, own]] of users.entries()) {
+      const share = Math.floor(rest / (users.length - at))
+      for (const key of own.keys()) {
+        if (own.size <= share) break
+        own.delete(key)
+        this.#size -= 1
+      }
+      rest -= own.size
+      if (own.size === 0) this.#users.delete(username)
+    }
   }
 }

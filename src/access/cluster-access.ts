@@ -1,29 +1,24 @@
 import { LRUCache } from 'lru-cache'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
-import type { AccessLimits } from './access-limits.ts'
 import { type AccessQuestion, widened } from './access-question.ts'
-import { AccessReviews } from './access-reviews.ts'
+import { type AccessLimits, AccessReviews } from './access-reviews.ts'
 import {
   type ListAccess,
   listAccess,
   type ListQuestion,
   type PresentNamespaces,
 } from './list-access.ts'
-import { changeForAll, type RbacChange } from './rbac-change.ts'
-import { settleTimesMs } from './rbac-changes.ts'
+import { changeForAll, type RbacChange, settleTimesMs } from './rbac-changes.ts'
 import { type FollowedResource, RbacWatch, type WatchedCluster } from './rbac-watch.ts'
 import type { ReviewRequests } from './subject-access-review.ts'
 import { foreignViewer, type Viewer, viewerKey } from './viewer.ts'
 
-/** The connection for reviews and watches. */
 export interface AccessConnection extends WatchedCluster {
   readonly server: ReviewRequests
 }
 
 export interface ClusterAccessOptions {
-  /** The cluster's name. */
   readonly cluster: string
-  /** Whether it is the default cluster. */
   readonly isDefault: () => boolean
   /** Throws if the cluster cannot be reached. */
   readonly connection: () => AccessConnection

@@ -34,7 +34,6 @@ export type ListAccess =
   /** More namespaces than `most`. The count is withheld: the caller may not be allowed to see any of them. */
   | { readonly state: 'tooMany'; readonly most: number }
 
-/** The inputs of {@link listAccess}. */
 export interface KnownAccess {
   readonly known: (question: AccessQuestion) => boolean | undefined
   /** The namespaces of the cluster, the likeliest first; `undefined` if unknown. */

@@ -1,7 +1,18 @@
-import type { AccessLimits } from './access-limits.ts'
-import { type RbacChange, subjectsOf } from './rbac-change.ts'
-import type { ReviewGrounds } from './subject-access-review.ts'
 import { type Viewer, viewerKey } from './viewer.ts'
+
+/** The subjects and the namespace that a change of RBAC may affect. */
+export interface RbacChange {
+  /** `''` for all namespaces. */
+  readonly namespace: string
+  /** Texts of {@link subjectsOf} and {@link ReviewGrounds}. */
+  readonly subjects: readonly string[] | 'everybody'
+}
+
+/**
+ * The objects of RBAC behind an answer: the binding and role that grant access, or none for a refusal. Texts of
+ * {@link roleSubject} and {@link bindingSubject}.
+ */
+export type ReviewGrounds = readonly string[]
 
 /**
  * The delays after which answers are reviewed again after a change of RBAC: API servers learn of the change by their
@@ -18,7 +29,6 @@ export interface ChangeableAnswer {
   readonly grounds: ReviewGrounds | undefined
 }
 
-/** The changes for one subject. */
 interface Marks {
   /** `performance.now()` of the last change, by namespace; `''` for all. */
   readonly places: Map<string, number>
@@ -53,12 +63,12 @@ export class RbacChanges {
   readonly #others = new Set<string>()
   #size = 0
   #count = 0
-  /** The count of dropped changes. */
   #floor = 0
   #lastMs = Number.NEGATIVE_INFINITY
 
-  constructor({ allowMs, denyMs }: Pick<AccessLimits, 'allowMs' | 'denyMs'>) {
-    this.#longestMs = Math.max(allowMs, denyMs) + settledMs
+  /** Answers are valid for at most `answerMs`. */
+  constructor(answerMs: number) {
+    this.#longestMs = answerMs + settledMs
   }
 
   /** Whether all API servers know of the last change, and answers have been reviewed again. */
@@ -66,7 +76,6 @@ export class RbacChanges {
     return performance.now() - this.#lastMs >= settledMs
   }
 
-  /** The number of changes. */
   get count(): number {
     return this.#count
   }
@@ -182,4 +191,58 @@ function holdsAfter(changedMs: number | undefined, askedMs: number, now: number)
     const dueMs = changedMs + settle
     return askedMs >= dueMs || now < dueMs
   })
+}
+
+/** A change with unknown subjects in a namespace; `''` for all. */
+export function changeForAll(namespace: string): RbacChange {
+  return { namespace, subjects: 'everybody' }
+}
+
+/** The subjects by which bindings name a viewer. A ServiceAccount is named by its user name, as in an authorizer. */
+export function subjectsOf({ username, groups }: Viewer): readonly string[] {
+  return [userSubject(username), ...groups.map(groupSubject)]
+}
+
+const userSubject = (name: string): string => `User ${name}`
+const groupSubject = (name: string): string => `Group ${name}`
+
+/** A role as bindings refer to it. `namespace` is that of a Role, or of the binding. */
+export function roleSubject(kind: string, namespace: string, name: string): string {
+  return kind === 'Role' ? `Role ${namespace}/${name}` : `${kind} ${name}`
+}
+
+/** A binding; its namespace is `''` for a ClusterRoleBinding. */
+export function bindingSubject(namespace: string, name: string): string {
+  return namespace === '' ? `ClusterRoleBinding ${name}` : `RoleBinding ${namespace}/${name}`
+}
+
+/** The subjects of a binding; `undefined` if they cannot be read, so that any viewer may be affected. */
+export function boundSubjects(
+  subjects: unknown,
+  bindingNamespace: string,
+): readonly string[] | undefined {
+  if (subjects === undefined || subjects === null) return []
+  if (!Array.isArray(subjects)) return undefined
+  const bound: string[] = []
+  for (const subject of subjects as readonly unknown[]) {
+    const { kind, name, namespace } = (subject ?? {}) as Readonly<Record<string, unknown>>
+    if (typeof name !== 'string') return undefined
+    switch (kind) {
+      case 'User':
+        bound.push(userSubject(name))
+        break
+      case 'Group':
+        bound.push(groupSubject(name))
+        break
+      case 'ServiceAccount': {
+        const isPlaced = typeof namespace === 'string' && namespace !== ''
+        const place = isPlaced ? namespace : bindingNamespace
+        bound.push(userSubject(`system:serviceaccount:${place}:${name}`))
+        break
+      }
+      default:
+        return undefined
+    }
+  }
+  return bound
 }

@@ -11,9 +11,8 @@ import {
   changeForAll,
   type RbacChange,
   roleSubject,
-} from './rbac-change.ts'
+} from './rbac-changes.ts'
 
-/** The connection for watching RBAC. */
 export interface WatchedCluster {
   /** The resources of the cluster, all versions. */
   readonly resources: readonly ApiResource[]
@@ -27,9 +26,7 @@ export interface WatchedCluster {
 export interface RbacWatchOptions {
   readonly cluster: WatchedCluster
   readonly reflector: ReflectorOptions
-  /** Called with changes of RBAC. */
   readonly changed: (changes: readonly RbacChange[]) => void
-  /** Called when namespaces are added or removed. */
   readonly namespacesChanged: () => void
   /** Called when a watch fails. It is retried. */
   readonly failed: (resource: string, error: Error) => void
@@ -81,7 +78,6 @@ export class RbacWatch {
     )
   }
 
-  /** The position of each resource. */
   get positions(): readonly FollowedResource[] {
     return this.#all.map(({ informer, position }) => ({
       resource: groupResourceOf(informer.resource),
@@ -190,7 +186,6 @@ interface Followed {
 /** The index of bindings by role, in the form of `roleSubject`. */
 const byRole = 'role'
 
-/** The indexers of bindings for {@link affectedByRole}. */
 const bindingIndexers: Indexers<Unstructured> = { [byRole]: roleOf }
 
 /** The maximum number of bindings of a role to read. Beyond it, a change of the role counts for all viewers. */

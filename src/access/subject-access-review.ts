@@ -1,10 +1,9 @@
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { AccessQuestion } from './access-question.ts'
-import { bindingSubject, roleSubject } from './rbac-change.ts'
+import { bindingSubject, type ReviewGrounds, roleSubject } from './rbac-changes.ts'
 import type { Viewer } from './viewer.ts'
 
-/** The requests of reviews. */
 export interface ReviewRequests {
   request(
     method: 'POST',
@@ -13,7 +12,6 @@ export interface ReviewRequests {
   ): Promise<unknown>
 }
 
-/** A review failed. */
 export class AccessReviewError extends CodedError {
   /** Whether the gateway lacks permission to create reviews. */
   readonly isRefused: boolean
@@ -37,8 +35,7 @@ export class AccessReviewError extends CodedError {
 
 const path = '/apis/authorization.k8s.io/v1/subjectaccessreviews'
 
-/** The answer of an API server, and its grounds. */
-export interface ReviewAnswer {
+interface ReviewAnswer {
   readonly allowed: boolean
   readonly grounds: ReviewGrounds | undefined
 }
@@ -69,14 +66,7 @@ export async function reviewAccess(
   return { allowed: status?.allowed === true, grounds: reviewGrounds(status ?? {}) }
 }
 
-/**
- * The objects of RBAC behind an answer: the binding and role that grant access, or none for a refusal. Texts of
- * `RbacChange`.
- */
-export type ReviewGrounds = readonly string[]
-
-/** The status of a SubjectAccessReview. */
-export interface ReviewStatus {
+interface ReviewStatus {
   readonly allowed?: unknown
   readonly denied?: unknown
   readonly reason?: unknown
@@ -88,7 +78,7 @@ export interface ReviewStatus {
  * affect it. Source: kube-apiserver's `rbac.RBACAuthorizer`, whose reasons begin with `RBAC: `, and the union of
  * authorizers, which puts the reasons of authorizers without an opinion on their own lines.
  */
-export function reviewGrounds(status: ReviewStatus): ReviewGrounds | undefined {
+function reviewGrounds(status: ReviewStatus): ReviewGrounds | undefined {
   const { allowed, denied, reason = '', evaluationError = '' } = status
   if (typeof reason !== 'string' || evaluationError !== '') return undefined
   if (allowed !== true) {

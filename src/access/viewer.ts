@@ -17,7 +17,6 @@ export interface Viewer {
   readonly systemIdentityClusters?: readonly string[] | undefined
 }
 
-/** The group of all authenticated users. */
 export const authenticatedGroup = 'system:authenticated'
 
 const anonymous: Viewer = {

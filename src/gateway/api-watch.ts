@@ -1,11 +1,11 @@
-import type { ApiServer } from '../api-server/api-server.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer, type SharedInformer } from '../informer/shared-informer.ts'
 import type { Change } from '../informer/store/change.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
-import type { IncarnationObserver } from '../cache/incarnation.ts'
+import type { ClusterCache } from '../cache/cluster-cache.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
+import { type ClusterApi, definitionsResourceOf, servicesResourceOf } from './cluster-api.ts'
 import type { DefinitionMetadata } from './cluster-definitions.ts'
 
 /** The times of {@link ApiWatch}, milliseconds. */
@@ -18,36 +18,26 @@ export interface ApiWatchTimes {
   readonly pollMs: number
 }
 
-/** Every default of {@link ApiWatchTimes}. */
 export const defaultApiWatchTimes: ApiWatchTimes = {
   gatherMs: 200,
   againMs: [300, 500, 1_000, 2_000, 4_000, 8_000],
   pollMs: 60_000,
 }
 
-export interface ApiWatchOptions {
-  readonly apiServer: ApiServer
-  /** The resource of CustomResourceDefinitions; absent if the cluster has none. */
-  readonly definitions: ApiResource | undefined
-  /** The resource of APIServices; absent if the cluster has none. */
-  readonly services: ApiResource | undefined
-  readonly resourceVersionsComparable: boolean
-  readonly reflector: ReflectorOptions
-  readonly times: ApiWatchTimes
-  /** Returns the names of definitions whose known state differs from the present one. */
-  readonly changedSince: (present: readonly DefinitionMetadata[]) => readonly string[]
+/** Follows the API of a cluster, as an {@link ApiWatch} reports. */
+export interface ApiFollower {
+  /** Notices when another cluster answers. */
+  readonly cache: Pick<ClusterCache, 'incarnationObserver'>
   /**
    * Asks the cluster for its API. `present` is `undefined` if the definitions cannot be watched. Resolves with the
    * changed definitions that the API does not show yet. Failures are retried.
    */
-  readonly ask: (
+  ask(
     present: readonly DefinitionMetadata[] | undefined,
     changed: ReadonlySet<string>,
     signal: AbortSignal,
-  ) => Promise<readonly string[]>
-  readonly failed: (what: string, error: Error) => void
-  /** Observes each watch, to notice when another cluster answers. */
-  readonly observer: (resource: ApiResource) => IncarnationObserver
+  ): Promise<readonly string[]>
+  failed(what: string, error: Error): void
 }
 
 /** The label of APIServices that the API server makes for its own groups and those of definitions. */
@@ -58,15 +48,26 @@ const automanaged = 'kube-aggregator.kubernetes.io/automanaged'
  * APIServices. Asks every minute if the cluster does not allow the watch. Does nothing while nothing changes.
  */
 export class ApiWatch {
-  readonly #options: ApiWatchOptions
+  readonly #api: ClusterApi
+  readonly #follower: ApiFollower
+  readonly #reflector: ReflectorOptions
+  readonly #times: ApiWatchTimes
   /** The definitions that have changed since the last request. */
   readonly #changed = new Set<string>()
   #isDue = false
   #wake: PromiseWithResolvers<void> | undefined
   #definitions: SharedInformer | undefined
 
-  constructor(options: ApiWatchOptions) {
-    this.#options = options
+  constructor(
+    api: ClusterApi,
+    follower: ApiFollower,
+    reflector: ReflectorOptions,
+    times: Partial<ApiWatchTimes>,
+  ) {
+    this.#api = api
+    this.#follower = follower
+    this.#reflector = reflector
+    this.#times = { ...defaultApiWatchTimes, ...times }
   }
 
   get #isForbidden(): boolean {
@@ -77,7 +78,9 @@ export class ApiWatch {
 
   /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    const { definitions, services } = this.#options
+    const { resources } = this.#api
+    const definitions = definitionsResourceOf(resources)
+    const services = servicesResourceOf(resources)
     const running: Promise<void>[] = []
     if (definitions !== undefined) {
       this.#definitions = this.#informer(definitions)
@@ -100,17 +103,17 @@ export class ApiWatch {
   }
 
   #informer(resource: ApiResource): SharedInformer {
-    const { apiServer, reflector, resourceVersionsComparable, failed, observer } = this.#options
+    const { apiServer, resourceVersionsComparable } = this.#api
     return createSharedInformer({
-      ...reflector,
+      ...this.#reflector,
       resource,
       metadataOnly: true,
       resourceVersionsComparable,
       source: apiServer.resource(resource, { metadataOnly: true }),
       observer: {
-        ...observer(resource),
+        ...this.#follower.cache.incarnationObserver(resource),
         failed: (failure, error) => {
-          failed(`${failure} of ${resource.resource}`, error)
+          this.#follower.failed(`${failure} of ${resource.resource}`, error)
           // The failure may be a 403, after which polling starts.
           this.#wake?.resolve()
         },
@@ -137,7 +140,7 @@ export class ApiWatch {
     } catch {
       return
     }
-    for (const name of this.#options.changedSince(metadataOf(informer))) this.#touch(name)
+    for (const name of this.#api.definitions.changedSince(metadataOf(informer))) this.#touch(name)
   }
 
   #touch(definition?: string): void {
@@ -147,24 +150,25 @@ export class ApiWatch {
   }
 
   async #answer(signal: AbortSignal): Promise<void> {
-    const { gatherMs } = this.#options.times
     while (!signal.aborted) {
       await this.#due(signal)
       if (signal.aborted) return
-      await sleep(gatherMs, signal)
+      await sleep(this.#times.gatherMs, signal)
       await this.#askUntilSettled(signal)
     }
   }
 
   /** Waits for a change, or for the next poll. */
   async #due(signal: AbortSignal): Promise<void> {
-    const { pollMs } = this.#options.times
     while (!this.#isDue && !signal.aborted) {
       this.#wake = Promise.withResolvers()
       const woken = new AbortController()
       void this.#wake.promise.then(() => woken.abort())
       const isPolling = this.#isForbidden
-      await sleep(isPolling ? pollMs : Infinity, AbortSignal.any([signal, woken.signal]))
+      await sleep(
+        isPolling ? this.#times.pollMs : Infinity,
+        AbortSignal.any([signal, woken.signal]),
+      )
       if (isPolling && !woken.signal.aborted) return
     }
   }
@@ -173,7 +177,7 @@ export class ApiWatch {
    * Asks until the API shows all changes: the API server publishes a definition's API a moment after the definition.
    */
   async #askUntilSettled(signal: AbortSignal): Promise<void> {
-    const { ask, failed, times } = this.#options
+    const times = this.#times
     const backoff = new Backoff({ initialMs: 500, maxMs: 10_000 })
     let changed = new Set<string>()
     let again = [...times.againMs]
@@ -186,12 +190,12 @@ export class ApiWatch {
       try {
         const informer = this.#definitions
         const present = informer?.hasSynced() === true ? metadataOf(informer) : undefined
-        changed = new Set(await ask(present, changed, signal))
+        changed = new Set(await this.#follower.ask(present, changed, signal))
         if (changed.size === 0 && !this.#isDue) return
         pauseMs = again.shift()
       } catch (error) {
         if (signal.aborted) return
-        failed('asking for its API', error as Error)
+        this.#follower.failed('asking for its API', error as Error)
         pauseMs = backoff.nextMs()
       }
       if (pauseMs === undefined && !this.#isDue) return

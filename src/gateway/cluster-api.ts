@@ -8,7 +8,6 @@ import type { OpenApiDocument, OpenApiDocuments } from '../kubernetes/open-api.t
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { ClusterDefinitions } from './cluster-definitions.ts'
 
-/** The API of a cluster. */
 export interface ClusterApi {
   readonly apiServer: ApiServer
   readonly version: ServerVersion

@@ -3,7 +3,6 @@ import { boundedParallel } from '../lib/concurrency.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 
-/** The path of CustomResourceDefinitions. */
 export const definitionsPath = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions'
 
 /** A CustomResourceDefinition without the schemas of its versions, which OpenAPI has. */
@@ -13,7 +12,6 @@ export interface ClusterDefinition {
   readonly generation: number
   readonly group: string
   readonly plural: string
-  /** The served versions. */
   readonly versions: readonly string[]
   /** The form that the schema model reads. */
   readonly object: unknown

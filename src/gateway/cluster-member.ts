@@ -1,32 +1,32 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { ApiServerLimits } from '../api-server/api-server.ts'
+import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
 import type { ApiServerObserver } from '../api-server/transport/transport.ts'
-import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
-import type { AccessLimits } from '../access/access-limits.ts'
-import { ClusterAccess } from '../access/cluster-access.ts'
-import type { ClusterCache } from '../cache/cluster-cache.ts'
+import {
+  ClusterConfigError,
+  type NamedClusterSelection,
+} from '../api-server/kubeconfig/cluster-config.ts'
+import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
+import type { AccessLimits } from '../access/access-reviews.ts'
+import { type AccessConnection, ClusterAccess } from '../access/cluster-access.ts'
+import type { ClusterCache, ClusterConnection } from '../cache/cluster-cache.ts'
+import { createDirectApi } from '../cache/direct-api.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type ApiResource, groupResourceOf, groupVersionPath } from '../kubernetes/api-resource.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
-import { ApiWatch, type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
-import {
-  askAgain,
-  askApi,
-  type ClusterApi,
-  definitionsResourceOf,
-  servicesResourceOf,
-} from './cluster-api.ts'
+import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
+import { askAgain, askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'
 import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
-import {
-  accessConnectionOf,
-  type Cluster,
-  connectCluster,
-  connectionOf,
-} from './connected-cluster.ts'
 import type { GatewayLog } from './observers.ts'
 
-export interface ClusterMemberOptions {
+export type Cluster =
+  | { readonly name: string; readonly state: 'connected'; readonly api: ClusterApi }
+  /** Is retried. */
+  | { readonly name: string; readonly state: 'unreachable'; readonly error: Error }
+  /** Is not retried: the configuration is invalid. */
+  | { readonly name: string; readonly state: 'misconfigured'; readonly error: Error }
+
+interface ClusterMemberOptions {
   readonly connection: Partial<ApiServerLimits>
   readonly reflector: ReflectorOptions
   readonly access: AccessLimits
@@ -34,14 +34,13 @@ export interface ClusterMemberOptions {
   readonly retryMs: number
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
-  /** Whether a cluster is the default. */
   readonly isDefault: (cluster: string) => boolean
   /** Makes the cache, which outlasts a lost connection. */
   readonly cache: (cluster: Cluster) => ClusterCache
 }
 
 /** One cluster of the gateway: connects to it, and follows its API. */
-export class ClusterMember implements AsyncDisposable {
+export class ClusterMember implements AsyncDisposable, ApiFollower {
   readonly selection: NamedClusterSelection
   readonly cache: ClusterCache
   readonly access: ClusterAccess
@@ -51,6 +50,7 @@ export class ClusterMember implements AsyncDisposable {
   readonly #said = new Map<string, string>()
   #cluster: Cluster
   #following: Promise<void> = Promise.resolve()
+  #changed: () => Promise<void> = () => Promise.resolve()
   /** Aborts when another cluster answers: {@link ClusterCache.onRenewed}. */
   #renewal = new AbortController()
 
@@ -71,10 +71,8 @@ export class ClusterMember implements AsyncDisposable {
       limits: options.access,
       reflector: options.reflector,
       failed: (resource, error) => {
-        this.#warn(
-          `following ${resource}, which makes changes of permissions effective at once,`,
-          error,
-        )
+        const what = `following ${resource}, which makes changes of permissions effective at once,`
+        this.failed(what, error)
       },
     })
   }
@@ -90,11 +88,14 @@ export class ClusterMember implements AsyncDisposable {
     return new ClusterMember(selection, cluster, options)
   }
 
+  get name(): string {
+    return this.selection.name
+  }
+
   get cluster(): Cluster {
     return this.#cluster
   }
 
-  /** Whether the cluster has this configuration. */
   isOf(selection: NamedClusterSelection): boolean {
     return isDeepStrictEqual(this.selection, selection)
   }
@@ -104,8 +105,9 @@ export class ClusterMember implements AsyncDisposable {
    * connected one. Calls `changed` after each change.
    */
   follow(changed: () => Promise<void>): void {
+    this.#changed = changed
     this.#announce()
-    this.#following = this.#follow(changed, this.#stop.signal)
+    this.#following = this.#follow(this.#stop.signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -117,90 +119,9 @@ export class ClusterMember implements AsyncDisposable {
       await this.#cluster.api.apiServer[Symbol.asyncDispose]()
   }
 
-  async #follow(changed: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { connection, log, retryMs } = this.#options
-    const observer = observerOf(this.name, log)
-    while (this.#cluster.state === 'unreachable') {
-      await sleep(retryMs, signal)
-      if (signal.aborted) return
-      const cluster = await connectCluster(this.selection, connection, observer, signal)
-      this.cache.connect(connectionOf(cluster))
-      // An invalid configuration may become valid again.
-      if (cluster.state !== 'connected') continue
-      this.#cluster = cluster
-      if (signal.aborted) return
-      await changed()
-      this.#announce()
-    }
-    if (this.#cluster.state === 'connected') await this.#watch(this.#cluster.api, changed, signal)
-  }
-
-  async #watch(
-    first: ClusterApi,
-    changed: () => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    let api: ClusterApi | undefined = first
-    while (api !== undefined) {
-      await this.#watchOne(api, changed, AbortSignal.any([signal, this.#renewal.signal]))
-      api = signal.aborted ? undefined : await this.#askAnew(api, changed, signal)
-    }
-  }
-
-  async #watchOne(
-    api: ClusterApi,
-    changed: () => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { reflector, watch } = this.#options
-    const { apiServer, resources, resourceVersionsComparable, definitions } = api
-    await new ApiWatch({
-      apiServer,
-      definitions: definitionsResourceOf(resources),
-      services: servicesResourceOf(resources),
-      resourceVersionsComparable,
-      reflector,
-      times: { ...defaultApiWatchTimes, ...watch },
-      changedSince: (present) => definitions.changedSince(present),
-      ask: (present, touched, until) => this.#ask(present, touched, changed, until),
-      failed: (what, error) => this.#warn(what, error),
-      observer: (resource) => this.cache.incarnationObserver(resource),
-    }).run(signal)
-  }
-
-  /** Reads everything anew: another cluster answers, or a backup was restored. */
-  async #askAnew(
-    { apiServer }: ClusterApi,
-    changed: () => Promise<void>,
-    signal: AbortSignal,
-  ): Promise<ClusterApi | undefined> {
-    const { log, retryMs } = this.#options
-    this.#renewal = new AbortController()
-    this.access.forget()
-    log.warn(
-      `${this.name}: another cluster answers, or a backup was restored; everything is read again`,
-    )
-    while (!signal.aborted) {
-      try {
-        const api = await askApi(apiServer, signal)
-        this.#cluster = { name: this.name, state: 'connected', api }
-        this.cache.connect(connectionOf(this.#cluster))
-        await changed()
-        this.#announce()
-        return api
-      } catch (error) {
-        if (signal.aborted) return undefined
-        this.#warn('reading its API again', error as Error)
-        await sleep(retryMs, signal)
-      }
-    }
-    return undefined
-  }
-
-  async #ask(
+  async ask(
     present: readonly DefinitionMetadata[] | undefined,
     touched: ReadonlySet<string>,
-    changed: () => Promise<void>,
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { name } = this
@@ -217,20 +138,70 @@ export class ClusterMember implements AsyncDisposable {
     }
     if (api !== before) {
       this.#cluster = { name, state: 'connected', api }
-      await changed()
+      await this.#changed()
       this.#options.log.info(`${name}: the API has changed, ${api.resources.length} resources`)
     }
     return [...touched].filter((one) => present !== undefined && !isSettled(one, before, api))
   }
 
-  get name(): string {
-    return this.selection.name
-  }
-
-  #warn(what: string, { message }: Error): void {
+  /** Logs a failure, unless it is the same as the last one. */
+  failed(what: string, { message }: Error): void {
     if (this.#said.get(what) === message) return
     this.#said.set(what, message)
     this.#options.log.warn(`${this.name}: ${what} failed: ${message}`)
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    const { connection, log, retryMs } = this.#options
+    const observer = observerOf(this.name, log)
+    while (this.#cluster.state === 'unreachable') {
+      await sleep(retryMs, signal)
+      if (signal.aborted) return
+      const cluster = await connectCluster(this.selection, connection, observer, signal)
+      this.cache.connect(connectionOf(cluster))
+      // An invalid configuration may become valid again.
+      if (cluster.state !== 'connected') continue
+      this.#cluster = cluster
+      if (signal.aborted) return
+      await this.#changed()
+      this.#announce()
+    }
+    if (this.#cluster.state === 'connected') await this.#watch(this.#cluster.api, signal)
+  }
+
+  async #watch(first: ClusterApi, signal: AbortSignal): Promise<void> {
+    const { reflector, watch } = this.#options
+    let api: ClusterApi | undefined = first
+    while (api !== undefined) {
+      const watching = new ApiWatch(api, this, reflector, watch)
+      await watching.run(AbortSignal.any([signal, this.#renewal.signal]))
+      api = signal.aborted ? undefined : await this.#askAnew(api, signal)
+    }
+  }
+
+  /** Reads everything anew: another cluster answers, or a backup was restored. */
+  async #askAnew({ apiServer }: ClusterApi, signal: AbortSignal): Promise<ClusterApi | undefined> {
+    const { log, retryMs } = this.#options
+    this.#renewal = new AbortController()
+    this.access.forget()
+    log.warn(
+      `${this.name}: another cluster answers, or a backup was restored; everything is read again`,
+    )
+    while (!signal.aborted) {
+      try {
+        const api = await askApi(apiServer, signal)
+        this.#cluster = { name: this.name, state: 'connected', api }
+        this.cache.connect(connectionOf(this.#cluster))
+        await this.#changed()
+        this.#announce()
+        return api
+      } catch (error) {
+        if (signal.aborted) return undefined
+        this.failed('reading its API again', error as Error)
+        await sleep(retryMs, signal)
+      }
+    }
+    return undefined
   }
 
   #announce(): void {
@@ -246,6 +217,60 @@ export class ClusterMember implements AsyncDisposable {
       `${cluster.name}: ${version.gitVersion} at ${apiServer.host}, ${resources.length} resources`,
     )
     for (const failure of failures) log.warn(`${cluster.name}: ${failure.message}`)
+  }
+}
+
+/**
+ * Connects to a cluster and asks for its API. Never rejects: a failure or an aborted signal becomes the state of the
+ * cluster.
+ */
+async function connectCluster(
+  selection: NamedClusterSelection,
+  limits: Partial<ApiServerLimits>,
+  observer: ApiServerObserver,
+  signal: AbortSignal,
+): Promise<Cluster> {
+  const { name, ...where } = selection
+  let apiServer: ApiServer | undefined
+  try {
+    apiServer = createApiServer({ ...limits, name, observer, config: loadClusterConfig(where) })
+    return { name, state: 'connected', api: await askApi(apiServer, signal) }
+  } catch (cause) {
+    await apiServer?.[Symbol.asyncDispose]()
+    const state = cause instanceof ClusterConfigError ? 'misconfigured' : 'unreachable'
+    return { name, state, error: cause instanceof Error ? cause : new Error(String(cause)) }
+  }
+}
+
+/** The connection by which caches read the cluster. */
+export function connectionOf(cluster: Cluster): ClusterConnection {
+  if (cluster.state !== 'connected') return { state: 'unreachable', error: cluster.error }
+  const { apiServer, version, resourceVersionsComparable, uid } = cluster.api
+  return {
+    state: 'connected',
+    uid,
+    askUid: (signal) => askClusterUid(apiServer, signal),
+    source: (resource, how) => apiServer.resource(resource, how),
+    direct: createDirectApi(apiServer),
+    directAs: (token) => {
+      const caller = apiServer.as(token)
+      const live = createDirectApi(caller)
+      return { ...live, [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose]() }
+    },
+    version: version.gitVersion,
+    resourceVersionsComparable,
+  }
+}
+
+/** The connection by which permissions are reviewed and followed. Throws if the cluster cannot be reached. */
+function accessConnectionOf(cluster: Cluster): AccessConnection {
+  if (cluster.state !== 'connected') throw cluster.error
+  const { apiServer, resources, resourceVersionsComparable } = cluster.api
+  return {
+    server: apiServer,
+    resources,
+    source: (resource, how) => apiServer.resource(resource, how),
+    resourceVersionsComparable,
   }
 }
 

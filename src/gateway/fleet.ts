@@ -1,4 +1,5 @@
-import { type AccessLimits, defaultAccessLimits } from '../access/access-limits.ts'
+import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews.ts'
+import type { ReviewToken } from '../access/authentication/token-review.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
@@ -8,8 +9,7 @@ import type { ReflectorOptions } from '../informer/reflector/reflector-options.t
 import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { ApiWatchTimes } from './api-watch.ts'
-import { ClusterMember } from './cluster-member.ts'
-import { type Cluster, connectionOf } from './connected-cluster.ts'
+import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
 import type { GatewayLog } from './observers.ts'
 
 /** No cluster can be used. */
@@ -26,20 +26,40 @@ export class NoClusterError extends CodedError {
   }
 }
 
-export interface FleetOptions {
-  /** The first cluster is the default. */
-  readonly clusters: readonly NamedClusterSelection[]
-  readonly connection: Partial<ApiServerLimits>
-  readonly cache: Partial<CacheLimits>
-  readonly access: Partial<AccessLimits>
-  readonly reflector: ReflectorOptions
-  /** How often to retry a cluster that cannot be reached. */
-  readonly retryMs: number
-  readonly watch: Partial<ApiWatchTimes>
-  readonly log: GatewayLog
-  /** A further observer of informers. */
-  readonly observer?: ((cluster: string, resource: ApiResource) => InformerObserver) | undefined
+/** The cluster that should review tokens does not exist. */
+class NoReviewerError extends CodedError {
+  constructor(cluster: string, known: readonly string[]) {
+    super(
+      'NO_REVIEWER',
+      `auth.cluster is ${JSON.stringify(cluster)}, and there is no such cluster`,
+      {
+        value: cluster,
+        hint: `name one of these: ${known.join(', ')}`,
+      },
+    )
+  }
 }
+
+/** Options of the clusters of a gateway. Times are milliseconds. */
+export interface FleetOptions {
+  /** The clusters to serve; the first one is the default. */
+  readonly clusters: readonly NamedClusterSelection[]
+  /** Bounds of the caches, and the time after which unused caches stop. */
+  readonly cache?: Partial<CacheLimits>
+  /** Bounds of access reviews, and the time for which answers are kept. */
+  readonly access?: Partial<AccessLimits>
+  readonly reflector?: ReflectorOptions
+  readonly connection?: Partial<ApiServerLimits>
+  /** How often to retry a cluster that cannot be reached. */
+  readonly retryMs?: number
+  /** Times for noticing changes of a cluster's API. */
+  readonly watch?: Partial<ApiWatchTimes>
+}
+
+const defaultRetryMs = 15_000
+
+/** A further observer of the informers of a cluster. */
+type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerObserver
 
 /**
  * The clusters of the gateway, in the order of their configuration. The configuration may change while the gateway
@@ -47,15 +67,19 @@ export interface FleetOptions {
  */
 export class Fleet implements AsyncDisposable {
   readonly #options: FleetOptions
+  readonly #log: GatewayLog
+  readonly #observer: InformerObserverOf | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
   #members: readonly ClusterMember[] = []
   #configuring: Promise<void> = Promise.resolve()
   #changed: () => Promise<void> = () => Promise.resolve()
 
-  constructor(options: FleetOptions) {
+  constructor(options: FleetOptions, log: GatewayLog, observer: InformerObserverOf | undefined) {
     this.#options = options
-    this.#bounds = new CacheBounds(options.cache)
+    this.#log = log
+    this.#observer = observer
+    this.#bounds = new CacheBounds(options.cache ?? {})
   }
 
   get members(): readonly ClusterMember[] {
@@ -91,6 +115,31 @@ export class Fleet implements AsyncDisposable {
     return this.#configuring
   }
 
+  /**
+   * Makes a reviewer that sends tokens to the API server of a cluster, by default the first. Throws {@link
+   * NoReviewerError}. The reviewer rejects while the cluster cannot be reached, and after the deadline.
+   */
+  tokenReviewer(named: string | undefined, deadlineMs: number): ReviewToken {
+    const find = (): Cluster | undefined =>
+      (named === undefined ? this.#members[0] : this.#members.find(({ name }) => name === named))
+        ?.cluster
+    if (named !== undefined && find() === undefined) {
+      const known = this.#members.map(({ name }) => name)
+      throw new NoReviewerError(named, known)
+    }
+    const apiVersion = 'authentication.k8s.io/v1'
+    return async (spec) => {
+      const cluster = find()
+      if (cluster?.state !== 'connected') {
+        throw cluster?.error ?? new CodedError('NO_REVIEWER', 'the cluster is no longer served')
+      }
+      return await cluster.api.apiServer.request('POST', `/apis/${apiVersion}/tokenreviews`, {
+        body: { apiVersion, kind: 'TokenReview', spec },
+        deadlineMs,
+      })
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the gateway is stopping'))
     await this.#configuring
@@ -114,34 +163,36 @@ export class Fleet implements AsyncDisposable {
       await this.#changed()
       for (const member of added) member.follow(this.#changed)
     }
-    for (const { name } of removed) this.#options.log.info(`${name}: is no longer served`)
+    for (const { name } of removed) this.#log.info(`${name}: is no longer served`)
     await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
   }
 
   #member(selection: NamedClusterSelection, signal: AbortSignal): Promise<ClusterMember> {
-    const { connection, reflector, retryMs, watch, log } = this.#options
-    const access = { ...defaultAccessLimits, ...this.#options.access }
-    const cache = (cluster: Cluster): ClusterCache => this.#cacheOf(cluster)
-    const isDefault = (name: string): boolean => this.#members[0]?.name === name
-    const options = { connection, reflector, access, retryMs, watch, log, cache, isDefault }
+    const { connection = {}, reflector = {}, retryMs = defaultRetryMs, watch = {} } = this.#options
+    const options = {
+      connection,
+      reflector,
+      access: { ...defaultAccessLimits, ...this.#options.access },
+      retryMs,
+      watch,
+      log: this.#log,
+      isDefault: (name: string) => this.#members[0]?.name === name,
+      cache: (cluster: Cluster) =>
+        new ClusterCache(connectionOf(cluster), {
+          name: cluster.name,
+          bounds: this.#bounds,
+          reflector,
+          observer: (resource) => this.#observerOf(cluster.name, resource),
+        }),
+    }
     return ClusterMember.connect(selection, options, signal)
   }
 
-  #cacheOf(cluster: Cluster): ClusterCache {
-    const { reflector } = this.#options
-    return new ClusterCache(connectionOf(cluster), {
-      name: cluster.name,
-      bounds: this.#bounds,
-      reflector,
-      observer: (resource) => this.#observerOf(cluster.name, resource),
-    })
-  }
-
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
-    const { log } = this.#options
+    const log = this.#log
     const { kind, group } = resource
     const place = `${cluster}: ${group === '' ? kind : `${kind}.${group}`}`
-    const other = this.#options.observer?.(cluster, resource)
+    const other = this.#observer?.(cluster, resource)
     return {
       ...other,
       failed: (failure, error) => {

@@ -1,11 +1,11 @@
 import type { GraphQLError, GraphQLSchema } from 'graphql'
-import { type AccessLimits, defaultAccessLimits } from '../access/access-limits.ts'
+import { defaultAccessLimits } from '../access/access-reviews.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { createAuthenticator } from '../access/authentication/create-authenticator.ts'
-import { type ApiServerLimits, apiServerLimitsChecks } from '../api-server/api-server.ts'
+import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
-import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
+import { defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import {
   liveResults,
@@ -13,9 +13,7 @@ import {
   plannedOperations,
   PlannedSubscriptions,
 } from '../graphql/live/planned-subscriptions.ts'
-import { IndexFunctionError, type IndexFunctions } from '../graphql/model/index-functions.ts'
-import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
-import type { GroupAliases } from '../graphql/naming/api-groups.ts'
+import { IndexFunctionError } from '../graphql/model/index-functions.ts'
 import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
@@ -30,7 +28,7 @@ import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
-import { reflectorChecks, type ReflectorOptions } from '../informer/reflector/reflector-options.ts'
+import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import {
   aDuration,
@@ -50,18 +48,15 @@ import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
-import { type ApiWatchTimes, defaultApiWatchTimes } from './api-watch.ts'
-import { Fleet } from './fleet.ts'
+import { defaultApiWatchTimes } from './api-watch.ts'
+import { Fleet, type FleetOptions } from './fleet.ts'
 import { Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
-import { buildSchemaInSteps, serveBuilt } from './serve-schema.ts'
-import { tokenReviewer } from './token-reviews.ts'
+import { buildSchemaInSteps, type SchemaOptions, serveBuilt } from './serve-schema.ts'
 import { UserSdl } from './user-sdl.ts'
 
 /** Options of a gateway. Times are milliseconds. */
-export interface GatewayOptions {
-  /** The clusters to serve; the first one is the default. */
-  readonly clusters: readonly NamedClusterSelection[]
+export interface GatewayOptions extends FleetOptions, SchemaOptions {
   /** List fields (`pods`) whose informers start with the gateway and never stop. */
   readonly preload?: readonly string[]
   /** Files of SDL with further indexes and relations, read again when they change. */
@@ -72,49 +67,12 @@ export interface GatewayOptions {
    */
   readonly schema?: string
   /**
-   * Whether to infer relations: fields of custom kinds with names in `…Ref` become relations, and every kind gets
-   * `referencedBy`. Default false.
-   */
-  readonly inferReferences?: boolean
-  /** Prefixes of API groups in names, by group. */
-  readonly aliases?: GroupAliases
-  /**
-   * Kinds that are read live from the API server instead of cached: `apps/Deployment`, or `Secret` of the core group.
-   */
-  readonly uncached?: readonly string[]
-  /** The part of the clusters' API that becomes the schema; by default all of it. */
-  readonly profile?: SchemaProfile
-  /** Whether the schema supports refetching by relay-compiler. Default false. */
-  readonly relay?: boolean
-  /**
-   * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
-   * token, or with the gateway's own credentials without authentication. Default false.
-   */
-  readonly secretData?: boolean
-  /**
-   * Indexes made by functions, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ??
-   * ''] } }` adds `byTeam`, of strings, to `where`, `orderBy` and facets of `pods`. A function must be pure; it gets
-   * cached objects (Secrets: metadata only). The start fails with `IndexFunctionError` for an unknown list, and for a
-   * reserved or taken name. If a function throws, the object has no value, and the gateway logs the error.
-   */
-  readonly indexers?: IndexFunctions
-  /**
    * Whether to refuse operations whose context has no `viewer`, with UNAUTHENTICATED. Such operations see everything
    * otherwise. Default false. Set it if `plugin` runs in a server of your own that authenticates callers;
    * `startGraphQLServer` has its own option of this name.
    */
   readonly requireViewer?: boolean
   readonly limits?: Partial<OperationLimits>
-  /** Bounds of the caches, and the time after which unused caches stop. */
-  readonly cache?: Partial<CacheLimits>
-  /** Bounds of access reviews, and the time for which answers are kept. */
-  readonly access?: Partial<AccessLimits>
-  readonly reflector?: ReflectorOptions
-  readonly connection?: Partial<ApiServerLimits>
-  /** How often to retry a cluster that cannot be reached. */
-  readonly retryMs?: number
-  /** Times for noticing changes of a cluster's API. */
-  readonly watch?: Partial<ApiWatchTimes>
   /** The maximum memory for cached texts of objects, in bytes; default 64 MiB. */
   readonly fragmentBytes?: number
   /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB. */
@@ -151,8 +109,6 @@ export interface Gateway extends AsyncDisposable {
    */
   readonly configureClusters: (clusters: readonly NamedClusterSelection[]) => Promise<void>
 }
-
-const defaultRetryMs = 15_000
 
 const clusterChecks: OptionChecks<NamedClusterSelection> = {
   name: aString,
@@ -259,17 +215,8 @@ class RunningGateway implements Gateway {
     this.#sdl = user.sources
     this.#log = log
     this.#preload = new Preload(preload, log)
-    this.#fleet = new Fleet({
-      clusters: options.clusters,
-      connection: options.connection ?? {},
-      cache: options.cache ?? {},
-      access: options.access ?? {},
-      reflector: options.reflector ?? {},
-      retryMs: options.retryMs ?? defaultRetryMs,
-      watch: options.watch ?? {},
-      log,
-      observer: metrics && ((cluster, resource) => metrics.informers.observer(cluster, resource)),
-    })
+    const measured = metrics?.informers
+    this.#fleet = new Fleet(options, log, measured && measured.observer.bind(measured))
     this.#serving = new SchemaServing({
       serve: (sdl, isEdit) => this.#serveInSteps(sdl, isEdit),
       current: () => this.#sdl,
@@ -330,12 +277,7 @@ class RunningGateway implements Gateway {
 
   readonly authenticator = (options: AuthenticationOptions): Authenticator | undefined =>
     createAuthenticator(options, {
-      reviewToken: (cluster, deadlineMs) =>
-        tokenReviewer(
-          () => this.#fleet.members.map((member) => member.cluster),
-          cluster,
-          deadlineMs,
-        ),
+      reviewToken: (cluster, deadlineMs) => this.#fleet.tokenReviewer(cluster, deadlineMs),
       observer: {
         verified: (outcome) => this.#options.metrics?.server.verified(outcome),
         unavailable: (error) => this.#log.error('tokens cannot be verified', { error }),
@@ -375,15 +317,6 @@ class RunningGateway implements Gateway {
   }
 
   *#serveInSteps(sdl: readonly SdlSource[], isEdit: boolean): Generator<void, void> {
-    const {
-      aliases = {},
-      uncached = [],
-      profile = {},
-      relay = false,
-      secretData = false,
-      inferReferences = false,
-      indexers = {},
-    } = this.#options
     const before = this.#served
     const problems = new Set<string>()
     const refused: CodedError[] = []
@@ -393,16 +326,9 @@ class RunningGateway implements Gateway {
     }
     const files = new Set(sdl.map(({ file }) => file))
     const areAllConnected = this.#areAllConnected
-    const built = yield* buildSchemaInSteps({
+    const built = yield* buildSchemaInSteps(this.#options, {
       members: this.#fleet.members,
       sdl: [...this.#packageSdl, ...sdl],
-      aliases,
-      uncached,
-      profile,
-      relay,
-      secretData,
-      inferReferences,
-      indexers,
       problem: (problem) => {
         const isUsers =
           problem instanceof IndexFunctionError ||

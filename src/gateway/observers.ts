@@ -8,54 +8,40 @@ export interface GatewayLog {
   error(message: string, details?: object): void
 }
 
-/** Discards all messages. */
 export const silentLog: GatewayLog = { info() {}, warn() {}, error() {} }
 
-/** Combines observers into one; `undefined` without any. */
+/** Combines the observers of operations into one; `undefined` without any. */
 export function observersOf(
   observers: readonly (OperationObserver | undefined)[],
 ): OperationObserver | undefined {
-  const all = observers.filter((one) => one !== undefined)
-  const [first] = all
-  if (all.length <= 1) return first
-  return {
-    answered: (report) => {
-      for (const one of all) one.answered(report)
-    },
-    rejected: (document) => {
-      for (const one of all) one.rejected?.(document)
-    },
-    ended: (report) => {
-      for (const one of all) one.ended?.(report)
-    },
-  }
+  return combined(observers, ['answered', 'rejected', 'ended'])
 }
 
 /** Combines the observers of a server. */
 export function serverObserverOf(
   observers: readonly (ServerObserver | undefined)[],
 ): ServerObserver | undefined {
+  const names = ['refused', 'rejected', 'socketOpened', 'socketClosed', 'cutOff', 'unsent'] as const
+  return combined(observers, names)
+}
+
+/** An observer whose methods call those of all observers that have them. */
+function combined<Observer extends object>(
+  observers: readonly (Observer | undefined)[],
+  names: readonly (keyof Observer & string)[],
+): Observer | undefined {
   const all = observers.filter((one) => one !== undefined)
   const [first] = all
   if (all.length <= 1) return first
-  return {
-    refused: (refusal) => {
-      for (const one of all) one.refused(refusal)
+  const methods = names.map((name) => [
+    name,
+    (...details: readonly unknown[]) => {
+      for (const one of all) {
+        ;(one as Record<string, ((...each: readonly unknown[]) => void) | undefined>)[name]?.(
+          ...details,
+        )
+      }
     },
-    rejected: (document) => {
-      for (const one of all) one.rejected?.(document)
-    },
-    socketOpened: () => {
-      for (const one of all) one.socketOpened?.()
-    },
-    socketClosed: () => {
-      for (const one of all) one.socketClosed?.()
-    },
-    cutOff: (transport) => {
-      for (const one of all) one.cutOff?.(transport)
-    },
-    unsent: (bytes) => {
-      for (const one of all) one.unsent?.(bytes)
-    },
-  }
+  ])
+  return Object.fromEntries(methods) as Observer
 }

@@ -8,7 +8,6 @@ import type { GatewayLog } from './observers.ts'
 export class Preload implements Disposable {
   readonly #listFields: ReadonlySet<string>
   readonly #log: GatewayLog
-  /** Unknown names that have been logged. */
   readonly #unknown = new Set<string>()
   #leases: readonly Lease[] = []
 

@@ -6,7 +6,6 @@ import type { GatewayLog } from './observers.ts'
 export interface SchemaServingOptions {
   /** Makes and serves a schema with the user's SDL. Throws if an edit is invalid. */
   readonly serve: (sdl: readonly SdlSource[], isEdit: boolean) => Generator<void, void>
-  /** The served SDL of the user. */
   readonly current: () => readonly SdlSource[]
   /** Whether all clusters are connected, so that an edit can be checked. */
   readonly areAllConnected: () => boolean
@@ -17,7 +16,6 @@ export interface SchemaServingOptions {
 /** Remakes the schema when clusters or the user's SDL change, one change after the other. */
 export class SchemaServing {
   readonly #options: SchemaServingOptions
-  /** The edited SDL, which is not served yet. */
   #edit: readonly SdlSource[] | undefined
   /** The last refused edit. It is tried again when the clusters change. */
   #refused: readonly SdlSource[] | undefined

@@ -20,20 +20,41 @@ import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterMember } from './cluster-member.ts'
 
-export interface BuildSchemaOptions {
+/** Options of the schema of a gateway. */
+export interface SchemaOptions {
+  /** Prefixes of API groups in names, by group. */
+  readonly aliases?: GroupAliases
+  /**
+   * Kinds that are read live from the API server instead of cached: `apps/Deployment`, or `Secret` of the core group.
+   */
+  readonly uncached?: readonly string[]
+  /** The part of the clusters' API that becomes the schema; by default all of it. */
+  readonly profile?: SchemaProfile
+  /** Whether the schema supports refetching by relay-compiler. Default false. */
+  readonly relay?: boolean
+  /**
+   * Whether Secrets have `data` and `type`. They are read from the API server for each answer, with the caller's bearer
+   * token, or with the gateway's own credentials without authentication. Default false.
+   */
+  readonly secretData?: boolean
+  /**
+   * Indexes made by functions, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ??
+   * ''] } }` adds `byTeam`, of strings, to `where`, `orderBy` and facets of `pods`. A function must be pure; it gets
+   * cached objects (Secrets: metadata only). The start fails with `IndexFunctionError` for an unknown list, and for a
+   * reserved or taken name. If a function throws, the object has no value, and the gateway logs the error.
+   */
+  readonly indexers?: IndexFunctions
+  /**
+   * Whether to infer relations: fields of custom kinds with names in `…Ref` become relations, and every kind gets
+   * `referencedBy`. Default false.
+   */
+  readonly inferReferences?: boolean
+}
+
+/** The inputs of a schema, and the receivers of its problems. */
+interface SchemaSources {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
-  readonly aliases: GroupAliases
-  /** Kinds to read live instead of caching them: `group/Kind`, or the kind alone in the core group. */
-  readonly uncached: readonly string[]
-  readonly profile: SchemaProfile
-  /** Whether to support refetching by Relay. */
-  readonly relay: boolean
-  /** Whether Secrets have `data` and `type`, read live. */
-  readonly secretData: boolean
-  readonly indexers: IndexFunctions
-  /** Whether fields of custom kinds with names in `…Ref` become relations. */
-  readonly inferReferences: boolean
   /** Receives problems of the SDL. The schema is made without the invalid parts. */
   readonly problem: (problem: CodedError) => void
   /** Called after all problems, with declarations for kinds that are not served. May throw to refuse the schema. */
@@ -41,14 +62,13 @@ export interface BuildSchemaOptions {
 }
 
 /** A schema that is not served yet. */
-export interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
+interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
   /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: readonly ServedResource[]
   /** The clusters at the start of the build. */
   readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
 
-/** The result is not a valid GraphQL schema. */
 class InvalidSchemaError extends CodedError {
   constructor(problem: string) {
     super('SCHEMA_INVALID', `the schema is not valid: ${problem}`, {
@@ -61,17 +81,20 @@ class InvalidSchemaError extends CodedError {
  * Makes the schema of the clusters' API, in steps that let other work run between them: with many custom resources it
  * takes some tenths of a second. Throws `GroupAliasError`, and the errors of `checked`. Changes nothing else.
  */
-export function* buildSchemaInSteps(options: BuildSchemaOptions): Generator<void, BuiltSchema> {
-  const { sdl, aliases, uncached, profile, relay, secretData, problem } = options
-  const { indexers, inferReferences } = options
-  const members = options.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
+export function* buildSchemaInSteps(
+  options: SchemaOptions,
+  { sdl, problem, checked, ...sources }: SchemaSources,
+): Generator<void, BuiltSchema> {
+  const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
+  const { indexers = {}, inferReferences = false } = options
+  const members = sources.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
   const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
-  options.checked(model.dormant)
+  checked(model.dormant)
   yield
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)

@@ -4,8 +4,7 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** SDL of the user that cannot be read. */
-export class SchemaFileError extends CodedError {
+class SchemaFileError extends CodedError {
   constructor(path: string, cause: unknown) {
     super('SCHEMA_FILE', `schema ${path} cannot be read: ${String(cause)}`, {
       value: path,
@@ -15,16 +14,14 @@ export class SchemaFileError extends CodedError {
   }
 }
 
-export interface UserSdlOptions {
-  /** Files of SDL. */
+interface UserSdlOptions {
   readonly files: readonly string[]
   /** A directory: all its files that end in `.graphql`, sorted by name. */
   readonly directory: string | undefined
-  /** How often to check the files for changes. Milliseconds. */
-  readonly intervalMs?: number
 }
 
-const defaultIntervalMs = 1_000
+/** How often to check the files for changes. */
+const intervalMs = 1_000
 
 /** The user's SDL. It may change while the gateway runs. */
 export class UserSdl {
@@ -35,7 +32,6 @@ export class UserSdl {
     this.#options = options
   }
 
-  /** The SDL of the last read. */
   get sources(): readonly SdlSource[] {
     return this.#sources
   }
@@ -56,7 +52,7 @@ export class UserSdl {
     failed: (error: Error) => void,
     signal: AbortSignal,
   ): Promise<void> {
-    const { files, directory, intervalMs = defaultIntervalMs } = this.#options
+    const { files, directory } = this.#options
     if (files.length === 0 && directory === undefined) return
     let text = textOf(this.#sources)
     while (!signal.aborted) {

@@ -61,7 +61,6 @@ export class LiveSet {
     this.#condition = condition
   }
 
-  /** The number of objects that the subscriber holds. */
   get size(): number {
     return this.#uidByKey.size
   }

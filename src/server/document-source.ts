@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Viewer } from '../access/viewer.ts'
-import { clientErrorOf } from '../graphql/errors/client-error.ts'
+import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
 import { refusedDocument } from '../graphql/answer/operation-observer.ts'
 import type { ServerObserver } from './operation-options.ts'
 
@@ -20,8 +22,8 @@ export interface DocumentSource {
   documentOf(request: DocumentRequest, learns: boolean): string | undefined
 }
 
-/** The caller of a document, and the observer of refusals. */
-export interface DocumentAsked {
+/** How a document is asked for, and the observer of refusals. */
+interface DocumentAsked {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
   readonly observer: ServerObserver | undefined
@@ -48,4 +50,70 @@ export function observedDocument(
     }
     throw error
   }
+}
+
+/** The maximum size of all documents, in UTF-16 units. */
+const maxUnits = 1_000_000
+const maxDocuments = 1_000
+
+const extension = 'persistedQuery'
+
+/**
+ * Remembers documents that were sent with their hash, for requests that name only the hash: `extensions: {
+ * persistedQuery: { version: 1, sha256Hash } }`, as Apollo's clients do. Drops the least recently used document first.
+ * After PERSISTED_QUERY_NOT_FOUND a client sends its document again.
+ */
+export class KnownDocuments implements DocumentSource {
+  readonly idMembers: readonly string[] = []
+  readonly #documents = new LRUCache<string, string>({
+    max: maxDocuments,
+    maxSize: maxUnits,
+    sizeCalculation: (document) => document.length + 1,
+  })
+
+  /** Throws PERSISTED_QUERY_NOT_FOUND, and BAD_USER_INPUT for an invalid or wrong hash. */
+  documentOf({ query, extensions }: DocumentRequest, learns: boolean): string | undefined {
+    const given = extensions?.[extension]
+    if (given === undefined || given === null) return query ?? undefined
+    const hash = hashOf(given)
+    if (query === undefined || query === null || query === '') {
+      const document = this.#documents.get(hash)
+      if (document !== undefined) return document
+      throw new ClientError('PERSISTED_QUERY_NOT_FOUND', 'PersistedQueryNotFound', {
+        hint: 'send the document once by POST, together with its hash',
+      })
+    }
+    if (this.#documents.peek(hash) === query) return query
+    if (createHash('sha256').update(query).digest('hex') !== hash) {
+      throw hashError(hash, 'is not the SHA-256 of the document')
+    }
+    if (learns) this.#documents.set(hash, query)
+    return query
+  }
+}
+
+/** Whether an operation names its document by a hash. */
+export function namesHash(extensions: unknown): boolean {
+  return typeof extensions === 'object' && extensions !== null && extension in extensions
+}
+
+/** Whether the extensions contain only the hash of a document. */
+export function onlyNamesHash(extensions: object): boolean {
+  return Object.keys(extensions).every((name) => name === extension)
+}
+
+function hashOf(given: unknown): string {
+  const { version, sha256Hash } = given as { readonly version?: unknown; sha256Hash?: unknown }
+  if (version !== 1) throw hashError(version, 'is not of version 1')
+  if (typeof sha256Hash === 'string' && sha256.test(sha256Hash)) return sha256Hash
+  throw hashError(sha256Hash, 'has no sha256Hash of 64 hexadecimal digits')
+}
+
+function hashError(value: unknown, problem: string): ClientError {
+  const argument = `extensions.${extension}`
+  return new ClientError('BAD_USER_INPUT', `${argument} ${problem}`, {
+    argument,
+    value,
+    hint: 'write it as { "version": 1, "sha256Hash": the SHA-256 of the document }',
+  })
 }

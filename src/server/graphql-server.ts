@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import {
   aFlag,
@@ -12,13 +11,12 @@ import {
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
-import { checkAddress, HostList, isLoopback } from './guard/host-list.ts'
-import { OriginCheck } from './guard/origin-check.ts'
+import { checkAddress, isLoopback, OriginCheck } from './guard/origin-check.ts'
+import { KnownDocuments } from './document-source.ts'
 import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
 import { HttpTransport } from './http/http-transport.ts'
-import { KnownDocuments } from './http/known-documents.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import type { Readiness } from './http/probes.ts'
 import type { PlannedQueries } from './http/query-fast-path.ts'
@@ -29,10 +27,13 @@ import {
   type ServerLog,
   type ServerObserver,
 } from './operation-options.ts'
-import { createOperationPipeline, type OperationPipeline } from './operation-pipeline.ts'
-import { ListenError } from './server-errors.ts'
+import { listen } from './listen.ts'
+import {
+  createOperationPipeline,
+  type OperationPipeline,
+  type ServerParts,
+} from './operation-pipeline.ts'
 import { serverChecks, type ServerOptions } from './server-options.ts'
-import type { ServerParts } from './server-parts.ts'
 import { UnsentBytes } from './unsent-bytes.ts'
 import { WebSocketTransport } from './websocket/web-socket-transport.ts'
 
@@ -84,7 +85,7 @@ export interface GraphQLServer extends AsyncDisposable {
 /**
  * Serves GraphQL on `/graphql`, by HTTP and WebSocket, with probes beside it. To stop, it refuses new WebSockets,
  * closes open ones (1001), stops listening, lets running requests finish until `stopDeadlineMs`, and disposes the
- * plugins last. Rejects with {@link UnsafeAddressError} and {@link ListenError}.
+ * plugins last. Rejects with `UnsafeAddressError` and `ListenError`.
  */
 export async function startGraphQLServer(given: GraphQLServerOptions): Promise<GraphQLServer> {
   const options = checkedOptions('a GraphQL server', given, graphqlServerChecks)
@@ -123,23 +124,17 @@ class RunningServer implements GraphQLServer {
       trustedDocuments === undefined ? undefined : new TrustedDocuments(trustedDocuments, log)
     const documents = this.#trusted ?? new KnownDocuments()
     const contextOf = contextWithViewer(options.context, requireViewer)
-    const { plugins } = options
-    this.#pipeline = createOperationPipeline({ plugins, documents, contextOf, observer, log })
+    const shared = { documents, contextOf, observer, log }
+    this.#pipeline = createOperationPipeline(options.plugins, shared)
     const parts: ServerParts = {
+      ...shared,
       limits: server,
       pipeline: this.#pipeline,
-      documents,
-      origins: new OriginCheck(
-        new HostList(server.host, server.allowedHosts),
-        server.allowedOrigins,
-      ),
+      origins: new OriginCheck(server),
       authenticator,
       quotas: new UserQuotas(server),
       unsent: new UnsentBytes(server, observer),
-      contextOf,
       planned: plannedAlone(options),
-      observer,
-      log,
     }
     const http = (this.#http = new HttpTransport({
       ...parts,
@@ -195,22 +190,11 @@ class RunningServer implements GraphQLServer {
 
   async listen(): Promise<void> {
     const { host, port, insecureNoAuth } = this.#options
-    try {
-      this.#server.listen(port, host)
-      await once(this.#server, 'listening')
-    } catch (error) {
-      throw new ListenError(host, port, error as NodeJS.ErrnoException)
-    }
+    const bound = await listen(this.#server, host, port)
+    this.#port = bound.port
     this.#server.on('error', (error) => this.#log.error('the HTTP server failed', { error }))
     try {
       this.#metricsPort = await this.#metrics?.listen()
-    } catch (error) {
-      await this[Symbol.asyncDispose]()
-      throw error
-    }
-    const bound = this.#server.address() as AddressInfo
-    this.#port = bound.port
-    try {
       // The hosts file may map `localhost` to another address.
       checkAddress({ host: bound.address, insecureNoAuth }, this.#asksWho)
     } catch (error) {

@@ -9,7 +9,7 @@ import {
   type GraphQLErrorExtensions,
 } from 'graphql'
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga'
-import type { CallerToken } from '../access/authentication/authenticator.ts'
+import type { Authenticator, CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import {
   type AnsweredResult,
@@ -21,15 +21,21 @@ import {
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
+import type { OriginCheck } from './guard/origin-check.ts'
+import type { UserQuotas } from './guard/user-quotas.ts'
+import type { PlannedQueries } from './http/query-fast-path.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
 import {
   graphqlPath,
   type MakeContext,
   type OperationContext,
   type OperationOrigin,
-  type OperationPipelineOptions,
+  type ServerLog,
   type ServerObserver,
+  type ServerPlugin,
 } from './operation-options.ts'
+import type { ServerOptions } from './server-options.ts'
+import type { UnsentBytes } from './unsent-bytes.ts'
 
 /** The context that a transport passes to the pipeline. For HTTP, yoga's node adapter fills it in. */
 export interface TransportContext {
@@ -40,13 +46,10 @@ export interface TransportContext {
   readonly connectionParams?: Readonly<Record<string, unknown>> | undefined
   /** The context or its error, if it has been made already. */
   readonly made?: MadeContext | undefined
-  /** The viewer of the authenticator, if any. */
   readonly viewer?: Viewer | undefined
-  /** The bearer token of the caller, if any. */
   readonly callerToken?: CallerToken | undefined
   readonly secretRead?: OperationOptions['secretRead']
   readonly beganMs?: OperationOptions['beganMs']
-  /** The request of the operation. */
   readonly params?: {
     readonly operationName?: string | null | undefined
     readonly extensions?: Readonly<Record<string, unknown>> | null | undefined
@@ -58,21 +61,34 @@ export type MadeContext = { readonly context: OperationContext } | { readonly er
 /** Yoga with all checks that both transports share. */
 export type OperationPipeline = YogaServerInstance<TransportContext, object>
 
-export interface PipelineParts extends Pick<OperationPipelineOptions, 'plugins' | 'log'> {
+/** What the transports of one server share. */
+export interface ServerParts {
+  readonly limits: ServerOptions
+  readonly pipeline: OperationPipeline
   readonly documents: DocumentSource
+  readonly origins: OriginCheck
+  /** Authenticates callers; `undefined` for no authentication. */
+  readonly authenticator: Authenticator | undefined
+  readonly quotas: UserQuotas
+  readonly unsent: UnsentBytes
   /** Makes the context of an operation, with its viewer. */
   readonly contextOf: MakeContext
+  /** Answers operations that have a plan. The pipeline answers the others. */
+  readonly planned: PlannedQueries | undefined
   readonly observer: ServerObserver | undefined
+  readonly log: ServerLog
 }
 
 /** Makes a minimal yoga, without CORS, forms, pages and body streams. Guards check requests before it. */
-export function createOperationPipeline({
-  plugins,
-  documents,
-  contextOf,
-  observer,
-  log,
-}: PipelineParts): OperationPipeline {
+export function createOperationPipeline(
+  plugins: readonly ServerPlugin[],
+  {
+    documents,
+    contextOf,
+    observer,
+    log,
+  }: Pick<ServerParts, 'documents' | 'contextOf' | 'observer' | 'log'>,
+): OperationPipeline {
   return createYoga<TransportContext, object>({
     graphqlEndpoint: graphqlPath,
     cors: false,

@@ -3,7 +3,6 @@ import { clientErrorOf } from '../graphql/errors/client-error.ts'
 import { interruptible } from '../lib/generators.ts'
 import type { Output } from './unsent-bytes.ts'
 
-/** The end of a subscription's frames. */
 export type StreamEnd =
   | { readonly form: 'complete' }
   /** The subscriber gets the errors as the last result. */
@@ -15,7 +14,6 @@ export interface PlannedStream {
   take(): Buffer | undefined
   /** Whether the next frame is in memory for this reader alone, so that waiting for room would save nothing. */
   readonly isHeld?: boolean
-  /** The end, if it has ended. */
   readonly end: StreamEnd | undefined
   /** Whether it is closed. Remaining frames are dropped. */
   readonly isClosed: boolean
@@ -72,7 +70,6 @@ const maxWaitingBytes = 262_144
  */
 export class FrameSink {
   readonly #output: Output
-  /** Streams that wait for room. */
   #waiting = new Set<() => void>()
 
   constructor(output: Output) {

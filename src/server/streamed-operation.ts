@@ -12,9 +12,13 @@ import type { OperationOptions } from '../graphql/answer/execution.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
 import { observedDocument } from './document-source.ts'
 import type { HashedOperation } from './http/query-fast-path.ts'
-import { begunAt, type MadeContext, type OperationPipeline } from './operation-pipeline.ts'
+import {
+  begunAt,
+  type MadeContext,
+  type OperationPipeline,
+  type ServerParts,
+} from './operation-pipeline.ts'
 import { oneFrame, type PlannedStream, type StreamEnd, streamedResults } from './planned-stream.ts'
-import type { ServerParts } from './server-parts.ts'
 
 /** The results of one operation, in their order. */
 export type Answers = AsyncGenerator<ExecutionResult, void, void>
@@ -30,7 +34,6 @@ export interface StreamedRequest {
   readonly learns: boolean
   readonly viewer: Viewer | undefined
   readonly callerToken: CallerToken | undefined
-  /** The context, if it has been made already. */
   readonly made?: MadeContext
 }
 

@@ -24,7 +24,6 @@ export interface UnsentLimits {
 /** An output to one reader: an HTTP answer, an event stream, or a WebSocket. */
 export interface OutputChannel {
   readonly transport: 'http' | 'websocket'
-  /** The connection that carries it. */
   readonly connection: Socket
   /** The reading user; `undefined` if unknown. */
   viewer(): Viewer | undefined
@@ -130,7 +129,6 @@ export class Output {
     return this.#bytes
   }
 
-  /** The user whose bytes these are. */
   get user(): string | undefined {
     return this.#user
   }
@@ -142,7 +140,6 @@ export class Output {
     return now
   }
 
-  /** Call when the channel is closed. */
   close(): void {
     this.#isClosed = true
     this.measure()

@@ -1,31 +1,21 @@
-import {
-  type Authenticated,
-  type Authenticator,
-  CallerToken,
-  type Credentials,
-  UnauthenticatedError,
-} from './authenticator.ts'
-import { TokenCache, type TokenCacheOptions } from './token-cache.ts'
+import { type Authenticator, CallerToken, UnauthenticatedError } from './authenticator.ts'
+import { TokenCache, type TokenCacheOptions, type VerifyToken } from './token-cache.ts'
 
-export interface BearerAuthenticatorOptions extends TokenCacheOptions {
+/** The options of all authenticators by bearer token. */
+export interface BearerOptions extends TokenCacheOptions {
   /** The cluster that also accepts the tokens; absent: the default cluster. */
   readonly cluster: string | undefined
+  /** See `Viewer`. */
+  readonly systemIdentityClusters: readonly string[] | undefined
 }
 
-/** Authenticates callers by bearer token. Caches each verified token. */
-export function bearerAuthenticator({
-  cluster,
-  ...options
-}: BearerAuthenticatorOptions): Authenticator {
-  const cache = new TokenCache(options)
+/** Authenticates callers by bearer token. Caches each token that `verify` accepts. */
+export function bearerAuthenticator(options: BearerOptions, verify: VerifyToken): Authenticator {
+  const cache = new TokenCache(options, verify)
   return {
-    authenticate: ({
-      authorization,
-      address,
-    }: Credentials): Authenticated | Promise<Authenticated> =>
+    authenticate: ({ authorization, address }) =>
       cache.authenticate(bearerTokenOf(authorization), address),
-    tokenOf: ({ authorization }: Credentials): CallerToken =>
-      new CallerToken(bearerTokenOf(authorization), cluster),
+    tokenOf: ({ authorization }) => new CallerToken(bearerTokenOf(authorization), options.cluster),
   }
 }
 
@@ -38,7 +28,7 @@ const howTo =
   'send Authorization: Bearer TOKEN, by WebSocket also as { "authorization": "Bearer TOKEN" } in connection_init'
 
 /** The token of an `Authorization` header (RFC 6750). Throws {@link UnauthenticatedError} without one. */
-export function bearerTokenOf(authorization: string | undefined): string {
+function bearerTokenOf(authorization: string | undefined): string {
   if (authorization === undefined || authorization === '') {
     throw new UnauthenticatedError('none', 'this gateway requires authentication', howTo)
   }

@@ -2,18 +2,17 @@ import { readFileSync } from 'node:fs'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
 import type { AuthenticationObserver, Authenticator } from './authenticator.ts'
+import { IssuerKeys } from './issuer-keys.ts'
 import { oidcAuthenticator } from './oidc.ts'
 import { RequestHeaderAuthenticator } from './request-header.ts'
 import { type ReviewToken, tokenReviewAuthenticator } from './token-review.ts'
 
-/** The services that authenticators use. */
-export interface AuthenticatorSources {
+interface AuthenticatorSources {
   /** Makes a reviewer that sends tokens to the API server of a cluster; default: the default cluster. */
   readonly reviewToken: (cluster: string | undefined, deadlineMs: number) => ReviewToken
   readonly observer?: AuthenticationObserver
 }
 
-/** Incomplete options of authentication. */
 class AuthenticationOptionsError extends CodedError {
   constructor(option: string, problem: string, hint: string) {
     super('AUTH_OPTIONS', `${option} ${problem}`, { value: option, hint })
@@ -28,40 +27,31 @@ export function createAuthenticator(
   options: AuthenticationOptions,
   { reviewToken, observer }: AuthenticatorSources,
 ): Authenticator | undefined {
-  const { audiences, knownMs, cluster, deadlineMs } = options
+  const { audiences, knownMs, cluster, deadlineMs, oidc } = options
   const { systemIdentityClusters = cluster === undefined ? undefined : [cluster] } = options
-  const belongs = { cluster, systemIdentityClusters }
+  const bearer = { cluster, systemIdentityClusters, audiences, knownMs, observer }
   switch (options.mode) {
     case 'none':
       return undefined
-    case 'token-review': {
-      const review = reviewToken(cluster, deadlineMs)
-      return tokenReviewAuthenticator({ review, ...belongs, audiences, knownMs, observer })
+    case 'token-review':
+      return tokenReviewAuthenticator(bearer, reviewToken(cluster, deadlineMs))
+    case 'oidc': {
+      if (oidc === undefined) {
+        const hint = 'give auth.oidc.issuer, and how its claims are read'
+        throw new AuthenticationOptionsError('auth.oidc', 'is missing', hint)
+      }
+      if (audiences.length === 0) {
+        const hint =
+          'name the client that tokens are issued for: the API server calls it --oidc-client-id'
+        throw new AuthenticationOptionsError('auth.audiences', 'is empty', hint)
+      }
+      const { issuer, caFile } = oidc
+      const ca = caFile === undefined ? undefined : certificatesIn(caFile)
+      return oidcAuthenticator(bearer, oidc, new IssuerKeys({ issuer, ca, deadlineMs }))
     }
-    case 'oidc':
-      return configuredOidc({ ...options, systemIdentityClusters }, observer)
     case 'request-header':
       return new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters)
   }
-}
-
-function configuredOidc(
-  { oidc, audiences, knownMs, deadlineMs, cluster, systemIdentityClusters }: AuthenticationOptions,
-  observer: AuthenticationObserver | undefined,
-): Authenticator {
-  if (oidc === undefined) {
-    const hint = 'give auth.oidc.issuer, and how its claims are read'
-    throw new AuthenticationOptionsError('auth.oidc', 'is missing', hint)
-  }
-  if (audiences.length === 0) {
-    const hint =
-      'name the client that tokens are issued for: the API server calls it --oidc-client-id'
-    throw new AuthenticationOptionsError('auth.audiences', 'is empty', hint)
-  }
-  const { caFile } = oidc
-  const ca = caFile === undefined ? undefined : certificatesIn(caFile)
-  const belongs = { cluster, systemIdentityClusters }
-  return oidcAuthenticator({ oidc, audiences, ...belongs, ca, knownMs, deadlineMs, observer })
 }
 
 function certificatesIn(file: string): string {

@@ -8,11 +8,9 @@ export interface IssuerKeysOptions {
   readonly issuer: string
   /** The trusted certificates, PEM; absent: those of Node. */
   readonly ca?: string | undefined
-  /** The deadline of each request. */
   readonly deadlineMs: number
 }
 
-/** The keys of an issuer cannot be read. */
 export class IssuerError extends CodedError {
   constructor(url: string, problem: string, cause?: unknown) {
     super('OIDC_ISSUER', `${url}: ${problem}`, {

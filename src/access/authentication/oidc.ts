@@ -5,16 +5,30 @@ import {
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
 } from 'jose'
+import { authenticatedGroup, type Viewer } from '../viewer.ts'
 import {
-  type Authenticated,
-  type AuthenticationObserver,
   type Authenticator,
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './authenticator.ts'
-import { bearerAuthenticator, refusedToken } from './bearer-token.ts'
-import { type ClaimMapping, viewerOfClaims } from './claim-mapping.ts'
-import { IssuerKeys } from './issuer-keys.ts'
+import { bearerAuthenticator, type BearerOptions, refusedToken } from './bearer-token.ts'
+import type { IssuerKeys } from './issuer-keys.ts'
+
+/** Maps the claims of a token to a viewer, as the API server's `--oidc-…` flags do, so that both use the same names. */
+interface ClaimMapping {
+  /** `sub`, or `email`, which must be verified if the token has `email_verified`. */
+  readonly usernameClaim: string
+  /** The prefix of user names. Absent: `ISSUER#`, or nothing for `email`. `-`: nothing. */
+  readonly usernamePrefix?: string | undefined
+  /** The claim with the groups, a text or a list of texts; absent: no groups. */
+  readonly groupsClaim?: string | undefined
+  readonly groupsPrefix: string
+  readonly uidClaim?: string | undefined
+  /** Claims for `extra`, by key. Keys contain a domain: `example.com/tenant`. */
+  readonly extraClaims: Readonly<Record<string, string>>
+  /** Required values of claims. */
+  readonly requiredClaims: Readonly<Record<string, string>>
+}
 
 /** The trusted issuer, and the mapping of its claims. */
 export interface OidcOptions extends ClaimMapping {
@@ -24,34 +38,21 @@ export interface OidcOptions extends ClaimMapping {
   readonly algorithms: readonly string[]
 }
 
-export interface OidcAuthenticatorOptions {
-  /** The cluster that also accepts the tokens; absent: the default cluster. */
-  readonly cluster?: string | undefined
-  /** See `Viewer`. */
-  readonly systemIdentityClusters?: readonly string[] | undefined
-  readonly oidc: OidcOptions
-  /** The accepted values of `aud`. */
-  readonly audiences: readonly string[]
-  /** The trusted certificates of the issuer, PEM. */
-  readonly ca?: string | undefined
-  readonly knownMs: number
-  readonly deadlineMs: number
-  readonly observer?: AuthenticationObserver | undefined
-}
-
-/** Authenticates callers by JWTs of an OpenID Connect issuer. */
-export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authenticator {
-  const { oidc, audiences, ca, deadlineMs, knownMs, observer, cluster } = options
+/** Authenticates callers by JWTs of an OpenID Connect issuer, whose `aud` has one of the audiences. */
+export function oidcAuthenticator(
+  options: BearerOptions,
+  oidc: OidcOptions,
+  keys: IssuerKeys,
+): Authenticator {
+  const { audiences, observer, systemIdentityClusters } = options
   const { issuer, algorithms } = oidc
-  const { systemIdentityClusters } = options
-  const keys = new IssuerKeys({ issuer, ca, deadlineMs })
   const expected: JWTVerifyOptions = {
     issuer,
     audience: [...audiences],
     algorithms: [...algorithms],
     requiredClaims: ['exp'],
   }
-  const verify = async (token: string): Promise<Authenticated> => {
+  return bearerAuthenticator(options, async (token) => {
     try {
       const claims = await verifiedClaims(token, await keys.find(), expected)
       const { exp = 0 } = claims
@@ -63,8 +64,7 @@ export function oidcAuthenticator(options: OidcAuthenticatorOptions): Authentica
       observer?.unavailable(error)
       throw new IdentityUnavailableError(error)
     }
-  }
-  return bearerAuthenticator({ verify, audiences, knownMs, observer, cluster })
+  })
 }
 
 /** Tries each matching key if a token does not name its key. */
@@ -97,4 +97,55 @@ const aboutKeys: ReadonlySet<string> = new Set([
 
 function isAboutToken(error: unknown): boolean {
   return error instanceof errors.JOSEError && !aboutKeys.has(error.code)
+}
+
+type Claims = Readonly<Record<string, unknown>>
+
+/**
+ * The viewer of a verified token. Throws `UnauthenticatedError` if claims are missing or do not have their required
+ * values.
+ */
+function viewerOfClaims(claims: Claims, issuer: string, mapping: ClaimMapping): Viewer {
+  const { groupsClaim, uidClaim, extraClaims, requiredClaims } = mapping
+  for (const [name, value] of Object.entries(requiredClaims)) {
+    if (claims[name] !== value) throw refusedToken()
+  }
+  const groups = groupsClaim === undefined ? [] : textsOf(claims, groupsClaim)
+  const extra = Object.entries(extraClaims).map(([key, claim]) => [key, textsOf(claims, claim)])
+  return {
+    username: usernameOf(claims, issuer, mapping),
+    uid: uidClaim === undefined ? '' : textOf(claims, uidClaim),
+    groups: [
+      ...new Set([...groups.map((name) => mapping.groupsPrefix + name), authenticatedGroup]),
+    ],
+    extra: Object.fromEntries(extra) as Viewer['extra'],
+  }
+}
+
+function usernameOf(
+  claims: Claims,
+  issuer: string,
+  { usernameClaim, usernamePrefix }: ClaimMapping,
+): string {
+  const isEmail = usernameClaim === 'email'
+  if (isEmail && 'email_verified' in claims && claims['email_verified'] !== true) {
+    throw refusedToken()
+  }
+  const name = textOf(claims, usernameClaim)
+  if (name === '') throw refusedToken()
+  const prefix = usernamePrefix ?? (isEmail ? '' : `${issuer}#`)
+  return prefix === '-' ? name : prefix + name
+}
+
+function textOf(claims: Claims, name: string): string {
+  const value = claims[name] ?? ''
+  if (typeof value === 'string') return value
+  throw refusedToken()
+}
+
+function textsOf(claims: Claims, name: string): readonly string[] {
+  const value = claims[name] ?? []
+  const all: readonly unknown[] = Array.isArray(value) ? value : [value]
+  if (all.every((one) => typeof one === 'string')) return all
+  throw refusedToken()
 }

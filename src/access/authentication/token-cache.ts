@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { hash as digest, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
 import {
@@ -7,11 +7,11 @@ import {
   IdentityUnavailableError,
   UnauthenticatedError,
 } from './authenticator.ts'
-import { KeyedHash } from './keyed-hash.ts'
+
+/** Verifies a token. Rejects as an authenticator does, within a deadline. */
+export type VerifyToken = (token: string) => Promise<Authenticated>
 
 export interface TokenCacheOptions {
-  /** Verifies a token. Rejects as an authenticator does, within a deadline. */
-  readonly verify: (token: string) => Promise<Authenticated>
   /** The accepted audiences; a part of the cache key. */
   readonly audiences: readonly string[]
   /** How long a verified token is trusted, in milliseconds; at most until its expiry. */
@@ -40,6 +40,7 @@ interface Known {
  */
 export class TokenCache {
   readonly #options: TokenCacheOptions
+  readonly #verifyToken: VerifyToken
   readonly #hash = new KeyedHash(randomBytes(32))
   readonly #audiences: string
   readonly #known = new LRUCache<string, Known>({ max: maxTokens })
@@ -48,8 +49,9 @@ export class TokenCache {
   readonly #renewals = new FairSlots({ ...slots, mostWaiting: maxTokens })
   readonly #newcomers = new FairSlots(slots)
 
-  constructor(options: TokenCacheOptions) {
+  constructor(options: TokenCacheOptions, verify: VerifyToken) {
     this.#options = options
+    this.#verifyToken = verify
     this.#audiences = options.audiences.map((audience) => `${audience}\0`).join('')
   }
 
@@ -84,9 +86,9 @@ export class TokenCache {
   }
 
   async #ask(hash: string, token: string): Promise<Authenticated> {
-    const { verify, knownMs, observer } = this.#options
+    const { knownMs, observer } = this.#options
     try {
-      const authenticated = await verify(token)
+      const authenticated = await this.#verifyToken(token)
       this.#known.set(hash, { authenticated, untilMs: performance.now() + knownMs })
       observer?.verified('accepted')
       return authenticated
@@ -104,4 +106,33 @@ export class TokenCache {
 function isValid({ authenticated, untilMs }: Known): boolean {
   const { expiresAtMs = Number.POSITIVE_INFINITY } = authenticated
   return performance.now() < untilMs && Date.now() < expiresAtMs
+}
+
+const blockLength = 64
+
+/**
+ * HMAC-SHA-256 (RFC 2104) of texts under one key of at most 64 bytes, as base64: the result of `createHmac`, by two
+ * one-shot hashes. Every request needs one, and the objects of `createHmac` would cost more than the rest of
+ * authentication.
+ */
+export class KeyedHash {
+  readonly #inner: Buffer
+  readonly #outer: Buffer
+
+  constructor(key: Buffer) {
+    if (key.length > blockLength) throw new RangeError(`a key of ${key.length} bytes is too long`)
+    this.#inner = padded(key, 0x36)
+    this.#outer = padded(key, 0x5c)
+  }
+
+  of(text: string): string {
+    const inner = digest('sha256', Buffer.concat([this.#inner, Buffer.from(text)]), 'buffer')
+    return digest('sha256', Buffer.concat([this.#outer, inner]), 'base64')
+  }
+}
+
+function padded(key: Buffer, pad: number): Buffer {
+  const block = Buffer.alloc(blockLength, pad)
+  for (const [at, byte] of key.entries()) block[at] = byte ^ pad
+  return block
 }

@@ -1,14 +1,12 @@
 import type { Viewer } from '../viewer.ts'
 import {
   type Authenticated,
-  type AuthenticationObserver,
   type Authenticator,
   IdentityUnavailableError,
 } from './authenticator.ts'
-import { bearerAuthenticator, expiryOf, refusedToken } from './bearer-token.ts'
+import { bearerAuthenticator, type BearerOptions, expiryOf, refusedToken } from './bearer-token.ts'
 
-/** The `spec` of a TokenReview. */
-export interface TokenReviewSpec {
+interface TokenReviewSpec {
   readonly token: string
   readonly audiences?: readonly string[]
 }
@@ -16,36 +14,27 @@ export interface TokenReviewSpec {
 /** Sends a TokenReview to an API server and resolves with the result. Rejects on failure, within a deadline. */
 export type ReviewToken = (spec: TokenReviewSpec) => Promise<unknown>
 
-export interface TokenReviewOptions {
-  /** The cluster that also accepts the tokens; absent: the default cluster. */
-  readonly cluster?: string | undefined
-  /** See `Viewer`. */
-  readonly systemIdentityClusters?: readonly string[] | undefined
-  readonly review: ReviewToken
-  /** The accepted audiences; empty: that of the API server itself. */
-  readonly audiences: readonly string[]
-  /** How long an answer is trusted, in milliseconds. */
-  readonly knownMs: number
-  readonly observer?: AuthenticationObserver | undefined
-}
-
-/** The parts of a TokenReview's status that are read. */
 interface TokenReviewStatus {
   readonly authenticated?: boolean
   readonly audiences?: readonly string[]
   readonly user?: Partial<Viewer>
 }
 
-/** Authenticates callers by bearer tokens that an API server reviews (authentication.k8s.io/v1, TokenReview). */
-export function tokenReviewAuthenticator(options: TokenReviewOptions): Authenticator {
-  const { audiences, knownMs, observer, cluster } = options
-  const verify = (token: string): Promise<Authenticated> => reviewed(token, options)
-  return bearerAuthenticator({ verify, audiences, knownMs, observer, cluster })
+/**
+ * Authenticates callers by bearer tokens that an API server reviews (authentication.k8s.io/v1, TokenReview). Without
+ * `audiences`, tokens are for the API server itself.
+ */
+export function tokenReviewAuthenticator(
+  options: BearerOptions,
+  review: ReviewToken,
+): Authenticator {
+  return bearerAuthenticator(options, (token) => reviewed(token, review, options))
 }
 
 async function reviewed(
   token: string,
-  { review, audiences, observer, systemIdentityClusters }: TokenReviewOptions,
+  review: ReviewToken,
+  { audiences, observer, systemIdentityClusters }: BearerOptions,
 ): Promise<Authenticated> {
   let answer: { readonly status?: TokenReviewStatus } | undefined
   try {

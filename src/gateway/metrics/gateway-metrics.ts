@@ -6,10 +6,8 @@ import type { OperationObserver } from '../../graphql/answer/operation-observer.
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
 import type { ServerObserver } from '../../server/operation-options.ts'
 import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
-import { OperationMetrics } from './operation-metrics.ts'
-import { ServerMetrics } from './server-metrics.ts'
+import { operationMetrics, serverMetrics } from './server-metrics.ts'
 
-/** The state of a gateway that its metrics read. */
 export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
   readonly fragments: () => FragmentCounts
@@ -34,8 +32,8 @@ export class GatewayMetrics implements MetricsSource {
   constructor({ process = false }: { readonly process?: boolean } = {}) {
     if (process) collectDefaultMetrics({ register: this.#registry })
     this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
-    this.operations = new OperationMetrics(this.#registry)
-    this.server = new ServerMetrics(this.#registry)
+    this.operations = operationMetrics(this.#registry)
+    this.server = serverMetrics(this.#registry)
     this.#addFragments()
     this.#addReviews()
     this.#addLive()
@@ -45,7 +43,6 @@ export class GatewayMetrics implements MetricsSource {
     return this.#registry.contentType
   }
 
-  /** The present values of all metrics. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }
@@ -67,12 +64,12 @@ export class GatewayMetrics implements MetricsSource {
       'Texts of objects written anew.',
       () => counts().misses,
     )
-    const gauge = (name: string, help: string, bytes: () => number): void => {
-      const registers = [this.#registry]
-      const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(bytes()) })
-    }
-    gauge('informerql_fragment_bytes', 'Memory of cached texts of objects.', () => counts().bytes)
-    gauge(
+    this.#gauge(
+      'informerql_fragment_bytes',
+      'Memory of cached texts of objects.',
+      () => counts().bytes,
+    )
+    this.#gauge(
       'informerql_document_bytes',
       'Memory of cached documents and their plans.',
       () => this.#measured?.documentBytes() ?? 0,
@@ -80,40 +77,26 @@ export class GatewayMetrics implements MetricsSource {
   }
 
   #addReviews(): void {
-    const registers = [this.#registry]
-    const sent: Counter<'cluster'> = new Counter({
-      name: 'informerql_access_reviews_total',
-      help: 'SubjectAccessReviews sent.',
-      labelNames: ['cluster'],
-      registers,
-      collect: () => {
-        sent.reset()
-        for (const { name: cluster, access } of this.#measured?.clusters() ?? [])
-          sent.inc({ cluster }, access.counts.sent)
-      },
-    })
-    const kept: Gauge<'cluster'> = new Gauge({
-      name: 'informerql_access_decisions',
-      help: 'Cached answers of SubjectAccessReviews.',
-      labelNames: ['cluster'],
-      registers,
-      collect: () => {
-        kept.reset()
-        for (const { name: cluster, access } of this.#measured?.clusters() ?? [])
-          kept.set({ cluster }, access.counts.kept)
-      },
-    })
+    this.#byCluster(
+      Counter,
+      'informerql_access_reviews_total',
+      'SubjectAccessReviews sent.',
+      ({ access }) => access.counts.sent,
+    )
+    this.#byCluster(
+      Gauge,
+      'informerql_access_decisions',
+      'Cached answers of SubjectAccessReviews.',
+      ({ access }) => access.counts.kept,
+    )
   }
 
   #addLive(): void {
-    const gauge = (name: string, help: string, part: 'groups' | 'members' | 'heldBytes'): void => {
-      const registers = [this.#registry]
-      const collect = (): void => made.set(this.#measured?.live()[part] ?? 0)
-      const made: Gauge = new Gauge({ name, help, registers, collect })
-    }
-    gauge('informerql_live_groups', 'Groups of subscriptions with shared frames.', 'groups')
-    gauge('informerql_live_members', 'Subscriptions in such groups.', 'members')
-    gauge('informerql_live_held_bytes', 'Memory of such groups.', 'heldBytes')
+    const gauge = (name: string, help: string, part: keyof LiveState): void =>
+      this.#gauge(`informerql_live_${name}`, help, () => this.#measured?.live()[part] ?? 0)
+    gauge('groups', 'Groups of subscriptions with shared frames.', 'groups')
+    gauge('members', 'Subscriptions in such groups.', 'members')
+    gauge('held_bytes', 'Memory of such groups.', 'heldBytes')
     const total = (name: string, help: string, part: keyof LiveState): void =>
       this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)
     total('frames', 'Frames sent to subscriptions in groups.', 'frames')
@@ -121,6 +104,30 @@ export class GatewayMetrics implements MetricsSource {
     total('resets', 'Resets of readers that were too far behind.', 'resets')
     total('resumed', 'Subscriptions that resumed.', 'resumed')
     total('not_resumed', 'Subscriptions with a resume token that had to start over.', 'notResumed')
+  }
+
+  #byCluster(
+    Metric: typeof Counter<'cluster'> | typeof Gauge<'cluster'>,
+    name: string,
+    help: string,
+    value: (cluster: MeasuredCluster) => number,
+  ): void {
+    const metric: Counter<'cluster'> | Gauge<'cluster'> = new Metric({
+      name,
+      help,
+      labelNames: ['cluster'],
+      registers: [this.#registry],
+      collect: () => {
+        metric.reset()
+        for (const one of this.#measured?.clusters() ?? [])
+          metric.inc({ cluster: one.name }, value(one))
+      },
+    })
+  }
+
+  #gauge(name: string, help: string, value: () => number): void {
+    const registers = [this.#registry]
+    const gauge: Gauge = new Gauge({ name, help, registers, collect: () => gauge.set(value()) })
   }
 
   #total(name: string, help: string, total: () => number): void {

@@ -3,7 +3,6 @@ import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { InformerObserver } from '../../informer/informer-observer.ts'
 import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource.ts'
 
-/** The parts of a cluster that metrics read. */
 export interface MeasuredCluster {
   readonly name: string
   readonly cache: { states(): readonly CachedResourceState[] }
@@ -103,7 +102,6 @@ export class InformerMetrics {
     gauge('informerql_informer_listeners', 'Listeners of a cache.', ({ listeners }) => listeners)
   }
 
-  /** The observer for the informer of a resource. */
   observer(cluster: string, resource: ApiResource): InformerObserver {
     const labels = { cluster, resource: groupResourceOf(resource) }
     return {

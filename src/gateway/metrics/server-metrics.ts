@@ -1,70 +1,94 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
+import type { OperationObserver, OperationReport } from '../../graphql/answer/operation-observer.ts'
 import type { ServerObserver, ServerRefusal } from '../../server/operation-options.ts'
 
+/**
+ * Seconds. A planned query takes some hundredths of a millisecond; a query that waits for a first sync takes up to ten
+ * seconds.
+ */
+const buckets = [
+  0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+  10, 30,
+]
+
+/** The metrics of operations. */
+export function operationMetrics(registry: Registry): OperationObserver {
+  const registers = [registry]
+  const durations = new Histogram({
+    name: 'informerql_operation_duration_seconds',
+    help: 'Duration of operations: queries until their answer, subscriptions until their start. The code is that of the first error, or empty.',
+    labelNames: ['operation', 'by', 'code'],
+    buckets,
+    registers,
+  })
+  const answered = new Counter({
+    name: 'informerql_operation_rows_total',
+    help: 'Objects in answers.',
+    registers,
+  })
+  const subscriptions = new Gauge({
+    name: 'informerql_subscriptions',
+    help: 'Open subscriptions.',
+    registers,
+  })
+  return {
+    answered({ operation, by, codes, rows, durationMs }: OperationReport) {
+      const [code = ''] = codes
+      durations.observe({ operation, by, code }, durationMs / 1_000)
+      answered.inc(rows)
+      if (operation === 'subscription' && code === '') subscriptions.inc()
+    },
+    ended({ rows }: OperationReport) {
+      answered.inc(rows)
+      subscriptions.dec()
+    },
+  }
+}
+
+const nothingUnsent = (): number => 0
+
 /** The metrics of authentication, refusals and connections. */
-export class ServerMetrics implements ServerObserver, Pick<AuthenticationObserver, 'verified'> {
-  readonly #tokens: Counter<'outcome'>
-  readonly #refusals: Counter<'transport' | 'code'>
-  readonly #sockets: Gauge
-  readonly #cutOffs: Counter<'transport'>
-  #unsent = (): number => 0
-
-  constructor(registry: Registry) {
-    const registers = [registry]
-    this.#tokens = new Counter({
-      name: 'informerql_token_verifications_total',
-      help: 'Verifications of unknown tokens: accepted, refused, or unavailable.',
-      labelNames: ['outcome'],
-      registers,
-    })
-    this.#refusals = new Counter({
-      name: 'informerql_refusals_total',
-      help: 'Requests and WebSockets refused before their operation was read.',
-      labelNames: ['transport', 'code'],
-      registers,
-    })
-    this.#sockets = new Gauge({
-      name: 'informerql_websockets',
-      help: 'Open WebSockets.',
-      registers,
-    })
-    this.#cutOffs = new Counter({
-      name: 'informerql_readers_cut_off_total',
-      help: 'Connections cut off because too many bytes waited, or the reader took nothing for too long.',
-      labelNames: ['transport'],
-      registers,
-    })
-    const unsent = (): number => this.#unsent()
-    const gauge: Gauge = new Gauge({
-      name: 'informerql_unsent_bytes',
-      help: 'Bytes that wait to be sent, on all connections.',
-      collect: () => gauge.set(unsent()),
-      registers,
-    })
-  }
-
-  verified(outcome: 'accepted' | 'refused' | 'unavailable'): void {
-    this.#tokens.inc({ outcome })
-  }
-
-  refused({ transport, code }: ServerRefusal): void {
-    this.#refusals.inc({ transport, code })
-  }
-
-  socketOpened(): void {
-    this.#sockets.inc()
-  }
-
-  socketClosed(): void {
-    this.#sockets.dec()
-  }
-
-  cutOff(transport: 'http' | 'websocket'): void {
-    this.#cutOffs.inc({ transport })
-  }
-
-  unsent(bytes: () => number): void {
-    this.#unsent = bytes
+export function serverMetrics(
+  registry: Registry,
+): ServerObserver & Pick<AuthenticationObserver, 'verified'> {
+  const registers = [registry]
+  const tokens = new Counter({
+    name: 'informerql_token_verifications_total',
+    help: 'Verifications of unknown tokens: accepted, refused, or unavailable.',
+    labelNames: ['outcome'],
+    registers,
+  })
+  const refusals = new Counter({
+    name: 'informerql_refusals_total',
+    help: 'Requests and WebSockets refused before their operation was read.',
+    labelNames: ['transport', 'code'],
+    registers,
+  })
+  const sockets = new Gauge({
+    name: 'informerql_websockets',
+    help: 'Open WebSockets.',
+    registers,
+  })
+  const cutOffs = new Counter({
+    name: 'informerql_readers_cut_off_total',
+    help: 'Connections cut off because too many bytes waited, or the reader took nothing for too long.',
+    labelNames: ['transport'],
+    registers,
+  })
+  let unsentBytes = nothingUnsent
+  const unsent: Gauge = new Gauge({
+    name: 'informerql_unsent_bytes',
+    help: 'Bytes that wait to be sent, on all connections.',
+    collect: () => unsent.set(unsentBytes()),
+    registers,
+  })
+  return {
+    verified: (outcome) => tokens.inc({ outcome }),
+    refused: ({ transport, code }: ServerRefusal) => refusals.inc({ transport, code }),
+    socketOpened: () => sockets.inc(),
+    socketClosed: () => sockets.dec(),
+    cutOff: (transport) => cutOffs.inc({ transport }),
+    unsent: (bytes) => void (unsentBytes = bytes),
   }
 }

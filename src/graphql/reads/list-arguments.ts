@@ -53,7 +53,7 @@ const listArguments = {
   },
   where: {
     selects: (where, { served: { relations }, kind }) =>
-      compileWhere(where, kind.indexes, 'where', relations.whereFields(kind).related),
+      compileWhere(where, kind.indexes, relations.whereFields(kind).related),
     direct: 'refused',
   },
   ids: {

@@ -43,7 +43,6 @@ export interface AffectedReading {
 
 /** One path by which rows depend on the objects of a type. */
 interface Role {
-  /** From the rows to those objects. */
   readonly hops: readonly RelatedHop[]
   /** The condition on the objects; absent for types in the middle of a path. */
   readonly matches?: ObjectTest
@@ -68,7 +67,6 @@ export class AffectedRows {
     this.#collect(condition, [])
   }
 
-  /** The types whose changes may affect rows. */
   get types(): readonly string[] {
     return [...this.#roles.keys()]
   }

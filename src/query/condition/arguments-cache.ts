@@ -7,15 +7,12 @@ export interface CachedArguments {
 
 type Outcome<T> = { readonly made: T } | { readonly error: unknown }
 
-/** The outcomes of one owner. */
 interface KnownOutcomes<T> {
   /** By the identity of `where`, then by the text of the other arguments. */
   readonly byIdentity: WeakMap<object, Map<string, Outcome<T>>>
-  /** By the text of all arguments. */
   readonly byText: Map<string, Outcome<T>>
 }
 
-/** Stands for an absent `where`. */
 const noWhere = {}
 /** Serialising and looking up so many characters takes as long as one test. */
 const charactersPerTest = 64

@@ -27,7 +27,6 @@ export interface Candidates {
   ids(): Iterable<ObjectId>
 }
 
-/** The candidates of an empty set. */
 export const noCandidates: Candidates = {
   size: 0,
   from: nothing,

@@ -202,7 +202,6 @@ function mergeAlternatives(same: readonly Condition[]): Condition {
   }
 }
 
-/** The objects that do not meet the condition. */
 export function noneOf(condition: Condition): Condition {
   switch (condition.form) {
     case 'everything':
@@ -271,7 +270,6 @@ export interface RelatedOrigin {
   readonly allowance?: Allowance | undefined
 }
 
-/** A number that is counted down. */
 export interface Allowance {
   left: number
 }
@@ -293,9 +291,7 @@ export interface RelatedHop {
 export interface RelatedBy {
   /** Such as `Node.pods`. */
   readonly name: string
-  /** The type that the relation starts from. */
   readonly from: string
-  /** The type that it leads to. */
   readonly to: string
   /** The types that following it reads, including `from`, with their indexes. */
   readonly indexes: ReadonlyMap<string, RelatedIndexes>

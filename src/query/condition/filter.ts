@@ -177,7 +177,6 @@ const always = ['eq', 'in', 'exists', 'not'] as const
 const comparisons = ['lt', 'lte', 'gt', 'gte'] as const
 const ofStrings = ['startsWith', 'endsWith', 'contains'] as const
 
-/** Operators that select a range of index keys. */
 type RangeOperator = (typeof comparisons)[number] | 'startsWith'
 
 export type FilterOperator = (typeof always)[number] | RangeOperator | (typeof ofStrings)[number]
@@ -191,7 +190,6 @@ export function operatorsOf({ type }: Pick<FilterableIndex, 'type'>): readonly F
   return type === 'boolean' ? always : ofComparable
 }
 
-/** The range of index keys that an operator selects. */
 function rangeOf(operator: RangeOperator, bound: string): ValueRange {
   switch (operator) {
     case 'lt':
@@ -207,7 +205,6 @@ function rangeOf(operator: RangeOperator, bound: string): ValueRange {
   }
 }
 
-/** Describes the expected values of a type, for errors. */
 function describeType(type: IndexType): string {
   switch (type) {
     case 'string':

@@ -24,7 +24,6 @@ export interface FieldReads {
   readonly backwards: Set<string>
   /** The indexes that order the rows, besides namespace and name. */
   readonly order: Set<string>
-  /** The number of pages and look-ups. */
   reads: number
   examined: number
   /** Parts of conditions prepared or tested. */

@@ -2,7 +2,6 @@ import type { FilterableIndex } from '../index/index-definition.ts'
 import { allOf, anyOf, type Condition, everything, noneOf, type RelatedBy } from './condition.ts'
 import { FilterValueError, UnknownFilterError } from './argument-error.ts'
 
-/** The fields of a kind's `where`. */
 export interface WhereFields {
   readonly indexes: readonly FilterableIndex[]
   readonly related: RelatedFields
@@ -18,7 +17,6 @@ export type RelatedField =
       readonly form: 'many' | 'one'
       readonly name: string
       readonly relation: RelatedBy
-      /** The `where` fields of these objects. */
       readonly to: () => WhereFields
     }
   /** A relation to several kinds. Its filter only asks whether there are objects, and of which kinds. */
@@ -38,7 +36,6 @@ export interface RelatedFilterContext {
   readonly isNegated: boolean
   /** Called with the number of values of a list; may throw. */
   readonly spend: (count: number, argument: string) => void
-  /** Compiles a `where` on the related objects. */
   readonly compile: (
     where: unknown,
     fields: WhereFields,

@@ -11,15 +11,15 @@ import {
   scopeCondition,
   testsPerStep,
 } from './condition.ts'
+import { IdBytes } from './id-bytes.ts'
 import type { Scope } from './scope.ts'
 import type { WorkBudget } from './work-budget.ts'
 
 /** Binds a condition to a store; a parameter, because `bindCondition` itself creates related sets. */
 type Bind = (condition: Condition, view: StoreView) => IdSet
 
-export interface RelatedSetOptions {
+interface RelatedSetOptions {
   readonly condition: RelatedCondition
-  /** The store of the objects that are filtered. */
   readonly view: StoreView
   readonly budget: WorkBudget
   readonly stores: RelatedStores
@@ -43,7 +43,6 @@ const trialGrowth = 4
  * than the cheaper way.
  */
 class RelatedSet implements IdSet {
-  /** The version of the filtered store. */
   readonly version: string
   readonly #options: RelatedSetOptions
   readonly #part: RelatedPart
@@ -52,7 +51,7 @@ class RelatedSet implements IdSet {
   /** The related objects that meet the condition and are visible. */
   readonly #targets: IdSet
   /** Verdicts by object id: 1 for members, 2 for others, 0 if unknown. */
-  #verdicts = new Uint8Array(256)
+  readonly #verdicts = new IdBytes()
   /** All members, after reading backwards. */
   #members: ReadonlySet<ObjectId> | undefined
   #triedLimit = -1
@@ -97,7 +96,7 @@ class RelatedSet implements IdSet {
   }
 
   #verdictOf(id: ObjectId): boolean {
-    const known = this.#verdicts[id] ?? 0
+    const known = this.#verdicts.get(id)
     if (known !== 0) return known === 1
     if (this.#looked >= this.#nextTrial) {
       this.#nextTrial *= trialGrowth
@@ -105,12 +104,7 @@ class RelatedSet implements IdSet {
       if (members !== undefined) return members.has(id)
     }
     const isMember = this.#forwards(id)
-    if (id >= this.#verdicts.length) {
-      const larger = new Uint8Array(Math.max(2 * this.#verdicts.length, id + 1))
-      larger.set(this.#verdicts)
-      this.#verdicts = larger
-    }
-    this.#verdicts[id] = isMember ? 1 : 2
+    this.#verdicts.set(id, isMember ? 1 : 2)
     return isMember
   }
 

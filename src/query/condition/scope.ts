@@ -19,13 +19,10 @@ export interface NameGate {
   allows(key: string): boolean
 }
 
-/** The Scope of a viewer without restrictions. */
 export const unrestricted: Scope = { form: 'all' }
 
-/** The Scope of a viewer who may see nothing. */
 export const nothingVisible: Scope = { form: 'names', keys: new Set() }
 
-/** Whether a Scope includes the object with this key. */
 export function isInScope(scope: Scope, key: string): boolean {
   switch (scope.form) {
     case 'all':

@@ -23,7 +23,6 @@ export function withPrefix(prefix: string): ValueRange {
   return { from: prefix, to: prefix.slice(0, end - 1) + raised }
 }
 
-/** The next string in order. */
 export function after(value: string): string {
   return `${value}\0`
 }

@@ -28,7 +28,6 @@ export interface Where {
 /** Conditions on related objects: `some`, `none` and `every` for many, `is` and `isNot` for one. */
 export type RelatedFilter = Readonly<Record<string, unknown>>
 
-/** Conditions on the value of one label. */
 export interface LabelFilter extends Filter<string> {
   readonly key: string
 }
@@ -48,12 +47,11 @@ export function isWhereWord(name: string): boolean {
 
 /**
  * Compiles a `where` against the indexes and relations of a kind. Throws {@link UnknownFilterError} and {@link
- * FilterValueError}, which name the path of the argument, beginning with `argument`.
+ * FilterValueError}, which name the path of the argument.
  */
 export function compileWhere(
   where: Where | null | undefined,
   indexes: readonly FilterableIndex[],
-  argument = 'where',
   related: RelatedFields = new Map(),
 ): Condition {
   let conditions = 0
@@ -71,7 +69,7 @@ export function compileWhere(
       if (values > maxValues) throw tooMany(here, maxValues, 'values')
     },
   }
-  return compileTree(where, argument, context)
+  return compileTree(where, 'where', context)
 }
 
 function tooMany(argument: string, most: number, what: string): FilterValueError {

@@ -101,7 +101,6 @@ const minReportedShare = 0.1
 export class WorkBudget {
   readonly #limits: WorkLimits
   readonly #spent: Record<Work, number> = { examined: 0, tests: 0, rows: 0, fields: 0, bytes: 0 }
-  /** The spent share of the budget. */
   #share = 0
   #failure: CodedError | undefined
   #by: CostlyArgument | undefined

@@ -89,7 +89,6 @@ export function decimalKey({ sign, digits, exponent }: Decimal): string {
   return `0${complement(`${bias + exponent}${digits}`)}~`
 }
 
-/** The inverse of {@link decimalKey}. */
 export function decimalOfKey(key: string): Decimal {
   if (key.startsWith('1')) return zero
   const negative = key.startsWith('0')
@@ -107,7 +106,6 @@ function complement(digits: string): string {
   return out
 }
 
-/** The exact sum; zero for an empty list. */
 export function sumOf(numbers: readonly Decimal[]): Decimal {
   const lowest = Math.min(...numbers.map(powerOf))
   let sum = 0n

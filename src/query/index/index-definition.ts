@@ -41,7 +41,6 @@ export class IndexDefinitionError extends CodedError {
   }
 }
 
-/** The indexes that every kind has. */
 export const builtInDefinitions: readonly IndexDefinition[] = [
   { name: 'name', paths: ['metadata.name'], type: 'string' },
   { name: 'namespace', paths: ['metadata.namespace'], type: 'string' },
@@ -142,7 +141,6 @@ export interface EndedRule {
 /** The value of all finished objects in the index. */
 export const endedValue = 'true'
 
-/** The name of the index of finished objects. */
 export function endedIndexName({ type }: EndedRule): string {
   return `ended:${type}`
 }

@@ -111,7 +111,6 @@ export function instantKey(value: unknown): string | undefined {
   return digits === '' ? utc : `${utc}.${digits}`
 }
 
-/** The RFC 3339 time of an {@link instantKey}. */
 function instantOfKey(key: string): string {
   return `${key}Z`
 }

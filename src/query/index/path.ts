@@ -22,7 +22,6 @@ export interface Path {
   readonly many: boolean
 }
 
-/** A path has a syntax error. */
 export class PathError extends CodedError {
   /** The position of the error; the first character is column 1. */
   readonly column: number

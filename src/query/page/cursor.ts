@@ -8,7 +8,6 @@ const version = 2
 /** Room for a namespace and a name of 253 characters each, and the values that order the list. */
 const maxLength = 16_384
 
-/** A cursor cannot be used. */
 export class CursorError extends ArgumentError {
   readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
 
@@ -77,11 +76,10 @@ export function encodeCursor(
   return Buffer.from(JSON.stringify([version, hash, key, ...values])).toString('base64url')
 }
 
-export interface CursorContext {
+interface CursorContext {
   readonly hash: string
   /** The argument that has the cursor, for errors. */
   readonly argument: string
-  /** The number of terms in the list's order. */
   readonly terms: number
 }
 
@@ -102,6 +100,33 @@ export function decodeCursor(
     throw new CursorError(argument, cursor, 'malformed')
   }
   return { key, values: values.map((value) => (isText(value) ? value : undefined)) }
+}
+
+/** The position of an object in a list over several kinds. */
+export interface TypedPosition extends OrderPosition {
+  /** Unique among the kinds, and the same on every replica; without `:`. */
+  readonly type: string
+}
+
+/** As {@link encodeCursor}, for a list over several kinds. */
+export function encodeTypedCursor(
+  hash: string,
+  { type, key, values }: TypedPosition,
+  budget: WorkBudget,
+): string {
+  return encodeCursor(hash, { key: `${type}:${key}`, values }, budget)
+}
+
+/** The position in a cursor of a list over several kinds; `undefined` without a cursor. As {@link decodeCursor}. */
+export function typedPositionAt(
+  cursor: string | null | undefined,
+  context: CursorContext,
+): TypedPosition | undefined {
+  if (cursor === undefined || cursor === null) return undefined
+  const { key, values } = decodeCursor(cursor, context)
+  const colon = key.indexOf(':')
+  if (colon < 0) throw new CursorError(context.argument, cursor, 'malformed')
+  return { type: key.slice(0, colon), key: key.slice(colon + 1), values }
 }
 
 function isText(value: unknown): value is string {

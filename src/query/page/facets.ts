@@ -1,11 +1,12 @@
-import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
 import { eachMember, type IdSet } from '../condition/candidates.ts'
 import { type Condition, partsOf } from '../condition/condition.ts'
+import { IdBytes } from '../condition/id-bytes.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { FirstRows } from './ordered-rows.ts'
 
 /** A key of an index, and the number of objects that have it. */
-export interface ValueCount {
+interface ValueCount {
   readonly value: string
   readonly count: number
 }
@@ -19,12 +20,12 @@ export interface Spread {
   readonly missingCount: number
 }
 
-export interface SpreadOptions {
+interface SpreadOptions {
   readonly view: StoreView
   /** `undefined`: a label that no object has. */
   readonly index: IndexView | undefined
-  /** The objects to count; `undefined`: all. */
-  readonly members: Members | undefined
+  /** The objects to count, of {@link membersOf}; `undefined`: all. */
+  readonly members: IdBytes | undefined
   readonly top: number
   readonly budget: WorkBudget
 }
@@ -53,7 +54,7 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
   } else if (members.size * membersPerPosting < index.objectCount) {
     budget.spend('examined', members.size * membersPerPosting)
     const counts = new Map<string, number>()
-    for (const id of members.ids()) {
+    for (const id of members.ids(1)) {
       const values = index.valuesOf(id)
       if (values.length > 0) having += 1
       for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
@@ -66,7 +67,7 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
       budget.spend('examined', examinedPerValue)
       const posting = index.posting(value)
       places += posting?.size ?? 0
-      const count = posting === undefined ? 0 : members.countOf(posting)
+      const count = posting === undefined ? 0 : members.countOf(posting, 1)
       having += count
       add(value, count)
     }
@@ -85,10 +86,10 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
   }
 }
 
-function membersWithValue(index: IndexView, members: Members): number {
-  const having = new Members()
+function membersWithValue(index: IndexView, members: IdBytes): number {
+  const having = new IdBytes()
   for (const value of index.values()) {
-    for (const id of index.posting(value) ?? []) if (members.has(id)) having.add(id)
+    for (const id of index.posting(value) ?? []) if (members.get(id) === 1) having.set(id, 1)
   }
   return having.size
 }
@@ -105,44 +106,7 @@ function compareCounts(a: ValueCount, b: ValueCount): number {
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
 }
 
-/** A set of ids as bits, for fast membership tests. */
-export class Members {
-  #bits = new Uint8Array(1024)
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  has(id: ObjectId): boolean {
-    return this.#bits[id] === 1
-  }
-
-  add(id: ObjectId): void {
-    if (id >= this.#bits.length) {
-      const larger = new Uint8Array(Math.max(2 * this.#bits.length, id + 1))
-      larger.set(this.#bits)
-      this.#bits = larger
-    }
-    if (this.#bits[id] === 1) return
-    this.#bits[id] = 1
-    this.#size += 1
-  }
-
-  /** How many of the ids are members. */
-  countOf(ids: Iterable<ObjectId>): number {
-    const bits = this.#bits
-    let count = 0
-    for (const id of ids) if (bits[id] === 1) count += 1
-    return count
-  }
-
-  *ids(): IterableIterator<ObjectId> {
-    for (let id = 0; id < this.#bits.length; id++) if (this.#bits[id] === 1) yield id
-  }
-}
-
-export interface MembersOptions {
+interface MembersOptions {
   readonly view: StoreView
   readonly set: IdSet
   /** The condition that the set was bound from. */
@@ -150,11 +114,11 @@ export interface MembersOptions {
   readonly budget: WorkBudget
 }
 
-/** Collects the members of a set. The budget pays for tests. */
-export function membersOf({ view, set, condition, budget }: MembersOptions): Members {
+/** Collects the members of a set, each with the number 1. The budget pays for tests. */
+export function membersOf({ view, set, condition, budget }: MembersOptions): IdBytes {
   const candidates = set.candidates(view.size)
   budget.report?.searched(partsOf(condition), partsOf(candidates?.from))
-  const members = new Members()
-  eachMember({ set, candidates, view, budget }, (id) => members.add(id))
+  const members = new IdBytes()
+  eachMember({ set, candidates, view, budget }, (id) => members.set(id, 1))
   return members
 }

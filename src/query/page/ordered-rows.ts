@@ -89,7 +89,6 @@ function allOf(view: StoreView): Candidates {
   return { size: view.size, from: everything, exact: false, ids: () => view.ids() }
 }
 
-/** An object and its position. */
 interface Row {
   readonly id: ObjectId
   readonly position: OrderPosition

@@ -72,7 +72,6 @@ export function sentSteps<Entry extends PageEntry>(
   }))
 }
 
-/** Whether a step shows its row. */
 export function isShown({ step }: Pick<PageStep, 'step'>): boolean {
   return step === 'INSERT' || step === 'UPDATE'
 }

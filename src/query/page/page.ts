@@ -10,7 +10,8 @@ import {
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import type { IdSet } from '../condition/candidates.ts'
-import { type Members, membersOf, type Spread, spreadOf } from './facets.ts'
+import type { IdBytes } from '../condition/id-bytes.ts'
+import { membersOf, type Spread, spreadOf } from './facets.ts'
 import {
   comparePositions,
   type ListOrder,
@@ -23,7 +24,6 @@ import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
 export const defaultPageSize = 100
-export const defaultMaxPageSize = 500
 
 /** A page size is below 0, above the maximum, or not whole. */
 export class PageSizeError extends ArgumentError {
@@ -75,8 +75,8 @@ export interface PageOptions extends RowsOptions, PageBounds {
   /** What the cursors are bound to. */
   readonly identity: ListIdentity
   /** The order. Namespace and name break ties, and are the default. */
-  readonly terms?: readonly OrderTerm[]
-  readonly maxPageSize?: number
+  readonly terms: readonly OrderTerm[]
+  readonly maxPageSize: number
 }
 
 /** One page of rows in any form, valid within the tick. Counts are computed on request. */
@@ -104,8 +104,8 @@ export interface Page extends PageOf<ObjectId> {
  * `CursorError` and `QueryTooCostlyError`.
  */
 export function listPage(options: PageOptions): Page {
-  const { view, identity, terms = [], budget } = options
-  const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
+  const { view, identity, terms, budget } = options
+  const { size, backwards } = pageSizeOf(options, options.maxPageSize)
   let hash: string | undefined
   const hashOnce = () => (hash ??= listHash(identity, budget))
   const after = positionAt(options.after, 'after', terms, hashOnce)
@@ -130,7 +130,7 @@ export function listPage(options: PageOptions): Page {
   if (backwards) rows.reverse()
   budget.report?.returned(rows.length, terms)
   let unordered: string | undefined
-  let members: Members | undefined
+  let members: IdBytes | undefined
   const isEverything = () => set.count() === view.size
   return {
     rows,

@@ -1,11 +1,18 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import { CursorError, decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
+import {
+  CursorError,
+  encodeTypedCursor,
+  type ListIdentity,
+  listHash,
+  typedPositionAt,
+} from './cursor.ts'
 import { FirstRows } from './ordered-rows.ts'
 import { compareKeys } from './list-order.ts'
-import { defaultMaxPageSize, type PageOf, pageSizeOf } from './page.ts'
+import { type PageOf, pageSizeOf } from './page.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { type Condition, everything } from '../condition/condition.ts'
+import { IdBytes } from '../condition/id-bytes.ts'
 import { bindCondition } from '../condition/id-set.ts'
 
 /** What the cursors of a search are bound to. */
@@ -20,10 +27,9 @@ export interface SearchPageOptions {
   readonly budget: WorkBudget
   readonly first?: number | null | undefined
   readonly after?: string | null | undefined
-  readonly maxPageSize?: number
+  readonly maxPageSize: number
 }
 
-/** An object that was found. */
 export interface SearchHit {
   readonly part: SearchedPart
   readonly id: ObjectId
@@ -33,7 +39,6 @@ export interface SearchHit {
 
 /** One page of results, valid within the tick: the best first, then by type, namespace and name. */
 export interface SearchPage extends PageOf<SearchHit> {
-  /** The value by which an object was found. */
   matchOf(hit: SearchHit): SearchMatch
   /** The number of objects by type, most first, without types that have none. */
   counts(): readonly { readonly type: string; readonly count: number }[]
@@ -45,8 +50,8 @@ export interface SearchPage extends PageOf<SearchHit> {
  * `QueryTooCostlyError`.
  */
 export function searchPage(options: SearchPageOptions): SearchPage {
-  const { budget, identity, maxPageSize = defaultMaxPageSize, first } = options
-  const { size } = pageSizeOf({ first }, maxPageSize)
+  const { budget, identity } = options
+  const { size } = pageSizeOf({ first: options.first }, options.maxPageSize)
   const hash = listHash(identity)
   const after = positionAt(options.after, hash)
   const parts = options.parts
@@ -65,9 +70,9 @@ export function searchPage(options: SearchPageOptions): SearchPage {
     hasNextPage: hits.length > size,
     hasPreviousPage: after !== undefined,
     cursorOf: ({ part, id, rank }) =>
-      encodeCursor(
+      encodeTypedCursor(
         hash,
-        { key: `${part.type}:${part.view.keyOf(id)}`, values: [String(rank)] },
+        { type: part.type, key: part.view.keyOf(id), values: [String(rank)] },
         budget,
       ),
     matchOf: ({ part, id }) => part.matchOf(id),
@@ -117,17 +122,15 @@ function firstOf(
 }
 
 function positionAt(cursor: string | null | undefined, hash: string): Position | undefined {
-  if (cursor === undefined || cursor === null) return undefined
-  const { key, values } = decodeCursor(cursor, { hash, argument: 'after', terms: 1 })
+  const position = typedPositionAt(cursor, { hash, argument: 'after', terms: 1 })
+  if (position === undefined) return undefined
+  const { type, key, values } = position
   const rank = Number(values[0])
-  const colon = key.indexOf(':')
-  if (!Number.isInteger(rank) || rank < 0 || colon < 0) {
-    throw new CursorError('after', cursor, 'malformed')
-  }
-  return { rank, type: key.slice(0, colon), key: key.slice(colon + 1) }
+  if (!Number.isInteger(rank) || rank < 0)
+    throw new CursorError('after', String(cursor), 'malformed')
+  return { rank, type, key }
 }
 
-/** One kind to search. */
 interface SearchPart {
   /** Unique among the parts, and the same on every replica; without `:`. */
   readonly type: string
@@ -151,11 +154,9 @@ interface SearchedPart extends SearchPart {
   readonly size: number
   /** The results of one rank, in no particular order. */
   ofRank(rank: number): Iterable<ObjectId>
-  /** The best match of a result. */
   matchOf(id: ObjectId): SearchMatch
 }
 
-/** The text to find, and the budget. */
 interface SearchTerms {
   readonly text: string
   readonly budget: WorkBudget
@@ -179,7 +180,12 @@ const objectsPerView = 16
  */
 function searchPart(part: SearchPart, { text, budget }: SearchTerms): SearchedPart {
   const matcher = new Matcher(text.toLowerCase(), budget)
-  const ranks = new Ranks()
+  /** One more than the best rank of each result. */
+  const ranks = new IdBytes()
+  const add = (id: ObjectId, rank: number): void => {
+    const before = ranks.get(id)
+    if (before === 0 || rank + 1 < before) ranks.set(id, rank + 1)
+  }
   const { view, condition } = part
   budget.report?.reading(view)
   budget.report?.reached('postings')
@@ -190,7 +196,7 @@ function searchPart(part: SearchPart, { text, budget }: SearchTerms): SearchedPa
       budget.spend('examined', 1)
       if (set?.has(id) !== true) continue
       const match = bestMatch(part, id, matcher)
-      if (match !== undefined) ranks.set(id, match.rank)
+      if (match !== undefined) add(id, match.rank)
     }
   } else {
     for (const { index, name, base } of fieldsOf(part)) {
@@ -201,7 +207,7 @@ function searchPart(part: SearchPart, { text, budget }: SearchTerms): SearchedPa
         budget.spend('tests', testsPerFound)
         for (const id of index.posting(value) ?? []) {
           budget.spend('examined', 1)
-          if (set === undefined || set.has(id)) ranks.set(id, base + quality)
+          if (set === undefined || set.has(id)) add(id, base + quality)
         }
       }
     }
@@ -210,7 +216,7 @@ function searchPart(part: SearchPart, { text, budget }: SearchTerms): SearchedPa
   return {
     ...part,
     size: ranks.size,
-    ofRank: (rank) => ranks.ofRank(rank),
+    ofRank: (rank) => ranks.ids(rank + 1),
     matchOf: (id) =>
       bestMatch(part, id, matcher) ?? { matched: 'name', value: nameOf(part, id), rank: 0 },
   }
@@ -278,32 +284,5 @@ class Matcher {
     if (at < 0) return undefined
     if (at > 0) return 2
     return value.length === this.#text.length ? 0 : 1
-  }
-}
-
-/** The best rank of each result. */
-class Ranks {
-  /** By id, one more than the rank; 0 if the object was not found. */
-  #ranks = new Uint8Array(1024)
-  #size = 0
-
-  get size(): number {
-    return this.#size
-  }
-
-  set(id: ObjectId, rank: number): void {
-    if (id >= this.#ranks.length) {
-      const larger = new Uint8Array(Math.max(2 * this.#ranks.length, id + 1))
-      larger.set(this.#ranks)
-      this.#ranks = larger
-    }
-    const before = this.#ranks[id] ?? 0
-    if (before === 0) this.#size += 1
-    if (before === 0 || rank + 1 < before) this.#ranks[id] = rank + 1
-  }
-
-  *ofRank(rank: number): IterableIterator<ObjectId> {
-    if (this.#size === 0) return
-    for (let id = 0; id < this.#ranks.length; id++) if (this.#ranks[id] === rank + 1) yield id
   }
 }

@@ -1,6 +1,5 @@
 import { comparePositions, type OrderPosition, type OrderTerm } from './list-order.ts'
 
-/** An object and its position. */
 export interface WindowRow {
   readonly key: string
   readonly uid: string
@@ -28,7 +27,6 @@ export class TopWindow {
     this.#order = { terms, backwards: false }
   }
 
-  /** How many rows {@link fill} takes. */
   get capacity(): number {
     return this.#capacity
   }
@@ -51,7 +49,6 @@ export class TopWindow {
     for (const row of rows) this.#byKey.set(row.key, row)
   }
 
-  /** Inserts or moves a row. */
   put(row: WindowRow): void {
     this.delete(row.key)
     const place = this.#placeOf(row)
@@ -64,7 +61,6 @@ export class TopWindow {
     this.#isWhole = false
   }
 
-  /** Removes a row. */
   delete(key: string): void {
     const known = this.#byKey.get(key)
     if (known === undefined) return

@@ -1,14 +1,13 @@
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { Condition } from '../condition/condition.ts'
-import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
 import {
-  countObjects,
-  defaultMaxPageSize,
-  listRows,
-  type PageBounds,
-  type PageOf,
-  pageSizeOf,
-} from './page.ts'
+  encodeTypedCursor,
+  type ListIdentity,
+  listHash,
+  type TypedPosition,
+  typedPositionAt,
+} from './cursor.ts'
+import { countObjects, listRows, type PageBounds, type PageOf, pageSizeOf } from './page.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { Scope } from '../condition/scope.ts'
 
@@ -26,10 +25,9 @@ export interface UnionPageOptions extends PageBounds {
   readonly parts: readonly UnionPart[]
   readonly budget: WorkBudget
   readonly identity: ListIdentity
-  readonly maxPageSize?: number
+  readonly maxPageSize: number
 }
 
-/** An object in a list over several kinds. */
 export interface UnionRow {
   readonly part: UnionPart
   readonly id: ObjectId
@@ -41,10 +39,10 @@ export interface UnionRow {
  */
 export function listUnionPage(options: UnionPageOptions): PageOf<UnionRow> {
   const { budget, identity } = options
-  const { size, backwards } = pageSizeOf(options, options.maxPageSize ?? defaultMaxPageSize)
+  const { size, backwards } = pageSizeOf(options, options.maxPageSize)
   const hash = listHash(identity)
-  const after = positionAt(options.after, 'after', hash)
-  const before = positionAt(options.before, 'before', hash)
+  const after = typedPositionAt(options.after, { hash, argument: 'after', terms: 0 })
+  const before = typedPositionAt(options.before, { hash, argument: 'before', terms: 0 })
   const parts = options.parts.toSorted((a, b) => (a.type < b.type ? -1 : 1))
   const [from, bound] = backwards ? [before, after] : [after, before]
   const rows: UnionRow[] = []
@@ -74,29 +72,13 @@ export function listUnionPage(options: UnionPageOptions): PageOf<UnionRow> {
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined,
     cursorOf: ({ part, id }) =>
-      encodeCursor(hash, { key: `${part.type}:${part.view.keyOf(id)}`, values: [] }, budget),
+      encodeTypedCursor(hash, { type: part.type, key: part.view.keyOf(id), values: [] }, budget),
     totalCount: () => parts.reduce((sum, part) => sum + countObjects({ ...part, budget }), 0),
   }
 }
 
-interface UnionPosition {
-  readonly type: string
-  readonly key: string
-}
-
 /** Whether all objects of a type are on the far side of a position: before it (`ahead`) or behind it. */
-function isBeyond(position: UnionPosition | undefined, type: string, ahead: boolean): boolean {
+function isBeyond(position: TypedPosition | undefined, type: string, ahead: boolean): boolean {
   if (position === undefined || type === position.type) return false
   return type < position.type === ahead
-}
-
-function positionAt(
-  cursor: string | null | undefined,
-  argument: string,
-  hash: string,
-): UnionPosition | undefined {
-  if (cursor === undefined || cursor === null) return undefined
-  const { key } = decodeCursor(cursor, { hash, argument, terms: 0 })
-  const colon = key.indexOf(':')
-  return { type: key.slice(0, Math.max(colon, 0)), key: key.slice(colon + 1) }
 }

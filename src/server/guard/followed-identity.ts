@@ -13,11 +13,8 @@ import { maxTimerMs } from '../../lib/deadline.ts'
 
 export interface FollowedIdentityOptions {
   readonly authenticator: Authenticator
-  /** The credentials of the caller. */
   readonly credentials: Credentials
-  /** The result of their authentication. */
   readonly known: Authenticated
-  /** How often to authenticate the caller again. */
   readonly reauthenticateMs: number
   /** Called once, with the reason, when authentication no longer succeeds. */
   readonly lost: (error: unknown) => void

@@ -1,20 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { HostList } from './host-list.ts'
+import { BlockList, isIP } from 'node:net'
+import { CodedError } from '../../lib/coded-error.ts'
+import type { ServerOptions } from '../server-options.ts'
 import type { Refusal } from './refusal.ts'
 
-/** Checks host and origin of a request by its headers, for both transports. */
+/**
+ * Checks host and origin of a request by its headers, for both transports. A foreign page can let its own name resolve
+ * to this machine (DNS rebinding) and then counts as the same origin, but the browser still sends the foreign name as
+ * `Host`.
+ */
 export class OriginCheck {
-  readonly #hosts: HostList
+  /** Names of the server, lower case: `name`, which matches with any port, or `name:port`. */
+  readonly #hosts: ReadonlySet<string>
   readonly #allowedOrigins: ReadonlySet<string>
 
-  constructor(hosts: HostList, allowedOrigins: readonly string[]) {
-    this.#hosts = hosts
+  constructor({
+    host,
+    allowedHosts,
+    allowedOrigins,
+  }: Pick<ServerOptions, 'host' | 'allowedHosts' | 'allowedOrigins'>) {
+    const own = wildcards.has(host) ? [] : [host.includes(':') ? `[${host}]` : host]
+    const names = [...loopbackNames, ...own, ...allowedHosts]
+    this.#hosts = new Set(names.map((name) => name.toLowerCase()))
     this.#allowedOrigins = new Set(allowedOrigins)
   }
 
-  /** The refusal of the request; `undefined` if it is accepted. */
   refusal(headers: IncomingHttpHeaders): Refusal | undefined {
-    if (!this.knowsHost(headers)) {
+    if (!this.#knowsHost(headers)) {
       const host = JSON.stringify(headers.host ?? '')
       return {
         status: 403,
@@ -29,14 +41,15 @@ export class OriginCheck {
     }
   }
 
-  /** Whether the `Host` is one of the gateway's names. */
-  knowsHost(headers: IncomingHttpHeaders): boolean {
-    return this.#hosts.includes(headers.host)
-  }
-
   /** The origin of the request if it is foreign and allowed. */
   allowedOrigin({ origin }: IncomingHttpHeaders): string | undefined {
     return origin !== undefined && this.#allowedOrigins.has(origin) ? origin : undefined
+  }
+
+  #knowsHost({ host = '' }: IncomingHttpHeaders): boolean {
+    const [whole, name] = hostHeader.exec(host.toLowerCase()) ?? []
+    if (whole === undefined || name === undefined) return false
+    return this.#hosts.has(name) || this.#hosts.has(whole)
   }
 
   #fromOwnPage(headers: IncomingHttpHeaders): boolean {
@@ -52,4 +65,48 @@ export class OriginCheck {
 /** The host and port of an origin; `undefined` for `null` and other schemes. */
 function hostOf(origin: string): string | undefined {
   return /^https?:\/\/([^/]+)$/.exec(origin.toLowerCase())?.[1]
+}
+
+const hostHeader = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?$/
+
+const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
+const wildcards: ReadonlySet<string> = new Set(['0.0.0.0', '::'])
+
+/** An address that other machines can reach without authentication. */
+class UnsafeAddressError extends CodedError {
+  constructor(host: string) {
+    super(
+      'UNSAFE_ADDRESS',
+      `host ${host} is not a loopback address: every client that reaches it would read with the credentials of the gateway`,
+      {
+        value: host,
+        hint: 'leave the host out to listen on 127.0.0.1, authenticate callers (--auth token-review), or pass --insecure-no-auth if something else controls access',
+      },
+    )
+  }
+}
+
+const loopback = new BlockList()
+loopback.addSubnet('127.0.0.0', 8, 'ipv4')
+loopback.addAddress('::1', 'ipv6')
+
+/**
+ * Whether only this machine can reach the address. Of names only `localhost` counts, since others may resolve to any
+ * address.
+ */
+export function isLoopback(host: string): boolean {
+  const family = isIP(host)
+  if (family === 0) return host.toLowerCase() === 'localhost'
+  return loopback.check(host, family === 6 ? 'ipv6' : 'ipv4')
+}
+
+/**
+ * Throws {@link UnsafeAddressError} if other machines can reach the address without authentication, unless
+ * `insecureNoAuth` is set.
+ */
+export function checkAddress(
+  { host, insecureNoAuth }: Pick<ServerOptions, 'host' | 'insecureNoAuth'>,
+  asksWho: boolean,
+): void {
+  if (!asksWho && !insecureNoAuth && !isLoopback(host)) throw new UnsafeAddressError(host)
 }

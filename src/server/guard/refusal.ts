@@ -30,7 +30,6 @@ export function refuseRequest(
   response.end(body)
 }
 
-/** The deadline for sending a refusal to a slow client. */
 const refusalDeadlineMs = 5_000
 
 /** As {@link refuseRequest}, for an upgrade request, which has no response object. */

@@ -15,7 +15,6 @@ export interface CertificateFiles {
   readonly tlsClientCa?: string | undefined
 }
 
-/** Invalid certificate files. */
 export class CertificateError extends CodedError {
   constructor(problem: string, cause?: unknown) {
     super('TLS_CERTIFICATE', `TLS: ${problem}`, {

@@ -6,7 +6,6 @@ import { ClientError } from '../../graphql/errors/client-error.ts'
 import type { DocumentRequest, DocumentSource } from '../document-source.ts'
 import type { ServerLog } from '../operation-options.ts'
 
-/** An invalid file of trusted documents. */
 export class TrustedDocumentsError extends CodedError {
   constructor(file: string, problem: string, cause?: unknown) {
     super('TRUSTED_DOCUMENTS', `trusted documents ${file}: ${problem}`, {

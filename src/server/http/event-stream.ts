@@ -2,9 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../../graphql/errors/client-error.ts'
 import { interruptible } from '../../lib/generators.ts'
-import { sentResult } from '../operation-pipeline.ts'
+import { sentResult, type ServerParts } from '../operation-pipeline.ts'
 import { FrameSink, type PlannedStream, type StreamEnd } from '../planned-stream.ts'
-import type { ServerParts } from '../server-parts.ts'
 import {
   answerOperation,
   type Answers,
@@ -26,7 +25,6 @@ const eventType = /^\s*text\/event-stream\s*(;|$)/i
 const answerTypes =
   /^\s*(text\/event-stream|application\/(graphql-response\+)?json|application\/\*|\*\/\*)\s*(;|$)/i
 
-/** The text around each result. */
 const ahead = Buffer.from('event: next\ndata: ')
 const behind = Buffer.from('\n\n')
 

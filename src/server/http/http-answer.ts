@@ -12,7 +12,6 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** Options for sending answers. */
 export interface SendOptions {
   /** Whether the client may keep the answer and revalidate it by its ETag. */
   readonly revalidates: boolean
@@ -20,7 +19,6 @@ export interface SendOptions {
   readonly compressFromBytes: number
   /** Counts the bytes until the reader has taken them. */
   readonly unsent: UnsentBytes
-  /** The reader of the answer. */
   readonly viewer: Viewer | undefined
 }
 
@@ -95,7 +93,6 @@ export function countUnsent(
   return output
 }
 
-/** Adds names to the `Vary` header. */
 function vary(response: ServerResponse, names: string): void {
   const before = response.getHeader('vary')
   response.setHeader('vary', before === undefined ? names : `${String(before)}, ${names}`)

@@ -1,9 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { refuseRequest } from '../guard/refusal.ts'
 import { pathOf } from '../guard/operation-request.ts'
-import { ListenError } from '../server-errors.ts'
+import { listen } from '../listen.ts'
 
 /** A source of metrics in a text format. */
 export interface MetricsSource {
@@ -11,10 +10,8 @@ export interface MetricsSource {
   text(): Promise<string>
 }
 
-/** The path of metrics on any port. */
 export const metricsPath = '/metrics'
 
-/** Answers a request for metrics. */
 export async function answerMetrics(
   { method }: IncomingMessage,
   response: ServerResponse,
@@ -65,15 +62,9 @@ export class MetricsServer implements AsyncDisposable {
     this.#server.maxConnections = maxConnections
   }
 
-  /** Resolves with the port. Rejects with {@link ListenError}. */
+  /** Resolves with the port. Rejects as {@link listen} does. */
   async listen(): Promise<number> {
-    try {
-      this.#server.listen(this.#port, this.#host)
-      await once(this.#server, 'listening')
-    } catch (error) {
-      throw new ListenError(this.#host, this.#port, error as NodeJS.ErrnoException)
-    }
-    return (this.#server.address() as AddressInfo).port
+    return (await listen(this.#server, this.#host, this.#port)).port
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,8 +6,12 @@ import { asksForExplanation } from '../guard/operation-request.ts'
 import type { OperationOrigin, ServerPlugin } from '../operation-options.ts'
 import type { PlannedStream } from '../planned-stream.ts'
 import { sendAnswer, type SendOptions } from './http-answer.ts'
-import type { DocumentRequest, DocumentSource } from '../document-source.ts'
-import { namesHash, onlyNamesHash } from './known-documents.ts'
+import {
+  type DocumentRequest,
+  type DocumentSource,
+  namesHash,
+  onlyNamesHash,
+} from '../document-source.ts'
 
 /** What the data of Secrets is read with, and what is told that an answer holds it. */
 type SecretAccess = Pick<OperationOptions, 'callerToken' | 'secretRead'>
@@ -32,7 +36,6 @@ const json = 'application/json'
 const graphqlJson = 'application/graphql-response+json'
 const members: ReadonlySet<string> = new Set(['query', 'operationName', 'variables', 'extensions'])
 
-/** The inputs of the fast path. */
 export interface PlannedEdge
   extends Omit<SendOptions, 'revalidates'>, Pick<SecretAccess, 'callerToken'> {
   readonly planned: PlannedQueries

@@ -4,10 +4,10 @@ import { CloseCode, type Server } from 'graphql-ws'
 import type { RawData, WebSocket } from 'ws'
 import { sleep } from '../../lib/backoff.ts'
 import { FrameSink } from '../planned-stream.ts'
-import type { ServerParts } from '../server-parts.ts'
 import type { Output } from '../unsent-bytes.ts'
 import { NextMessages } from './next-messages.ts'
 import type { OpenedBy, OpenWebSocket } from './web-socket-operations.ts'
+import type { ServerParts } from '../operation-pipeline.ts'
 
 export interface GraphQLSocketOptions {
   readonly socket: WebSocket

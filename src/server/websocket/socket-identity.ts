@@ -9,7 +9,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import { ClientError } from '../../graphql/errors/client-error.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
-import type { ServerParts } from '../server-parts.ts'
+import type { ServerParts } from '../operation-pipeline.ts'
 
 /**
  * Close codes of graphql-transport-ws. Clients reconnect after 4403 and 1013, with new credentials if they have any.
@@ -41,12 +41,10 @@ export class SocketIdentity implements Disposable {
     this.#socket = socket
   }
 
-  /** The viewer, after {@link begin}. */
   get viewer(): Viewer | undefined {
     return this.#viewer
   }
 
-  /** The caller's token, if any. */
   get callerToken(): CallerToken | undefined {
     if (this.#viewer === undefined || this.#credentials === undefined) return undefined
     return this.#parts.authenticator?.tokenOf?.(this.#credentials)

@@ -9,9 +9,8 @@ import {
   withoutTransportDetails,
 } from '../../graphql/errors/client-error.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
-import { sentResult } from '../operation-pipeline.ts'
+import { sentResult, type ServerParts } from '../operation-pipeline.ts'
 import type { PlannedStream, StreamEnd } from '../planned-stream.ts'
-import type { ServerParts } from '../server-parts.ts'
 import {
   answerOperation,
   type Answers,
@@ -20,9 +19,7 @@ import {
 } from '../streamed-operation.ts'
 import type { SocketIdentity } from './socket-identity.ts'
 
-/** A WebSocket's request and caller. */
 export interface OpenedBy {
-  /** The upgraded request. */
   readonly request: IncomingMessage
   readonly identity: SocketIdentity
 }
@@ -39,7 +36,6 @@ export interface OpenWebSocket extends OpenedBy {
 
 type Connection = Context<Record<string, unknown> | undefined, OpenWebSocket>
 
-/** An operation that graphql-ws may begin. */
 interface ReadyOperation extends StreamedOperation {
   /** Answers it. There are no answers if the client completes it, or its WebSocket closes, before it has begun. */
   readonly begin: () => Promise<Answers>

@@ -6,10 +6,10 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { pathOf } from '../guard/operation-request.ts'
 import { refuseUpgrade } from '../guard/refusal.ts'
 import { graphqlPath } from '../operation-options.ts'
-import type { ServerParts } from '../server-parts.ts'
 import { serveGraphQLSocket } from './graphql-socket.ts'
 import { SocketIdentity } from './socket-identity.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
+import type { ServerParts } from '../operation-pipeline.ts'
 
 const goingAwayCode = 1001
 

@@ -1,20 +1,18 @@
+import { once } from 'node:events'
+import type { AddressInfo, Server } from 'node:net'
 import { CodedError } from '../lib/coded-error.ts'
 
-/** An address that other machines can reach without authentication. */
-export class UnsafeAddressError extends CodedError {
-  constructor(host: string) {
-    super(
-      'UNSAFE_ADDRESS',
-      `host ${host} is not a loopback address: every client that reaches it would read with the credentials of the gateway`,
-      {
-        value: host,
-        hint: 'leave the host out to listen on 127.0.0.1, authenticate callers (--auth token-review), or pass --insecure-no-auth if something else controls access',
-      },
-    )
+/** Listens on an address. Resolves with the bound one. Rejects with {@link ListenError}. */
+export async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  try {
+    server.listen(port, host)
+    await once(server, 'listening')
+  } catch (error) {
+    throw new ListenError(host, port, error as NodeJS.ErrnoException)
   }
+  return server.address() as AddressInfo
 }
 
-/** The server cannot listen on its address. */
 export class ListenError extends CodedError {
   constructor(host: string, port: number, cause: NodeJS.ErrnoException) {
     const { problem, hint } = listenProblem(port, cause)
