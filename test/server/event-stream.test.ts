@@ -58,6 +58,30 @@ describe('server-sent events of somebody who is known', () => {
     expect((await response).status).toBe(503)
     await stopped
   })
+
+  it('do not begin for a client that has gone while it was authenticated', async () => {
+    const known = { viewer, expiresAtMs: undefined }
+    const first = Promise.withResolvers<Authenticated>()
+    let calls = 0
+    const authenticate = (): Authenticated | Promise<Authenticated> => {
+      calls += 1
+      return calls === 1 ? first.promise : known
+    }
+    const api = smallApi()
+    await using server = await serve(api, {}, { authenticator: { authenticate } })
+    const leaving = new AbortController()
+    const response = fetch(`${server.url}?${new URLSearchParams(subscribed)}`, {
+      headers: { 'graphql-require-preflight': '1', ...accept },
+      signal: leaving.signal,
+    })
+    await expect.poll(() => calls).toBe(1)
+    leaving.abort()
+    await expect(response).rejects.toThrow('aborted')
+    await post(server.url, { query: '{ hello }' })
+    first.resolve(known)
+    await post(server.url, { query: '{ hello }' })
+    expect(api.underWay()).toBe(0)
+  })
 })
 
 describe('server-sent events', () => {

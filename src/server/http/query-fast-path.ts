@@ -117,6 +117,7 @@ function answerType(accept: string | undefined): string | undefined {
 /** The whole body, of bounded size; `undefined` if the connection broke. */
 function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve) => {
+    if (request.destroyed) resolve(undefined)
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.once('end', () => {
