@@ -213,6 +213,32 @@ describe('The deltas of a controller', () => {
     await expect(running).rejects.toThrow('out of ideas')
     await until(() => watch.closed, 'the end of the watch')
   })
+
+  it('[36] end when the process throws while the reflector waits for room in the queue', async () => {
+    let version = 1
+    const source: ListerWatcher = {
+      list: async () => inMemoryList([], '1'),
+      watch: async () =>
+        (async function* () {
+          while (true) {
+            version += 1
+            yield [frame('ADDED', configMap(`n${version}`, String(version)))]
+          }
+        })(),
+    }
+    const controller: DeltaController = createController({
+      resource: configMaps,
+      source,
+      queueLimit: 1,
+      knownObjects: 'none',
+      process: async (deltas) => {
+        if (deltas.some(({ type }) => type === 'REPLACED')) return
+        await until(() => controller.queueLength === 1, 'a full queue')
+        throw new Error('out of ideas')
+      },
+    })
+    await expect(controller.run(new AbortController().signal)).rejects.toThrow('out of ideas')
+  })
 })
 
 const frame = (type: string, object: unknown): Uint8Array =>
