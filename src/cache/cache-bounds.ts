@@ -78,10 +78,10 @@ export class CacheBounds {
     this.#running.delete(cached)
   }
 
-  /** Checks the bound after a resource's first list. Stops idle informers first, then refuses this resource. */
+  /** Checks the bound after a resource's first list. Stops other idle informers first, then refuses this resource. */
   synced(cached: CachedResource): void {
     const { maxHeldBytes } = this.limits
-    this.#stopIdle(() => this.#heldBytes() > maxHeldBytes)
+    this.#stopIdle(() => this.#heldBytes() > maxHeldBytes, cached)
     if (this.#heldBytes() <= maxHeldBytes) return
     const bytes = cached.heldBytes
     const refusal = this.#tooManyBytes(cached, 0)
@@ -89,10 +89,10 @@ export class CacheBounds {
     cached.refuse(refusal)
   }
 
-  #stopIdle(isTooMuch: () => boolean): void {
+  #stopIdle(isTooMuch: () => boolean, spared?: CachedResource): void {
     if (!isTooMuch()) return
     const idle = [...this.#running]
-      .filter(({ leases }) => leases === 0)
+      .filter((cached) => cached.leases === 0 && cached !== spared)
       .toSorted((a, b) => a.idleSinceMs - b.idleSinceMs)
     for (const cached of idle) {
       if (!isTooMuch()) return

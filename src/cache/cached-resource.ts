@@ -20,8 +20,6 @@ export interface CachedResourceOptions extends UnreadablePlace {
   /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
   readonly indexingFailed: (error: Error) => void
-  /** Called when a caller finds the first list complete. May {@link CachedResource.refuse} the resource. */
-  readonly synced: (cached: CachedResource) => void
   readonly ended: (cached: CachedResource) => void
 }
 
@@ -184,7 +182,6 @@ export class CachedResource {
     } finally {
       this.#waiting.delete(wait)
     }
-    this.#options.synced(this)
     if (this.#refusal !== undefined) throw this.#refusal
   }
 

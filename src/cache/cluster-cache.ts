@@ -261,6 +261,7 @@ export class ClusterCache implements AsyncDisposable {
       objectBytes: () => averageBytes(cached.informer.store),
     })
     const incarnation = this.incarnationObserver(resource)
+    let isChecked = false
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
@@ -282,6 +283,10 @@ export class ClusterCache implements AsyncDisposable {
           advanced: (position, changes) => {
             history.add(position, changes)
             incarnation.advanced(position)
+            if (isChecked) return
+            isChecked = true
+            // In the tick of the first list, so that nobody reads a resource that is refused.
+            bounds.synced(cached)
           },
           failed(failure, error) {
             observer.failed?.(failure, error, resource)
@@ -291,7 +296,6 @@ export class ClusterCache implements AsyncDisposable {
       }),
       indexersNamed: (names) => this.#indexersNamed(key, names),
       indexingFailed: (error) => observer.failed?.('index', error, resource),
-      synced: (one) => bounds.synced(one),
       ended: (one) => {
         bounds.ended(one)
         if (this.#cached.get(key) === one) this.#cached.delete(key)

@@ -134,6 +134,19 @@ describe('the bound on held bytes', () => {
     expect(await cached()).toEqual([])
   })
 
+  it('holds for a kind whose list completes after every wait for it has ended', async () => {
+    cluster.faults.inject({
+      match: { verb: 'list', resource: 'configmaps' },
+      fault: { type: 'slow', bytesPerSecond: 1_000_000 },
+    })
+    await serve({ cache: { maxHeldBytes }, limits: { syncDeadlineMs: 1 } })
+    const late = await gateway.query('{ configMaps { totalCount } }')
+    expect(late.errors).toMatchObject([{ extensions: { code: 'NOT_SYNCED' } }])
+    await expect.poll(cached, { timeout: 25_000 }).toEqual([])
+    const { errors } = await gateway.query('{ configMaps { totalCount } }')
+    expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', kind: 'ConfigMap' } }])
+  })
+
   it('does not list again what it had no room for, until there is room', async () => {
     await serve({ cache: { maxHeldBytes } })
     for (const _ of [1, 2, 3]) {
