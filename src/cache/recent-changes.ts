@@ -117,13 +117,18 @@ export class ResourceHistory {
     return low
   }
 
-  #shorten(): void {
+  /** How many changes may be kept. */
+  #mostChanges(): number {
     const { maxChanges, maxBytes, objectBytes } = this.#options
     if (this.#untilReckoning-- <= 0) {
       this.#untilReckoning = stepsPerReckoning
       this.#objectBytes = objectBytes()
     }
-    const most = Math.min(maxChanges, maxBytes / Math.max(1, this.#objectBytes))
+    return Math.min(maxChanges, maxBytes / Math.max(1, this.#objectBytes))
+  }
+
+  #shorten(): void {
+    const most = this.#mostChanges()
     while (this.#first < this.#steps.length && this.#size > most) {
       const step = this.#steps[this.#first]
       this.#steps[this.#first] = undefined
@@ -151,9 +156,11 @@ export class ResourceHistory {
     for (let at = 0; wanted.length > 0; at = wanted.length >> 1) {
       const from = wanted[at]
       const until = this.#from
-      if (from === undefined || until === undefined) return
+      // Older steps than there is room for would be dropped at once.
+      const room = this.#mostChanges() - this.#size
+      if (from === undefined || until === undefined || room < 1) return
       // oxlint-disable-next-line no-await-in-loop -- where to look next depends on it
-      const steps = this.#isBehind(from) ? await missedSteps(this.#options, from, until) : []
+      const steps = this.#isBehind(from) ? await missedSteps(this.#options, from, until, room) : []
       if (steps === undefined) return
       wanted = steps === 'tooOld' ? wanted.slice(at + 1) : wanted.slice(0, at)
       if (steps === 'tooOld' || !this.#isBehind(from)) continue
@@ -189,12 +196,13 @@ const pauses = { initialMs: 50, maxMs: 500 }
 /**
  * Reads the changes after `from`, up to and including `until`, by a watch of its own, such as those that happened before
  * the process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes
- * (410) or there are more than `maxChanges`; with `undefined` if `until` is not reached in time. Never rejects.
+ * (410) or there are more than `maxSteps`; with `undefined` if `until` is not reached in time. Never rejects.
  */
 async function missedSteps(
   options: ResourceHistoryOptions,
   from: ResourceVersion,
   until: ResourceVersion,
+  maxSteps: number,
 ): Promise<readonly Step[] | 'tooOld' | undefined> {
   const codec = createObjectCodec(options)
   const steps: Step[] = []
@@ -205,7 +213,7 @@ async function missedSteps(
   try {
     while (!signal.aborted) {
       const position = steps.at(-1)?.position ?? from
-      const end = await readSteps(options, { codec, steps, position, until, signal })
+      const end = await readSteps(options, { codec, steps, maxSteps, position, until, signal })
       if (end === 'reached') return steps
       if (end === 'in vain') return signal.aborted ? undefined : 'tooOld'
       await sleep(backoff.nextMs(), signal)
@@ -220,6 +228,7 @@ async function missedSteps(
 interface Reading {
   readonly codec: ObjectCodec
   readonly steps: Step[]
+  readonly maxSteps: number
   readonly position: ResourceVersion
   readonly until: ResourceVersion
   readonly signal: AbortSignal
@@ -227,8 +236,8 @@ interface Reading {
 
 /** Reads one watch. After `open`, the caller may try again. */
 async function readSteps(
-  { source, maxChanges }: ResourceHistoryOptions,
-  { codec, steps, position, until, signal }: Reading,
+  { source }: ResourceHistoryOptions,
+  { codec, steps, maxSteps, position, until, signal }: Reading,
 ): Promise<'reached' | 'in vain' | 'open'> {
   const watch = { resourceVersion: position, allowWatchBookmarks: true, timeoutSeconds }
   try {
@@ -238,8 +247,8 @@ async function readSteps(
         const order = step && compareResourceVersions(step.position, until)
         if (step === undefined || order === undefined) return 'in vain'
         if (order <= 0) steps.push(step)
+        if (steps.length > maxSteps) return 'in vain'
         if (order >= 0) return 'reached'
-        if (steps.length > maxChanges) return 'in vain'
       }
     }
     return 'open'

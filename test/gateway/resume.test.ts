@@ -1,3 +1,4 @@
+import type { GatewayOptions } from 'informerql'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -37,10 +38,11 @@ const inOrder = (held: Held): readonly Fields[] =>
 describe('a subscription that comes back', () => {
   let cluster: Simulator
   let gateway: ServedGateway
-  const serve = async (): Promise<ServedGateway> =>
+  const serve = async (cache: GatewayOptions['cache'] = {}): Promise<ServedGateway> =>
     serveGateway({
       clusters: [{ name: 'one', server: cluster.url }],
       limits: { maxFrameObjects: 3 },
+      cache,
     })
 
   beforeEach(async () => {
@@ -217,6 +219,23 @@ describe('a subscription that comes back', () => {
     gateway = await serve()
     await expectSame(resume(gateway.connect(), asked, stood), true)
     expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 0, notResumed: 1 })
+  })
+
+  it('begins anew behind a full history, without asking the API server', async () => {
+    await gateway[Symbol.asyncDispose]()
+    gateway = await serve({ maxRecentChanges: 2 })
+    const stood = await begin()
+    const live = resume(gateway.connect(), asked)
+    for (const name of ['f', 'g', 'last']) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await created(cluster, pods, pod(name))
+    }
+    await live.until(isWhole)
+    live.leave()
+    const match = { verb: 'watch', resource: 'pods' } as const
+    cluster.faults.inject({ match, fault: { type: 'none' } })
+    await expectSame(resume(gateway.connect(), asked, stood), true)
+    expect(cluster.faults.pending()).toHaveLength(1)
   })
 
   it('begins anew with the token of another list', async () => {
