@@ -196,7 +196,7 @@ const pauses = { initialMs: 50, maxMs: 500 }
 /**
  * Reads the changes after `from`, up to and including `until`, by a watch of its own, such as those that happened before
  * the process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes
- * (410) or there are more than `maxSteps`; with `undefined` if `until` is not reached in time. Never rejects.
+ * (410), or there are more than `maxSteps` or `maxBytes` of them; with `undefined` if `until` is not reached in time. Never rejects.
  */
 async function missedSteps(
   options: ResourceHistoryOptions,
@@ -205,16 +205,16 @@ async function missedSteps(
   maxSteps: number,
 ): Promise<readonly Step[] | 'tooOld' | undefined> {
   const codec = createObjectCodec(options)
-  const steps: Step[] = []
+  const reading: Reading = { codec, steps: [], bytes: 0, maxSteps, until }
   const leaving = new AbortController()
   const { signal } = leaving
   const timer = setTimeout(() => leaving.abort(), deadlineMs)
   const backoff = new Backoff(pauses)
   try {
     while (!signal.aborted) {
-      const position = steps.at(-1)?.position ?? from
-      const end = await readSteps(options, { codec, steps, maxSteps, position, until, signal })
-      if (end === 'reached') return steps
+      const position = reading.steps.at(-1)?.position ?? from
+      const end = await readSteps(options, reading, position, signal)
+      if (end === 'reached') return reading.steps
       if (end === 'in vain') return signal.aborted ? undefined : 'tooOld'
       await sleep(backoff.nextMs(), signal)
     }
@@ -225,24 +225,30 @@ async function missedSteps(
   }
 }
 
+/** What the watches of one fill have read. */
 interface Reading {
   readonly codec: ObjectCodec
   readonly steps: Step[]
+  /** Of all frames. */
+  bytes: number
   readonly maxSteps: number
-  readonly position: ResourceVersion
   readonly until: ResourceVersion
-  readonly signal: AbortSignal
 }
 
 /** Reads one watch. After `open`, the caller may try again. */
 async function readSteps(
-  { source }: ResourceHistoryOptions,
-  { codec, steps, maxSteps, position, until, signal }: Reading,
+  { source, maxBytes }: ResourceHistoryOptions,
+  reading: Reading,
+  position: ResourceVersion,
+  signal: AbortSignal,
 ): Promise<'reached' | 'in vain' | 'open'> {
+  const { codec, steps, maxSteps, until } = reading
   const watch = { resourceVersion: position, allowWatchBookmarks: true, timeoutSeconds }
   try {
     for await (const frames of await source.watch(watch, signal)) {
       for (const frame of frames) {
+        reading.bytes += frame.byteLength
+        if (reading.bytes > maxBytes) return 'in vain'
         const step = stepOf(frame, codec)
         const order = step && compareResourceVersions(step.position, until)
         if (step === undefined || order === undefined) return 'in vain'

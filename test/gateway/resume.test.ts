@@ -238,6 +238,22 @@ describe('a subscription that comes back', () => {
     expect(cluster.faults.pending()).toHaveLength(1)
   })
 
+  it('begins anew where what it missed has more bytes than the history may hold', async () => {
+    const stood = await begin()
+    await gateway[Symbol.asyncDispose]()
+    await created(cluster, pods, pod('large'))
+    for (const letter of ['a', 'b', 'c']) {
+      const annotations = { text: letter.repeat(100_000) }
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await sent(cluster, 'PATCH', `${pods}/large`, { metadata: { annotations } })
+    }
+    await removed('large')
+    await created(cluster, pods, pod('last'))
+    gateway = await serve({ maxRecentBytes: 250_000 })
+    await gateway.data('{ pods { totalCount } nodes { totalCount } }')
+    await expectSame(resume(gateway.connect(), asked, stood), true)
+  })
+
   it('begins anew with the token of another list', async () => {
     const stood = await begin()
     await created(cluster, pods, pod('last'))
