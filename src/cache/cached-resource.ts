@@ -16,6 +16,8 @@ import type { ResourceHistory } from './recent-changes.ts'
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
+  /** Aborted when the resource stops. */
+  readonly stop: AbortController
   readonly idleStopMs: number
   /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
@@ -33,7 +35,7 @@ export class CachedResource {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
   readonly #options: CachedResourceOptions
-  readonly #stop = new AbortController()
+  readonly #stop: AbortController
   readonly #waiting = new Set<AbortController>()
   readonly #making = new Map<string, Promise<void>>()
   /** Indexes whose last build failed, and the time of that failure (`performance.now()`). */
@@ -51,6 +53,7 @@ export class CachedResource {
     this.resource = options.resource
     this.informer = options.informer
     this.history = options.history
+    this.#stop = options.stop
     this.#options = options
   }
 

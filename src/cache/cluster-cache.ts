@@ -251,6 +251,7 @@ export class ClusterCache implements AsyncDisposable {
     const observer = this.#options.observer(resource)
     const { resourceVersionsComparable } = connection
     const source = connection.source(resource, how)
+    const stop = new AbortController()
     const history = new ResourceHistory({
       resource,
       metadataOnly,
@@ -259,6 +260,7 @@ export class ClusterCache implements AsyncDisposable {
       maxBytes: bounds.limits.maxRecentBytes,
       resourceVersionsComparable,
       objectBytes: () => averageBytes(cached.informer.store),
+      signal: stop.signal,
     })
     const incarnation = this.incarnationObserver(resource)
     let isChecked = false
@@ -266,6 +268,7 @@ export class ClusterCache implements AsyncDisposable {
       cluster: this.name,
       resource,
       history,
+      stop,
       idleStopMs: bounds.limits.idleStopMs,
       informer: createSharedInformer({
         ...reflector,

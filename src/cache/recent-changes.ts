@@ -24,6 +24,8 @@ export interface ResourceHistoryOptions {
   readonly resourceVersionsComparable: boolean
   /** The approximate size of an object. */
   readonly objectBytes: () => number
+  /** Aborts when the resource stops: nothing more is read. */
+  readonly signal: AbortSignal
 }
 
 /** The changes that led to one position. */
@@ -207,7 +209,7 @@ async function missedSteps(
   const codec = createObjectCodec(options)
   const reading: Reading = { codec, steps: [], bytes: 0, maxSteps, until }
   const leaving = new AbortController()
-  const { signal } = leaving
+  const signal = AbortSignal.any([options.signal, leaving.signal])
   const timer = setTimeout(() => leaving.abort(), deadlineMs)
   const backoff = new Backoff(pauses)
   try {
