@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { foldingHandler, until } from '../support/informer.ts'
+import { foldingHandler, held, runInformer, until } from '../support/informer.ts'
 import { play } from './played-informer.ts'
-import { configMap } from './scripted-server.ts'
+import { configMap, ScriptedServer } from './scripted-server.ts'
 
 const painted = (name: string, version: string, colour: string): object => ({
   ...configMap(name, version),
@@ -48,5 +48,28 @@ describe('An informer that is to read its objects anew', () => {
     expect(failures).toEqual([])
     plain.send('ADDED', painted('d', '13', 'red')).end()
     expect((await server.next('watch')).query).toMatchObject({ resourceVersion: '13' })
+  })
+
+  it('streams its list anew where it is streaming one, and reports no failure', async () => {
+    await using server = await ScriptedServer.start()
+    let opened = 0
+    await using running = runInformer({
+      server: server.url,
+      initialList: 'watchlist',
+      observer: { watching: () => void (opened += 1) },
+    })
+    const { informer } = running
+    const first = await server.next('watch')
+    first.send('ADDED', painted('a', '1', 'red'))
+    await until(() => opened === 1, 'the stream')
+    informer.reread()
+    await until(() => first.closed, 'the end of the stream')
+    const second = await server.next('watch')
+    expect(second.query).toMatchObject({ sendInitialEvents: 'true' })
+    second.send('ADDED', painted('a', '1', 'blue')).endInitialEvents('10')
+    await informer.waitForSync({ deadlineMs: 20_000 })
+    expect(held(informer)).toEqual(['default/a@1'])
+    expect(informer.failures.size).toBe(0)
+    expect(informer.lastError).toBeUndefined()
   })
 })

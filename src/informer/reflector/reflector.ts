@@ -129,7 +129,7 @@ export class Reflector {
   /** Lists again, and takes states with known resource versions as new. */
   reread(): void {
     this.#rereading.want()
-    const reason = new CodedError('REREAD', 'the resource is being listed again')
+    const reason = new RereadError()
     this.#opening?.abort(reason)
     this.#stream?.abort(reason)
   }
@@ -163,7 +163,9 @@ export class Reflector {
     const hasBroken = stream !== undefined && isBrokenConnection(error)
     const isShort = stream?.isShort(this.#options.shortWatchMs) === true
     await this.#close()
-    if (step === 'watch' && this.#rereading.isDue) return this.#listing()
+    // Sources need not end an aborted watch with the reason.
+    const isReread = error instanceof RereadError || (step === 'watch' && this.#rereading.isDue)
+    if (isReread) return this.#listing()
     this.#failed(step === 'watch' ? 'watch' : 'list', error)
     if (step === 'watch' && this.#wasUnreached && isExpired(error)) {
       // The server is back. A list catches up with what it has forgotten.
@@ -400,6 +402,13 @@ export class Reflector {
     this.#parts.source.returned?.(ends).then(back, () => {})
     await sleep(delayMs, ends)
     woken.abort()
+  }
+}
+
+/** A request was aborted in order to list again. */
+class RereadError extends CodedError {
+  constructor() {
+    super('REREAD', 'the resource is being listed again')
   }
 }
 
