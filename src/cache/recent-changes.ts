@@ -2,7 +2,7 @@ import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-co
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import { isBrokenConnection, isRetriedInPlace } from '../informer/reflector/reflector-errors.ts'
 import { Change } from '../informer/store/change.ts'
-import type { ApiResource } from '../kubernetes/api-resource.ts'
+import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
@@ -10,7 +10,8 @@ import {
   resourceVersion,
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
-import { readBookmark, readWatchFrame } from '../kubernetes/watch-event.ts'
+import { isExpired } from '../kubernetes/status.ts'
+import { readBookmark, readErrorEvent, readWatchFrame } from '../kubernetes/watch-event.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 
 export interface ResourceHistoryOptions {
@@ -198,7 +199,8 @@ const pauses = { initialMs: 50, maxMs: 500 }
 /**
  * Reads the changes after `from`, up to and including `until`, by a watch of its own, such as those that happened before
  * the process started. Reopens a watch that ends early. Resolves with `tooOld` if the server has forgotten the changes
- * (410), or there are more than `maxSteps` or `maxBytes` of them; with `undefined` if `until` is not reached in time. Never rejects.
+ * (410), or there are more than `maxSteps` or `maxBytes` of them; with `undefined` if it fails otherwise, or does not
+ * reach `until` in time. Never rejects.
  */
 async function missedSteps(
   options: ResourceHistoryOptions,
@@ -217,7 +219,8 @@ async function missedSteps(
       const position = reading.steps.at(-1)?.position ?? from
       const end = await readSteps(options, reading, position, signal)
       if (end === 'reached') return reading.steps
-      if (end === 'in vain') return signal.aborted ? undefined : 'tooOld'
+      if (end === 'tooOld') return end
+      if (end === 'failed') return undefined
       await sleep(backoff.nextMs(), signal)
     }
     return undefined
@@ -239,35 +242,37 @@ interface Reading {
 
 /** Reads one watch. After `open`, the caller may try again. */
 async function readSteps(
-  { source, maxBytes }: ResourceHistoryOptions,
+  { resource, source, maxBytes }: ResourceHistoryOptions,
   reading: Reading,
   position: ResourceVersion,
   signal: AbortSignal,
-): Promise<'reached' | 'in vain' | 'open'> {
+): Promise<'reached' | 'tooOld' | 'failed' | 'open'> {
   const { codec, steps, maxSteps, until } = reading
   const watch = { resourceVersion: position, allowWatchBookmarks: true, timeoutSeconds }
   try {
     for await (const frames of await source.watch(watch, signal)) {
       for (const frame of frames) {
         reading.bytes += frame.byteLength
-        if (reading.bytes > maxBytes) return 'in vain'
-        const step = stepOf(frame, codec)
+        if (reading.bytes > maxBytes) return 'tooOld'
+        const step = stepOf(frame, codec, resource)
         const order = step && compareResourceVersions(step.position, until)
-        if (step === undefined || order === undefined) return 'in vain'
+        if (step === undefined || order === undefined) return 'failed'
         if (order <= 0) steps.push(step)
-        if (steps.length > maxSteps) return 'in vain'
+        if (steps.length > maxSteps) return 'tooOld'
         if (order >= 0) return 'reached'
       }
     }
     return 'open'
   } catch (error) {
-    return isRetriedInPlace(error) || isBrokenConnection(error) ? 'open' : 'in vain'
+    if (isExpired(error)) return 'tooOld'
+    return isRetriedInPlace(error) || isBrokenConnection(error) ? 'open' : 'failed'
   }
 }
 
-function stepOf(frame: Uint8Array, codec: ObjectCodec): Step | undefined {
+/** `undefined` for a bookmark without a position. Throws the failure in an ERROR event. */
+function stepOf(frame: Uint8Array, codec: ObjectCodec, resource: ApiResource): Step | undefined {
   const { type, object: text } = readWatchFrame(frame)
-  if (type === 'ERROR') return undefined
+  if (type === 'ERROR') throw readErrorEvent(groupResourceOf(resource), text)
   if (type === 'BOOKMARK') {
     const position = readBookmark(text).resourceVersion
     return position && { position, changes: [] }
