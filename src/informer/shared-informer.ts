@@ -279,8 +279,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
-   * The changes as an async iterable of batches. Without `replay`, it starts with the next change. Throws {@link
-   * InformerStoppedError}, and `UnknownIndexError` if the route names an unknown index.
+   * The changes as an async iterable of batches. It starts with all present objects; with `replay: false`, it starts
+   * with the next change. A listener that is added before the first list receives that whole list in any case. Throws
+   * {@link InformerStoppedError}, and `UnknownIndexError` if the route names an unknown index.
    */
   listen(given: ListenerOptions & { readonly replay?: boolean } = {}): Listener<T> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
