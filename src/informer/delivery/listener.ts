@@ -163,16 +163,16 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     return this.#wake !== undefined
   }
 
-  /** Whether there is something that the reader has not received. */
+  /** Whether changes or a new snapshot wait for the reader. */
   get hasWaiting(): boolean {
-    return this.#changes.length > 0 || this.#initial.length > 0 || this.#reset
+    return this.#reset || this.pending > 0
   }
 
   get closed(): boolean {
     return this.#ended !== undefined
   }
 
-  /** For the processor, as are the next two. */
+  /** Sets the first snapshot, as of the store's present position. The processor calls it once. */
   completeInitial(changes: readonly Change[]): void {
     this.#initial = changes
     this.#initialPosition = this.#source.position()
@@ -180,7 +180,7 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     this.#notify()
   }
 
-  /** For the processor. */
+  /** Adds changes to the buffer; applies the overflow policy if it is full. Only the processor calls it. */
   push(changes: readonly Change[]): void {
     if (this.#ended !== undefined || this.#reset || changes.length === 0) return
     for (const change of changes) this.#add(change)
@@ -232,8 +232,9 @@ export class Listener<T extends KubernetesObject = KubernetesObject> implements 
     }
   }
 
+  /** Whether there is something to take: {@link hasWaiting}, or a resync is due. */
   get #ready(): boolean {
-    return this.#reset || this.#resyncExcept !== undefined || this.pending > 0
+    return this.hasWaiting || this.#resyncExcept !== undefined
   }
 
   #notify(): void {
