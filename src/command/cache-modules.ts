@@ -9,15 +9,15 @@ import {
 import { type FieldSource, fieldSourceOf } from '../graphql/schema/field-source.ts'
 
 /**
- * A TypeScript module with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache: objects are keyed
- * by `id`, parts of objects are merged, lists are kept as pages, and frames are not merged.
+ * A TypeScript module with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache. They key objects by
+ * `id`, merge the parts of an object, keep lists as pages, and replace each frame by the next.
  */
 export function apolloModule(schema: GraphQLSchema): string {
   const policies = cachedTypes(schema).map((type) => `  ${type.name}: ${policyOf(type)},`)
   const query = listFields(schema.getQueryType())
   const streams = Object.keys(schema.getSubscriptionType()?.getFields() ?? {}).toSorted()
   return `${[
-    '// Written by `informerql schema --for apollo`. Write it anew when the schema changes.',
+    '// Written by `informerql schema --for apollo`. Run it again when the schema changes.',
     "import type { TypePolicies } from '@apollo/client'",
     "import { connectionPages as pages } from 'informerql/client'",
     '',
@@ -25,11 +25,11 @@ export function apolloModule(schema: GraphQLSchema): string {
     ...possibleTypes(schema),
     '}',
     '',
-    '/** Parts of an object: what several queries read of them is joined. An `id` of theirs is no key. */',
+    '/** A part of an object. The fields that several queries read are merged. An `id` in it is not a cache key. */',
     'const value = { keyFields: false, merge: true } as const',
-    '/** Replaced as a whole. */',
+    '/** A new result replaces the old one as a whole. */',
     'const whole = { merge: false } as const',
-    '/** Only the latest frame is kept; the arguments do not matter to whoever folds frames as they come. */',
+    '/** The cache keeps only the latest frame, for all arguments together: clients apply each frame on arrival. */',
     'const frames = { keyArgs: false, merge: false } as const',
     '',
     'export const typePolicies: TypePolicies = {',
@@ -73,7 +73,7 @@ function policyOf({ cached, lists }: CachedType): string {
  */
 export function urqlModule(schema: GraphQLSchema): string {
   return `${[
-    '// Written by `informerql schema --for urql`. Write it anew when the schema changes.',
+    '// Written by `informerql schema --for urql`. Run it again when the schema changes.',
     "import type { KeyingConfig } from '@urql/exchange-graphcache'",
     '',
     '/** A part of the object that it is read from. */',
