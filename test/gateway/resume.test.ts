@@ -252,6 +252,7 @@ describe('a subscription that comes back', () => {
     gateway = await serve({ maxRecentBytes: 250_000 })
     await gateway.data('{ pods { totalCount } nodes { totalCount } }')
     await expectSame(resume(gateway.connect(), asked, stood), true)
+    expect(gateway.gateway.planned.liveState()).toMatchObject({ resumed: 0, notResumed: 1 })
   })
 
   it('begins anew with the token of another list', async () => {
