@@ -240,12 +240,18 @@ export class LiveGroup
     return this.#owner.regroup(this, leaving)
   }
 
-  async rewrite(): Promise<void> {
+  async rewrite(): Promise<boolean> {
     // Unread frames may contain data that the viewer may no longer see.
     const behind = [...this.#members].filter(({ isBehind }) => isBehind)
-    await this.changes.rewrite()
+    try {
+      await this.changes.rewrite()
+    } catch (error) {
+      this.failed(error)
+    }
+    if (this.isOver) return false
     this.frames.renewSnapshot()
     for (const member of behind) if (!member.isClosed) member.beginAnew()
+    return true
   }
 
   /** The memory of the rows and of unread frames. */
