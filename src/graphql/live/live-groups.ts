@@ -169,7 +169,7 @@ export class LiveGroups implements GroupOwner {
     const group = await this.#groupFor(wanted, access, discovered)
     if (group === leaving) {
       // The viewer's access equals the group's again. The membership reopens after its own check.
-      if (access !== undefined) group.memberships.of(access).recheck()
+      if (access !== undefined) group.memberships.recheck(access)
       return place(group, undefined, undefined)
     }
     const joined = group.expect()

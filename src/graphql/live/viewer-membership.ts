@@ -244,6 +244,11 @@ export class GroupMemberships implements NameDecisions {
     return membership
   }
 
+  /** Rechecks a viewer that has members. */
+  recheck({ identity }: ViewerAccess): void {
+    this.#memberships.get(identity)?.recheck()
+  }
+
   mayLook(at: ClusterKind, key: string): false | undefined {
     const name = `${at.kind.typeName} ${key}`
     if (this.#withheld.has(name)) return false
@@ -298,7 +303,11 @@ export class GroupMemberships implements NameDecisions {
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
+  /** The group is over. */
   retire(): void {
-    for (const membership of this.#memberships.values()) membership.retire()
+    for (const membership of this.#memberships.values()) {
+      membership.retire()
+      this.drop(membership)
+    }
   }
 }
