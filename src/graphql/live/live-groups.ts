@@ -176,7 +176,8 @@ export class LiveGroups implements GroupOwner {
     const membership = access && group.memberships.of(access)
     try {
       await group.start()
-      const backlog = resumeFrom === undefined ? undefined : await resumed(group, resumeFrom)
+      const resumes = resumeFrom !== undefined && !group.isOver
+      const backlog = resumes ? await resumed(group, resumeFrom) : undefined
       await membership?.ready(this.#options.limits.syncDeadlineMs)
       if (group.problem !== undefined) throw group.problem
       if (group.isOver || membership?.isOpen === false) return undefined
@@ -258,9 +259,10 @@ export class LiveGroups implements GroupOwner {
       subscription,
       served: subscriptions.reading(subscription),
     })
-    subscriptions.add(subscription)
     discovered.users += 1
     this.#groups.set(key, group)
+    // May end the group.
+    subscriptions.add(subscription)
     return group
   }
 
