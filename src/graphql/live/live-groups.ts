@@ -2,6 +2,7 @@ import { FairSlots } from '../../lib/concurrency.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { KindLeases } from '../prepare/kind-leases.ts'
+import { PermissionWait } from '../prepare/preparation.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
 import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
@@ -145,10 +146,11 @@ export class LiveGroups implements GroupOwner {
     const discovered = this.#discovered.get(wanted.operation) ?? new DiscoveredKinds()
     this.#discovered.set(wanted.operation, discovered)
     discovered.users += 1
+    const permissions = new PermissionWait(this.#options.limits.operationDeadlineMs)
     try {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         // oxlint-disable-next-line no-await-in-loop -- a group may end while it is waited for
-        const placed = await this.#placedOnce(placing, discovered)
+        const placed = await this.#placedOnce(placing, discovered, permissions)
         if (placed !== undefined) return placed
       }
     } finally {
@@ -165,6 +167,7 @@ export class LiveGroups implements GroupOwner {
   async #placedOnce<T>(
     { wanted, access, resumeFrom, leaving, place }: Placing<T>,
     discovered: DiscoveredKinds,
+    permissions: PermissionWait,
   ): Promise<T | undefined> {
     const group = await this.#groupFor(wanted, access, discovered)
     if (group === leaving) {
@@ -180,7 +183,13 @@ export class LiveGroups implements GroupOwner {
       const backlog = resumes ? await resumed(group, resumeFrom) : undefined
       await membership?.ready(this.#options.limits.syncDeadlineMs)
       if (group.problem !== undefined) throw group.problem
-      if (group.isOver || membership?.isOpen === false) return undefined
+      if (group.isOver) return undefined
+      if (membership?.isOpen === false) {
+        if (!permissions.isOver()) return undefined
+        const { cluster } = wanted.list.at
+        const message = 'the permissions could not be reviewed in time'
+        throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
+      }
       return place(group, membership, backlog)
     } catch (error) {
       if (error instanceof MissingKindError) return undefined
