@@ -163,6 +163,17 @@ describe('Subscribers who ask what they may do', () => {
     await expect.poll(state).toMatchObject({ groups: 2, members: 2 })
     for (const each of live) each.leave()
   })
+
+  it('come to see what a rule names that is made while they are subscribed', async () => {
+    const ann = await member([pods])
+    const chosen = `${selection} node { metadata { name } }`
+    const [live] = (await opened(chosen, [ann])) as [Resumed]
+    expect(row(live).node).toBeNull()
+    await world.allowEverywhere(ann.username, ann.username, [gets('nodes', 'worker')])
+    await live.until(() => row(live).node?.metadata.name === 'worker')
+    await expect.poll(state).toMatchObject({ groups: 1, members: 1 })
+    live.leave()
+  })
 })
 
 describe('Subscribers to what objects own', () => {

@@ -29,6 +29,37 @@ describe('subscriptions that ask the same', () => {
     patched(`${pods}/${name}/status`, { status: { phase } })
   const one = (live: FollowedSubscription): Fields => [...live.fold.objects.values()][0]
 
+  it('hear of changes although the callback of another one throws, which ends that one alone', async () => {
+    const { planned } = fresh.gateway.gateway
+    const query =
+      'subscription { pods(coalesceMs: 0) { changes { object { metadata { name } } } } }'
+    const [broken, live] = [
+      await planned.subscribe({ query }, {}),
+      await planned.subscribe({ query }, {}),
+    ]
+    const failure = new Error('broken')
+    broken.onReady(() => {
+      throw failure
+    })
+    const frames: string[] = []
+    const takeAll = (): void => {
+      for (let frame = live.take(); frame !== undefined; frame = live.take()) {
+        frames.push(String(frame))
+      }
+    }
+    live.onReady(takeAll)
+    takeAll()
+    for (const name of ['a', 'b']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await created(fresh.cluster, pods, pod(name))
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      await expect.poll(() => frames.at(-1)).toContain(`"name":"${name}"`)
+    }
+    expect(broken.end).toEqual({ form: 'failed', errors: [failure] })
+    expect(state()).toMatchObject({ groups: 1, members: 1 })
+    live.close()
+  })
+
   it('share one group, which is over when the last of them leaves', async () => {
     await created(fresh.cluster, pods, pod('a'))
     const selection = 'metadata { name } status { phase }'

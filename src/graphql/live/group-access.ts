@@ -206,10 +206,14 @@ function knownGroupAccess(
     kinds.push({ at, scope, refusal, within, look })
     const places = new Set(placesOf(scope))
     const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
+    // Either permission allows a look.
+    const looksUntilMs = others.map((place) =>
+      Math.max(...['list', 'get'].map((verb) => access.allowedUntilMs(at, [place], [verb]))),
+    )
     untilMs = Math.min(
       untilMs,
       access.allowedUntilMs(at, places, watch ? ['list', 'watch'] : ['list']),
-      access.allowedUntilMs(at, others, ['get']),
+      ...looksUntilMs,
     )
   }
   return open.length > 0 ? open : new GroupAccess(followed, kinds, { untilMs, named })

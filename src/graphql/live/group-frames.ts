@@ -117,7 +117,6 @@ export class GroupFrames {
   #ringBytes = 0
   /** The snapshot for new members. */
   #snapshot: Backlog | undefined
-  #snapshotUntilMs = 0
   /** All snapshots that members may still read. */
   #snapshots: WeakRef<Backlog>[] = []
   /** By the place of the members, with the positions of the members that they are for. */
@@ -179,9 +178,12 @@ export class GroupFrames {
     const frames = writer.frames(changes, at)
     const snapshot = new Backlog(frames, end, () => this.#group.roomProblem())
     this.#snapshot = snapshot
-    this.#snapshotUntilMs = performance.now() + snapshotMs
-    this.#snapshots.push(new WeakRef(snapshot))
-    setTimeout(() => this.dropSnapshots(), snapshotMs).unref()
+    const reference = new WeakRef(snapshot)
+    this.#snapshots.push(reference)
+    setTimeout(() => {
+      if (this.#snapshot === reference.deref()) this.renewSnapshot()
+      this.dropSnapshots()
+    }, snapshotMs).unref()
     return snapshot
   }
 
@@ -191,7 +193,7 @@ export class GroupFrames {
   }
 
   /**
-   * Drops the snapshot for new members if it is old. Empties the snapshots that no frame of the ring follows, even if a
+   * Drops the snapshot for new members if many frames have followed it. Empties the snapshots that no frame of the ring follows, even if a
    * member has stopped in the middle of one.
    */
   dropSnapshots(): void {
@@ -199,8 +201,8 @@ export class GroupFrames {
     const snapshot = this.#snapshot
     if (snapshot !== undefined) {
       const isFarBehind = this.#next - snapshot.next > maxFramesSinceSnapshot
-      const isOld = isFarBehind || performance.now() >= this.#snapshotUntilMs
-      if (isOld || snapshot.next < first || snapshot.problem !== undefined) this.renewSnapshot()
+      const isUseless = snapshot.next < first || snapshot.problem !== undefined
+      if (isFarBehind || isUseless) this.renewSnapshot()
     }
     if (this.#snapshots.length === 0) return
     this.#snapshots = this.#snapshots.filter((reference) => {

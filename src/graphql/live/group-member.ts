@@ -99,16 +99,22 @@ export class GroupMember {
     this.#ready = ready
   }
 
-  /** Called by the group when there may be a frame to take. */
+  /** Called by the group when there may be a frame to take. A callback that throws ends this member alone. */
   announce(): void {
-    this.#ready()
+    try {
+      this.#ready()
+    } catch (error) {
+      this.#end ??= { form: 'failed', errors: [error] }
+      // Calls it once more, for the end.
+      this.close()
+    }
   }
 
   /** Called by the group to end the subscription. */
   finish(end: StreamEnd): void {
     this.#end ??= end
     if (this.isClosed) this.#backlog = undefined
-    this.#ready()
+    this.announce()
   }
 
   /** The payload of the next frame, UTF-8; `undefined` if there is none yet or the subscription has ended. */
@@ -180,7 +186,7 @@ export class GroupMember {
     this.#end ??= { form: 'complete' }
     this.#backlog = undefined
     this.#group.leave(this)
-    this.#ready()
+    this.announce()
     this.#left()
   }
 }
@@ -226,12 +232,15 @@ export class MemberNotifier {
   async #run(): Promise<void> {
     this.#isRunning = true
     let done = 0
-    while (done !== this.#announced) {
-      done = this.#announced
-      // oxlint-disable-next-line no-await-in-loop -- one round after the other
-      await inSlices(this.#round(), () => false)
+    try {
+      while (done !== this.#announced) {
+        done = this.#announced
+        // oxlint-disable-next-line no-await-in-loop -- one round after the other
+        await inSlices(this.#round(), () => false)
+      }
+    } finally {
+      this.#isRunning = false
     }
-    this.#isRunning = false
   }
 
   *#round(): Generator<void, void> {

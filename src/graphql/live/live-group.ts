@@ -1,6 +1,7 @@
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
 import type { Kind } from '../model/kind.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
@@ -160,10 +161,12 @@ export class LiveGroup
     return this.#end !== undefined || this.#isLeft
   }
 
-  /** The error, if the group ended for lack of room. */
-  get problem(): NoRoomError | undefined {
+  /** The error that ended the group, if another group would end for the same reason: lack of room, or the schema. */
+  get problem(): ClientError | undefined {
     if (this.#end?.form !== 'failed') return undefined
-    return this.#end.errors.find((error) => error instanceof NoRoomError)
+    return this.#end.errors
+      .filter((error) => error instanceof ClientError)
+      .find((error) => error instanceof NoRoomError || error.code === 'SCHEMA_CHANGED')
   }
 
   /** Adds a subscriber. If the group has ended, ends the subscriber, too. */
@@ -240,12 +243,18 @@ export class LiveGroup
     return this.#owner.regroup(this, leaving)
   }
 
-  async rewrite(): Promise<void> {
+  async rewrite(): Promise<boolean> {
     // Unread frames may contain data that the viewer may no longer see.
     const behind = [...this.#members].filter(({ isBehind }) => isBehind)
-    await this.changes.rewrite()
+    try {
+      await this.changes.rewrite()
+    } catch (error) {
+      this.failed(error)
+    }
+    if (this.isOver) return false
     this.frames.renewSnapshot()
     for (const member of behind) if (!member.isClosed) member.beginAnew()
+    return true
   }
 
   /** The memory of the rows and of unread frames. */

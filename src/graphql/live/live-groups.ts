@@ -2,6 +2,7 @@ import { FairSlots } from '../../lib/concurrency.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { KindLeases } from '../prepare/kind-leases.ts'
+import { PermissionWait } from '../prepare/preparation.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
 import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
@@ -145,10 +146,11 @@ export class LiveGroups implements GroupOwner {
     const discovered = this.#discovered.get(wanted.operation) ?? new DiscoveredKinds()
     this.#discovered.set(wanted.operation, discovered)
     discovered.users += 1
+    const permissions = new PermissionWait(this.#options.limits.operationDeadlineMs)
     try {
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         // oxlint-disable-next-line no-await-in-loop -- a group may end while it is waited for
-        const placed = await this.#placedOnce(placing, discovered)
+        const placed = await this.#placedOnce(placing, discovered, permissions)
         if (placed !== undefined) return placed
       }
     } finally {
@@ -165,21 +167,29 @@ export class LiveGroups implements GroupOwner {
   async #placedOnce<T>(
     { wanted, access, resumeFrom, leaving, place }: Placing<T>,
     discovered: DiscoveredKinds,
+    permissions: PermissionWait,
   ): Promise<T | undefined> {
     const group = await this.#groupFor(wanted, access, discovered)
     if (group === leaving) {
       // The viewer's access equals the group's again. The membership reopens after its own check.
-      if (access !== undefined) group.memberships.of(access).recheck()
+      if (access !== undefined) group.memberships.recheck(access)
       return place(group, undefined, undefined)
     }
     const joined = group.expect()
     const membership = access && group.memberships.of(access)
     try {
       await group.start()
-      const backlog = resumeFrom === undefined ? undefined : await resumed(group, resumeFrom)
+      const resumes = resumeFrom !== undefined && !group.isOver
+      const backlog = resumes ? await resumed(group, resumeFrom) : undefined
       await membership?.ready(this.#options.limits.syncDeadlineMs)
       if (group.problem !== undefined) throw group.problem
-      if (group.isOver || membership?.isOpen === false) return undefined
+      if (group.isOver) return undefined
+      if (membership?.isOpen === false) {
+        if (!permissions.isOver()) return undefined
+        const { cluster } = wanted.list.at
+        const message = 'the permissions could not be reviewed in time'
+        throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
+      }
       return place(group, membership, backlog)
     } catch (error) {
       if (error instanceof MissingKindError) return undefined
@@ -258,9 +268,10 @@ export class LiveGroups implements GroupOwner {
       subscription,
       served: subscriptions.reading(subscription),
     })
-    subscriptions.add(subscription)
     discovered.users += 1
     this.#groups.set(key, group)
+    // May end the group.
+    subscriptions.add(subscription)
     return group
   }
 

@@ -32,9 +32,13 @@ export class OpenSubscriptions {
   readonly #open = new Set<OpenSubscription>()
   readonly #unserved = new Map<OpenSubscription, Map<string, NamedKind>>()
   #now: ServedSchema | undefined
+  #readings: Readings = new WeakMap()
 
+  /** Adds a subscription. Ends it at once if the schema has changed since its start in a way that affects it. */
   add(subscription: OpenSubscription): void {
     this.#open.add(subscription)
+    const now = this.#now
+    if (now !== undefined && now !== subscription.served) this.#check(subscription, now)
   }
 
   remove(subscription: OpenSubscription): void {
@@ -61,15 +65,17 @@ export class OpenSubscriptions {
   /** Applies a new schema: ends the subscriptions that it affects. */
   follow(now: ServedSchema): void {
     this.#now = now
-    const readings = new Map<DocumentNode, Map<GraphQLSchema, string | undefined>>()
-    for (const subscription of this.#open) {
-      const problem =
-        lostKind(subscription, now) ??
-        otherReading(subscription, now, readings) ??
-        furtherSupport(subscription, now) ??
-        this.#servedNow(subscription, now)
-      if (problem !== undefined) this.#end(subscription, problem)
-    }
+    this.#readings = new WeakMap()
+    for (const subscription of this.#open) this.#check(subscription, now)
+  }
+
+  #check(subscription: OpenSubscription, now: ServedSchema): void {
+    const problem =
+      lostKind(subscription, now) ??
+      otherReading(subscription, now, this.#readings) ??
+      furtherSupport(subscription, now) ??
+      this.#servedNow(subscription, now)
+    if (problem !== undefined) this.#end(subscription, problem)
   }
 
   #end(subscription: OpenSubscription, problem: Problem): void {
@@ -180,11 +186,14 @@ function otherIndex(before: Kind, now: Kind): string | undefined {
   })?.name
 }
 
+/** The first difference of the latest schema in a document's reads, by document and its schema. */
+type Readings = WeakMap<DocumentNode, Map<GraphQLSchema, string | undefined>>
+
 /** The first difference in a document's reads, computed once per document and schema. */
 function otherReading(
   { document, served }: OpenSubscription,
   now: ServedSchema,
-  known: Map<DocumentNode, Map<GraphQLSchema, string | undefined>>,
+  known: Readings,
 ): Problem | undefined {
   const { schema } = served
   if (schema === now.schema) return undefined

@@ -130,7 +130,7 @@ export class PlannedSubscriptions {
       durationMs: performance.now() - beganMs,
     })
     observer.answered({ ...report(), rows: 0 })
-    if (stream.end === undefined) stream.onLeft(() => observer.ended?.(report()))
+    if (stream.end?.form !== 'failed') stream.onLeft(() => observer.ended?.(report()))
     return stream
   }
 

@@ -25,8 +25,11 @@ export interface MembershipGroup {
     /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
     readonly onlyViewer: ViewerAccess | undefined
   }
-  /** Rewrites all rows after a change of the viewer's permissions. Rejects if that fails. */
-  rewrite(): Promise<void>
+  /**
+   * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
+   * or moves its members. Never rejects.
+   */
+  rewrite(): Promise<boolean>
   /** Moves the members of a viewer to another group. Rejects if no group can take them. */
   regroup(membership: ViewerMembership): Promise<void>
 }
@@ -167,8 +170,9 @@ export class ViewerMembership implements MemberGate {
     const isAlone = onlyViewer !== undefined
     if (isAlone && this.#hasChanged) {
       this.#hasChanged = false
-      await group.rewrite()
-      if (this.#isStale) return
+      const isRewritten = await group.rewrite()
+      if (!isRewritten) this.#hasChanged = true
+      if (!isRewritten || this.#isStale) return
     }
     const longestMs = isAlone ? this.access.longestMs(this.#cluster) : Infinity
     const now = performance.now()
@@ -240,6 +244,11 @@ export class GroupMemberships implements NameDecisions {
     return membership
   }
 
+  /** Rechecks a viewer that has members. */
+  recheck({ identity }: ViewerAccess): void {
+    this.#memberships.get(identity)?.recheck()
+  }
+
   mayLook(at: ClusterKind, key: string): false | undefined {
     const name = `${at.kind.typeName} ${key}`
     if (this.#withheld.has(name)) return false
@@ -294,7 +303,11 @@ export class GroupMemberships implements NameDecisions {
     for (const membership of this.#memberships.values()) membership.recheck()
   }
 
+  /** The group is over. */
   retire(): void {
-    for (const membership of this.#memberships.values()) membership.retire()
+    for (const membership of this.#memberships.values()) {
+      membership.retire()
+      this.drop(membership)
+    }
   }
 }
