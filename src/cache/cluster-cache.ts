@@ -288,7 +288,7 @@ export class ClusterCache implements AsyncDisposable {
             incarnation.advanced(position)
             if (isChecked) return
             isChecked = true
-            // In the tick of the first list, so that nobody reads a resource that is refused.
+            // Checks the size in the tick of the first list, before a caller can read the resource.
             bounds.synced(cached)
           },
           failed(failure, error) {

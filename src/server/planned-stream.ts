@@ -1,12 +1,8 @@
 import type { ExecutionResult } from 'graphql'
 import { clientErrorOf } from '../graphql/errors/client-error.ts'
+import type { StreamEnd } from '../graphql/live/group-member.ts'
 import { interruptible } from '../lib/generators.ts'
 import type { Output } from './unsent-bytes.ts'
-
-export type StreamEnd =
-  | { readonly form: 'complete' }
-  /** The subscriber gets the errors as the last result. */
-  | { readonly form: 'failed'; readonly errors: readonly unknown[] }
 
 /** The frames of one subscription. The transport takes them when it has room. */
 export interface PlannedStream {

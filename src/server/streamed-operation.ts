@@ -18,7 +18,8 @@ import {
   type OperationPipeline,
   type ServerParts,
 } from './operation-pipeline.ts'
-import { oneFrame, type PlannedStream, type StreamEnd, streamedResults } from './planned-stream.ts'
+import type { StreamEnd } from '../graphql/live/group-member.ts'
+import { oneFrame, type PlannedStream, streamedResults } from './planned-stream.ts'
 
 /** The results of one operation, in their order. */
 export type Answers = AsyncGenerator<ExecutionResult, void, void>

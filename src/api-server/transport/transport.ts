@@ -8,7 +8,12 @@ import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
 import { readUpTo } from './response-body.ts'
-import { ApiStatusError, failureStatus, type Status } from '../../kubernetes/status.ts'
+import {
+  ApiStatusError,
+  failureStatus,
+  type Status,
+  statusReasons,
+} from '../../kubernetes/status.ts'
 
 export interface TransportOptions
   extends
@@ -217,24 +222,6 @@ async function accepted(
 
 const maxRefusalBytes = 64 * 1024
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  405: 'MethodNotAllowed',
-  406: 'NotAcceptable',
-  409: 'Conflict',
-  410: 'Expired',
-  413: 'RequestEntityTooLarge',
-  415: 'UnsupportedMediaType',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-}
-
 /**
  * Reads a response outside 2xx. Servers send a Status. Proxies, and a few handlers of the API server, send a text,
  * which becomes the message of a Status.
@@ -266,7 +253,7 @@ function parseStatus(text: string): Status | undefined {
 function statusOfText(httpStatus: number, text: string): Status {
   const title = /<title>([^<]*)<\/title>/i.exec(text)?.[1]
   const message = (title ?? text).replaceAll(/\s+/g, ' ').trim().slice(0, 500)
-  const reason = reasons[httpStatus] ?? 'Unknown'
+  const reason = statusReasons[httpStatus] ?? 'Unknown'
   return failureStatus(httpStatus, reason, message === '' ? 'the response has no body' : message)
 }
 

@@ -151,7 +151,7 @@ export class ViewerMembership implements MemberGate {
         }
         this.#isStale = true
         // oxlint-disable-next-line no-await-in-loop -- as above
-        await sleep(backoff.nextMs(), signal).catch(() => {})
+        await sleep(backoff.nextMs(), signal)
       }
     }
   }
@@ -196,7 +196,7 @@ export class ViewerMembership implements MemberGate {
   async #seesWithheld(): Promise<boolean> {
     while (this.#refused.size < this.#withheld.size) {
       const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
-      // oxlint-disable-next-line no-await-in-loop -- there may be more by then
+      // oxlint-disable-next-line no-await-in-loop -- the reviews may lead to further objects
       const seen = await Promise.all(
         further.map(async ([, { at, key }]) =>
           (await this.access.mayLook(at, key)) ? at.kind : undefined,

@@ -15,23 +15,27 @@ export interface SeenKind extends Pick<KindView, 'cluster' | 'kind' | 'scope' | 
  * changes with each change of access.
  */
 export function accessFingerprint(kinds: Iterable<SeenKind>): string {
-  const byKind = new Map<string, { readonly lines: Set<string>; isLimited: boolean }>()
-  for (const { cluster, kind, scope, byName, look } of kinds) {
-    const { resource } = kind
-    const name = JSON.stringify([cluster, apiVersionOf(resource), resource.resource])
-    const found = byKind.get(name) ?? { lines: new Set(), isLimited: false }
-    byKind.set(name, found)
-    found.isLimited ||= scope.form !== 'all' || (look !== undefined && look.form !== 'all')
-    const seen = [scopeTexts(scope), byName?.identity ?? null, look && scopeTexts(look)]
-    found.lines.add(name + JSON.stringify(seen))
-  }
-  // A kind with any limit counts with all its lines: one line may be whole where another is not.
-  const lines = [...byKind.values()].flatMap(({ isLimited, lines: all }) =>
-    isLimited ? [...all] : [],
+  const all = [...kinds]
+  const limited = new Set(all.filter(isLimited).map(nameOf))
+  if (limited.size === 0) return ''
+  // A limited kind counts with all its entries: one may be whole where another is not.
+  const lines = new Set(
+    all.filter((one) => limited.has(nameOf(one))).map((one) => nameOf(one) + seenText(one)),
   )
-  if (lines.length === 0) return ''
-  const text = lines.toSorted().join('\n')
+  const text = [...lines].toSorted().join('\n')
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
+}
+
+function isLimited({ scope, look = scope }: SeenKind): boolean {
+  return scope.form !== 'all' || look.form !== 'all'
+}
+
+function nameOf({ cluster, kind: { resource } }: SeenKind): string {
+  return JSON.stringify([cluster, apiVersionOf(resource), resource.resource])
+}
+
+function seenText({ scope, byName, look }: SeenKind): string {
+  return JSON.stringify([scopeTexts(scope), byName?.identity ?? null, look && scopeTexts(look)])
 }
 
 function scopeTexts(scope: Scope): readonly unknown[] {

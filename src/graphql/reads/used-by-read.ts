@@ -122,7 +122,7 @@ export class UsedByRead {
   }
 }
 
-/** All users are read, or none are told. */
+/** `usedBy` reads every kind of users, or fails: it never answers with some of them. */
 const complete = { failures: [], notLookedAt: () => [] }
 
 function noUse(): never {

@@ -1,5 +1,5 @@
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import type { Status } from '../../kubernetes/status.ts'
+import { type Status, statusReasons } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 
 type Details = NonNullable<Status['details']>
@@ -13,21 +13,8 @@ interface RefusalParts {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const reasons: Readonly<Record<number, string>> = {
-  400: 'BadRequest',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  405: 'MethodNotAllowed',
-  406: 'NotAcceptable',
-  409: 'Conflict',
-  410: 'Expired',
-  413: 'RequestEntityTooLarge',
-  415: 'UnsupportedMediaType',
-  422: 'Invalid',
-  429: 'TooManyRequests',
-  504: 'Timeout',
-}
+/** Handlers name the reason of these themselves, or give none. */
+const unnamed: ReadonlySet<number> = new Set([500, 503])
 
 /** A refused request: the HTTP status and the Status body of the answer. */
 export class Refusal extends CodedError {
@@ -37,7 +24,9 @@ export class Refusal extends CodedError {
 
   constructor(httpStatus: number, message: string, parts: RefusalParts = {}) {
     super('REFUSED', message, { value: httpStatus })
-    const { metadata = {}, reason = reasons[httpStatus], retryAfterSeconds } = parts
+    const { metadata = {}, retryAfterSeconds } = parts
+    const usual = unnamed.has(httpStatus) ? undefined : statusReasons[httpStatus]
+    const reason = parts.reason ?? usual
     const wait = retryAfterSeconds === undefined ? {} : { retryAfterSeconds }
     const details = { ...parts.details, ...wait }
     this.httpStatus = httpStatus

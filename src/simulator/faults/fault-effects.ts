@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { statusReasons } from '../../kubernetes/status.ts'
 import { Refusal } from '../api/status-refusal.ts'
 import type { RequestFault, ServerFault, TooLargeEncoding } from './fault.ts'
 
@@ -49,18 +50,6 @@ const tooLarge: Readonly<Record<TooLargeEncoding, () => Refusal>> = {
     new Refusal(504, 'Too large resource version: 99999999, current: 1', { reason: 'Timeout' }),
 }
 
-const reasons: Readonly<Record<number, string>> = {
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'NotFound',
-  409: 'Conflict',
-  410: 'Expired',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  504: 'Timeout',
-}
-
 /** A refusal with the reason of its code. */
 export function statusOf(
   code: number,
@@ -68,12 +57,10 @@ export function statusOf(
   reason?: string,
   retryAfterSeconds?: number,
 ): Refusal {
-  const named = reason ?? reasons[code]
+  const named = reason ?? statusReasons[code]
   return new Refusal(code, message ?? `injected fault: ${code}`, {
     ...(named === undefined ? {} : { reason: named }),
-    ...(retryAfterSeconds === undefined
-      ? {}
-      : { details: { retryAfterSeconds }, headers: { 'retry-after': String(retryAfterSeconds) } }),
+    ...(retryAfterSeconds === undefined ? {} : { details: {}, retryAfterSeconds }),
   })
 }
 
