@@ -107,7 +107,7 @@ function explainedField(
   const { examined, tests } = counts
   const isWhole = [...views].every((view) => {
     const at = cached.get(view)
-    return at !== undefined && (viewer === undefined || viewer.looksIn(at, '') === true)
+    return at !== undefined && (viewer === undefined || viewer.looks(at) === true)
   })
   const shown = <T>(one: T): T | null => (isWhole ? one : null)
   return {
@@ -142,7 +142,7 @@ function cachedKinds({ clusters, kinds }: ServedSchema): ReadonlyMap<StoreView, 
 /** How much of a kind a viewer may list, as far as the server knows. */
 function listedOf(at: ClusterKind, access: ViewerAccess | undefined): 'all' | 'some' | 'none' {
   if (access === undefined) return 'all'
-  const listed = access.list(at, { watch: false })
+  const listed = access.list(at)
   if (typeof listed === 'string' || listed instanceof ClientError) return 'none'
   return listed.form === 'all' ? 'all' : 'some'
 }

@@ -1,6 +1,7 @@
 import type { DocumentNode, VariableValues } from 'graphql'
-import type { AccessQuestion } from '../../access/access-question.ts'
+import { type AccessQuestion, questionOf } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
@@ -14,7 +15,7 @@ import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { tooManyNamespaces } from '../prepare/read-failures.ts'
-import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
+import type { KindNeed, LookUpPlace, ViewerAccess } from '../prepare/viewer-access.ts'
 
 export interface GroupKindAccess {
   readonly at: ClusterKind
@@ -187,7 +188,7 @@ function knownGroupAccess(
   const followed = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
   if (followed === undefined) return open
   if (followed instanceof ClientError) throw followed
-  let untilMs = access.allowedUntilMs(root, placesOf(followed), ['list', 'watch'])
+  let untilMs = allowedUntilMs(access, root, placesOf(followed), ['list', 'watch'])
   const kinds: GroupKindAccess[] = []
   const namespaces =
     list.within ?? (followed.form === 'namespaces' ? [...followed.namespaces] : undefined)
@@ -208,11 +209,11 @@ function knownGroupAccess(
     const others = placesOf(look).filter((place) => !places.has(place) && !places.has(''))
     // Either permission allows a look.
     const looksUntilMs = others.map((place) =>
-      Math.max(...['list', 'get'].map((verb) => access.allowedUntilMs(at, [place], [verb]))),
+      Math.max(...['list', 'get'].map((verb) => allowedUntilMs(access, at, [place], [verb]))),
     )
     untilMs = Math.min(
       untilMs,
-      access.allowedUntilMs(at, places, watch ? ['list', 'watch'] : ['list']),
+      allowedUntilMs(access, at, places, watch ? ['list', 'watch'] : ['list']),
       ...looksUntilMs,
     )
   }
@@ -227,7 +228,8 @@ function listed(
 ): Scope | ClientError | undefined {
   const known = access.list(need, need.list)
   // A followed kind is in memory as a whole.
-  if (known === 'unloaded') return tooManyNamespaces(need, access.maxNamespaces(need.cluster))
+  if (known === 'unloaded')
+    return tooManyNamespaces(need, access.in(need.cluster).limits.maxNamespaces)
   if (known !== 'unknown') return known
   open.push(() => access.ask(need))
   return undefined
@@ -242,8 +244,9 @@ function lookedUp(
   open: Question[],
 ): Scope {
   const { resource } = at.kind
-  const ask = (known: boolean | undefined, question: Question): boolean => {
-    if (known === undefined) open.push(question)
+  const looks = (place: LookUpPlace): boolean => {
+    const known = access.looks(at, place)
+    if (known === undefined) open.push(() => access.mayLook(at, place))
     return known === true
   }
   const inLists = list.form === 'namespaces' ? list.namespaces : new Set<string>()
@@ -251,21 +254,40 @@ function lookedUp(
   if (resource.namespaced && namespaces.length > 0 && namespaces.every(isListed)) {
     return { form: 'namespaces', namespaces: inLists }
   }
-  if (ask(access.looksIn(at, ''), () => access.mayLookIn(at, ''))) return unrestricted
+  if (looks({})) return unrestricted
   if (open.length > 0) return nothingVisible
   if (resource.namespaced) {
     const seen = [...new Set([...namespaces, ...inLists])].filter(
-      (namespace) =>
-        isListed(namespace) ||
-        ask(access.looksIn(at, namespace), () => access.mayLookIn(at, namespace)),
+      (namespace) => isListed(namespace) || looks({ namespace }),
     )
     return seen.length === 0 ? nothingVisible : { form: 'namespaces', namespaces: new Set(seen) }
   }
   if (resource.group !== '' || resource.resource !== 'namespaces') return nothingVisible
-  const seen = namespaces.filter((name) =>
-    ask(access.looks(at, name), () => access.mayLook(at, name)),
-  )
+  const seen = namespaces.filter((name) => looks({ name }))
   return { form: 'names', keys: new Set(seen) }
+}
+
+/**
+ * The time until which the viewer's permission for all these verbs in all these places is valid without news of RBAC, by
+ * `performance.now()`. `-Infinity` if one of them is not known to be allowed.
+ */
+function allowedUntilMs(
+  access: ViewerAccess,
+  { cluster, kind: { resource } }: ClusterKind,
+  places: Iterable<string>,
+  verbs: readonly string[],
+): number {
+  const known = access.in(cluster)
+  let untilMs = Infinity
+  for (const namespace of places) {
+    // A Namespace lies in the namespace of its own name.
+    const place = resource.namespaced ? { namespace } : { namespace, name: namespace }
+    for (const verb of verbs) {
+      const question = questionOf(verb, resource, place)
+      untilMs = Math.min(untilMs, known.allowedUntilMs(access.viewer, question))
+    }
+  }
+  return untilMs
 }
 
 /** Namespaces, `''` for all of them, or the keys of single objects. */
@@ -295,9 +317,10 @@ export class ViewerDecisions implements NameDecisions {
   }
 
   mayLook(at: ClusterKind, key: string): boolean {
-    const known = this.#access.looks(at, key)
+    const place = splitObjectKey(key)
+    const known = this.#access.looks(at, place)
     const name = `${at.kind.typeName} ${key}`
-    if (known === undefined) this.awaits(() => this.#access.mayLook(at, key), name)
+    if (known === undefined) this.awaits(() => this.#access.mayLook(at, place), name)
     return known ?? false
   }
 

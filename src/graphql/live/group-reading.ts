@@ -318,7 +318,7 @@ class GroupParts implements ReadParts {
   listed(at: ClusterKind): Scope | 'nothing' | undefined {
     const { access } = this
     if (access === undefined) return unrestricted
-    const known = access.list(at, { watch: false })
+    const known = access.list(at)
     if (known instanceof ClientError || known === 'unloaded') return 'nothing'
     if (known !== 'unknown') return known
     this.#decisions?.awaits(() => access.ask({ ...at, list: { watch: false } }))

@@ -79,7 +79,7 @@ export class ViewerMembership implements MemberGate {
     this.#group = group
     this.#cluster = group.list.at.cluster
     this.#withheld = withheld
-    this.#unfollow = access.onChange(this.#cluster, () => {
+    this.#unfollow = access.in(this.#cluster).onChange(access.viewer, () => {
       if (this.#refused.size <= fewNames) this.#refused.clear()
       this.#hasChanged = true
       this.recheck()
@@ -174,7 +174,7 @@ export class ViewerMembership implements MemberGate {
       if (!isRewritten) this.#hasChanged = true
       if (!isRewritten || this.#isStale) return
     }
-    const longestMs = isAlone ? this.access.longestMs(this.#cluster) : Infinity
+    const longestMs = isAlone ? this.access.in(this.#cluster).limits.allowMs : Infinity
     const now = performance.now()
     this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
     this.#recheckAfter(this.#openUntilMs - now)
@@ -199,7 +199,7 @@ export class ViewerMembership implements MemberGate {
       // oxlint-disable-next-line no-await-in-loop -- the reviews may lead to further objects
       const seen = await Promise.all(
         further.map(async ([, { at, key }]) =>
-          (await this.access.mayLook(at, key)) ? at.kind : undefined,
+          (await this.access.mayLook(at, splitObjectKey(key))) ? at.kind : undefined,
         ),
       )
       const kinds = seen.filter((kind) => kind !== undefined)

@@ -94,7 +94,7 @@ export class KindLeases implements KindSource, Disposable {
     const refused = (cluster: string) => (error: unknown) => void this.#refusals.set(cluster, error)
     return Promise.all([
       ...Array.from(questions, ([cluster, of]) =>
-        access.askAll(cluster, of).catch(refused(cluster)),
+        access.askCan(cluster, of).catch(refused(cluster)),
       ),
       ...listings.map((at) =>
         access.ask({ ...at, list: { watch: false } }).catch(refused(at.cluster)),

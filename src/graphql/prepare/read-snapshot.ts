@@ -6,6 +6,7 @@ import type { SharedInformer } from '../../informer/shared-informer.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import {
@@ -129,7 +130,7 @@ export class ReadSnapshot implements ReadParts {
   listed(at: ClusterKind): Scope | 'nothing' | undefined {
     const { access } = this.#source
     if (access === undefined) return unrestricted
-    const listed = access.list(at, { watch: false })
+    const listed = access.list(at)
     if (listed instanceof ClientError || listed === 'unloaded') return 'nothing'
     if (listed !== 'unknown') return listed
     if (this.#further === 'none') return 'nothing'
@@ -178,7 +179,7 @@ export class ReadSnapshot implements ReadParts {
   forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
     const { access } = this.#source
     if (access === undefined) return this.part(at)
-    const isAll = access.looksIn(at, '') === true
+    const isAll = access.looks(at) === true
     if (!isAll) {
       const looks = keys.map((key) => this.#looks(at, key))
       if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
@@ -252,7 +253,7 @@ export class ReadSnapshot implements ReadParts {
   }
 
   #looks(at: ClusterKind, key: string): boolean {
-    const known = this.#source.access?.looks(at, key)
+    const known = this.#source.access?.looks(at, splitObjectKey(key))
     if (known !== undefined) return known
     const missing = this.#missing({ ...at, keys: [key] })
     // Before the last round, further missing permissions may turn up, so that one round asks for all of them.

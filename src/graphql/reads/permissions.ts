@@ -64,12 +64,10 @@ function may(
   parts.dependsOnViewer?.()
   const { access } = parts
   if (access === undefined) return readVerbs.has(question.verb)
-  const known = access.knownOrAsked(cluster, question)
-  if (known !== undefined) return known
-  const refusal = access.refusal(cluster)
-  if (refusal !== undefined) budget.end(refusal)
-  parts.asks(cluster, question)
-  return undefined
+  const can = access.can(cluster, question)
+  if (can instanceof ClientError) return budget.end(can)
+  if (can === undefined) parts.asks(cluster, question)
+  return can
 }
 
 function canQuestion(

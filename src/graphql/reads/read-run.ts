@@ -98,7 +98,7 @@ export class ReadRun {
    * Throws as `forLookup` does.
    */
   openPart(at: ClusterKind): KindView | undefined {
-    const isOpen = this.parts.isOpen || this.parts.access?.looksIn(at, '') === true
+    const isOpen = this.parts.isOpen || this.parts.access?.looks(at) === true
     return isOpen ? this.parts.forLookup(at) : undefined
   }
 }

@@ -91,7 +91,7 @@ export class DirectReads {
   /** Finds an object by name; `undefined` where it is absent, hidden or not read yet. Throws `ClientError`. */
   object(at: ClusterKind, asked: ObjectPlace, budget: WorkBudget): FoundObject | undefined {
     const reads = budget.report?.reachedLive()
-    if (this.#options.access?.looks(at, objectKey(asked)) === false) return undefined
+    if (this.#options.access?.looks(at, asked) === false) return undefined
     const found = this.#outcome('object', at, asked) ?? undefined
     if (reads !== undefined && found !== undefined) reads.returned += 1
     return found
@@ -180,10 +180,11 @@ export class DirectReads {
     try {
       switch (form) {
         case 'object':
-          return (await access.mayLook(at, objectKey(asked))) ? undefined : null
+          return (await access.mayLook(at, asked)) ? undefined : null
         case 'list': {
           const { namespace = '' } = asked
-          return (await access.mayList(at, namespace)) ? undefined : forbiddenList(at, false)
+          const question = questionOf('list', at.kind.resource, { namespace })
+          return (await access.may(at.cluster, question)) ? undefined : forbiddenList(at, false)
         }
         case 'secret': {
           tokenFor(at, served, token)
