@@ -123,9 +123,10 @@ async function answerOf(
     const budget =
       report === undefined ? new WorkBudget(limits.work) : new ReportingBudget(limits.work, report)
     const failures: GraphQLError[] = []
+    const run = new ReadRun({ served, limits, budget, parts, direct })
     const context: ResolverContext = {
-      read: new StoreReader(new ReadRun({ served, limits, budget, parts, direct })),
-      fleet: fleetOf(served, parts),
+      read: new StoreReader(run),
+      fleet: fleetOf(run),
       permissions: permissionsOf(served, { parts, budget }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)

@@ -1,5 +1,5 @@
 import type { Viewer } from '../../access/viewer.ts'
-import { clusterState } from '../reads/fleet-state.ts'
+import { clusterState, clusterStates } from '../reads/fleet-state.ts'
 import { canAnywhere } from '../reads/permissions.ts'
 import type { CanArguments } from '../schema/read-arguments.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
@@ -9,28 +9,28 @@ import type { PlanField, RootWriter, RowWriter } from './plan-compiler.ts'
 /** Compiles `cluster`, the state of an object's cluster. Rows of subscriptions keep the state of their last write. */
 export function clusterWriter(field: PlanField): RowWriter {
   const write = stateWriter(field)
-  return (run, { cluster }) => write(run, cluster)
+  return (run, { cluster }) => {
+    const state = clusterState(run, cluster)
+    return state === null ? 'null' : write(run, state)
+  }
 }
 
 /** Compiles `Query.gatewayClusters`. */
 export function clustersWriter(field: PlanField): RootWriter {
   const write = stateWriter(field)
   return {
-    write: (run) => run.list([...run.served.clusters.keys()], (name) => write(run, name)),
+    write: (run) => run.list(clusterStates(run), (state) => write(run, state)),
   }
 }
 
-/** Compiles the state of a cluster. The writer takes the cluster's name. */
-function stateWriter(field: PlanField): PlainWriter<string> {
-  let withResources = false
-  const write = plainWriter<ClusterState>(field, (member) => {
+function stateWriter(field: PlanField): PlainWriter<ClusterState> {
+  return plainWriter<ClusterState>(field, (member) => {
     switch (member.name) {
       case 'permissions': {
         const one = permissionsWriter(member)
         return (run, { permissions }) => (permissions === null ? 'null' : one(run, permissions))
       }
       case 'resources': {
-        withResources = true
         member.compiler.dependsOnViewer()
         const one = plainWriter(member, resourceMember)
         return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
@@ -39,13 +39,6 @@ function stateWriter(field: PlanField): PlainWriter<string> {
         return clusterMember(member)
     }
   })
-  return (run, cluster) => {
-    if (withResources) run.parts.dependsOnViewer?.()
-    const state = clusterState(run.served, run.parts, cluster, withResources)
-    if (state === null || state === undefined) return 'null'
-    run.budget.spend('fields', 1 + state.resources.length)
-    return write(run, state)
-  }
 }
 
 function permissionsWriter(field: PlanField): PlainWriter<PermissionState> {

@@ -1,49 +1,41 @@
-import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { everything } from '../../query/condition/condition.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
 import { countObjects } from '../../query/page/page.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import type { ReadParts } from '../prepare/read-snapshot.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
 
-/** The clusters and their caches, as one run reads them. */
-export function fleetOf(served: ServedSchema, parts: ListedParts): FleetState {
-  // All answered objects share a few clusters: builds the state of each once.
-  const known = new Map<string, ClusterState | null>()
-  const cluster = (name: string): ClusterState | null => {
-    let state = known.get(name)
-    if (state === undefined) known.set(name, (state = clusterState(served, parts, name) ?? null))
-    return state
-  }
+/** The clusters and their caches, for resolvers. */
+export function fleetOf(run: ReadRun): FleetState {
   return {
-    clusters: () => Array.from(served.clusters.keys(), cluster).filter((one) => one !== null),
-    cluster,
+    clusters: () => clusterStates(run),
+    cluster: (name) => clusterState(run, name),
   }
 }
 
-type ListedParts = Pick<ReadParts, 'access' | 'listed'>
+/** The states of all clusters. */
+export function clusterStates(run: ReadRun): readonly ClusterState[] {
+  const states = Array.from(run.served.clusters.keys(), (name) => clusterState(run, name))
+  return states.filter((one) => one !== null)
+}
 
-/**
- * The state of a cluster. Its resources are the kinds of which the viewer may list something, with the number of
- * objects that the viewer may list; empty without `withResources`. Returns `undefined` while an access review is
- * missing, `null` for an unknown cluster.
- */
-export function clusterState(
-  served: ServedSchema,
-  parts: ListedParts,
-  name: string,
-  withResources = true,
-): ClusterState | null | undefined {
-  const cluster = served.clusters.get(name)
-  if (cluster === undefined) return null
-  const states = withResources ? cluster.states() : []
-  const resources = states.map((one) => resourceState(served, cluster, one, parts))
-  if (resources.includes(undefined)) return undefined
-  const { connection, uid = null } = cluster
-  const access = served.access.get(name)
+const known = new OncePerRun<ClusterState | null>()
+
+/** The state of a cluster; `null` for an unknown one. The rows of a run share it, and pay for it once. */
+export function clusterState(run: ReadRun, name: string): ClusterState | null {
+  return known.of(run, name, () => {
+    const cluster = run.served.clusters.get(name)
+    return cluster === undefined ? null : stateOf(run, cluster)
+  })
+}
+
+function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
+  run.budget.spend('fields', 1)
+  const { name, connection, uid = null } = cluster
+  const access = run.served.access.get(name)
   const isConnected = connection.state === 'connected'
+  let whole: readonly ResourceState[] | undefined
   return {
     name,
     state: isConnected ? 'CONNECTED' : 'UNREACHABLE',
@@ -51,16 +43,27 @@ export function clusterState(
     uid,
     permissions:
       access?.state === undefined ? null : { state: access.state, resources: access.positions },
-    resources: resources.filter((one) => one !== undefined && one !== null),
+    get resources() {
+      run.parts.dependsOnViewer?.()
+      if (whole !== undefined) return whole
+      const cached = cluster.states()
+      run.budget.spend('fields', cached.length)
+      const states = cached.map((one) => resourceState(run, cluster, one))
+      const seen = states.filter((one) => one !== undefined && one !== null)
+      if (!states.includes(undefined)) whole = seen
+      return seen
+    },
   }
 }
 
-/** The state of a kind; `null` if the viewer may list none of it, `undefined` while an access review is missing. */
+/**
+ * The state of a kind, with the number of objects that the viewer may list; `null` if the viewer may list none of it,
+ * `undefined` while an access review is missing.
+ */
 function resourceState(
-  served: ServedSchema,
+  { served, parts, budget }: ReadRun,
   cluster: ClusterCache,
   { resource, ...cached }: CachedResourceState,
-  parts: ListedParts,
 ): ResourceState | null | undefined {
   const found = served.kindOf(resource.group, resource.kind)
   // The cache keeps a version that the schema no longer serves until it has been idle for long enough.
@@ -75,8 +78,12 @@ function resourceState(
   const seen = { ...state, lastError: null }
   if (scope.form === 'all') return seen
   const view = cluster.synced(kind.resource)
-  const budget = new WorkBudget()
-  const objects =
-    view === undefined ? null : countObjects({ view, scope, budget, condition: everything })
-  return { ...seen, objects }
+  let objects: number | null | undefined
+  return {
+    ...seen,
+    get objects() {
+      if (view === undefined) return null
+      return (objects ??= countObjects({ view, scope, budget, condition: everything }))
+    },
+  }
 }

@@ -53,14 +53,15 @@ export function canDo(
 }
 
 /**
- * Without authentication, reads are allowed and other verbs are unknown. Ends the operation if the viewer may request
- * no more access reviews.
+ * Costs one field. Without authentication, reads are allowed and other verbs are not. Ends the operation if the viewer
+ * may request no more access reviews.
  */
 function may(
   { parts, budget }: PermissionMeans,
   cluster: string,
   question: AccessQuestion,
 ): boolean | undefined {
+  budget.spend('fields', 1)
   parts.dependsOnViewer?.()
   const { access } = parts
   if (access === undefined) return readVerbs.has(question.verb)
@@ -94,7 +95,7 @@ const collectionVerbs: ReadonlySet<string> = new Set([
 
 function checkedVerb({ verb }: ObjectCanArguments): string {
   if (/^[a-z]+$|^\*$/.test(verb)) return verb
-  throw new ClientError('BAD_USER_INPUT', `verb: ${JSON.stringify(verb)} is none`, {
+  throw new ClientError('BAD_USER_INPUT', `verb: ${JSON.stringify(verb)} is not a verb`, {
     argument: 'verb',
     value: verb,
     hint: 'use get, list, watch, create, update, patch, delete, deletecollection, or another lower-case word',
