@@ -52,7 +52,7 @@ const populate = async ({ must }: AccessCluster): Promise<void> => {
   }
 }
 
-describeAccess('what Secrets hold is read live as whoever asks', (cluster) => {
+describeAccess('what Secrets hold is read live with the token of the caller', (cluster) => {
   let gateway: ServedGateway
   const reports: OperationReport[] = []
   const audit = { answered: (report: OperationReport): void => void reports.push(report) }
@@ -144,7 +144,11 @@ describeAccess('what Secrets hold is read live as whoever asks', (cluster) => {
     const foreign = strict.as(await tokenFor({ audiences: ['gateway'] }))
     const { data: answered, errors = [] } = await foreign.query(secret)
     expect(answered.secret).toEqual({ metadata: { name: 'door' }, data: null, type: null })
-    expect(errors[0]?.extensions).toMatchObject({ code: 'UNSUPPORTED', kind: 'Secret' })
+    expect(errors[0]).toMatchObject({
+      message:
+        'the data of this Secret cannot be read: the API server of cluster test does not accept your token',
+      extensions: { code: 'UNSUPPORTED', kind: 'Secret' },
+    })
   })
 
   it('and is written down, without the data and without a token', async () => {
@@ -183,7 +187,10 @@ describeAccess('what Secrets hold is read live as whoever asks', (cluster) => {
     })
     const { data: answered, errors = [] } = await proxied.query(caller('ann'), secret)
     expect(answered.secret).toEqual({ metadata: { name: 'door' }, data: null, type: null })
-    expect(errors.map(({ extensions }) => extensions.code)).toEqual(['UNSUPPORTED', 'UNSUPPORTED'])
+    const message =
+      'the data of this Secret cannot be read: you sent no bearer token to read it with'
+    const error = { message, extensions: { code: 'UNSUPPORTED' } }
+    expect(errors).toMatchObject([error, error])
   })
 
   it('and never sent to a cluster that the token is not for', async () => {
@@ -199,7 +206,13 @@ describeAccess('what Secrets hold is read live as whoever asks', (cluster) => {
         ann.query(secret.replace('name:', `cluster: "${name}", name:`)),
       ),
     )
-    expect(one?.errors?.[0]?.extensions.code).toBe('UNSUPPORTED')
+    expect(one?.errors?.[0]).toMatchObject({
+      message: 'the data of this Secret cannot be read: your token is not for cluster one',
+      extensions: {
+        code: 'UNSUPPORTED',
+        hint: 'read Secrets of cluster two: the gateway sends your token nowhere else',
+      },
+    })
     expect(other).toEqual({ data: { secret: read } })
   })
 })

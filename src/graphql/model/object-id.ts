@@ -52,7 +52,7 @@ export function decodeObjectId(id: string): ObjectIdentity {
   return identity
 }
 
-/** Reads an `id`; `undefined` if the text is none. */
+/** Reads an `id`; `undefined` if the text is not one. */
 export function readObjectId(id: string): ObjectIdentity | undefined {
   const text = Buffer.from(id, 'base64url').toString()
   if (Buffer.from(text).toString('base64url') !== id) return undefined

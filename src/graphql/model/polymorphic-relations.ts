@@ -108,7 +108,7 @@ export class PolymorphicRelations {
     return new SdlError('native-field', place, message, 'choose another name')
   }
 
-  /** A `@chooses`, or its problem; `undefined` if the declaration is none, or nothing served has the kind. */
+  /** A `@chooses`, or its problem; `undefined` for another declaration, or if no served type has the kind. */
   #choiceOf(
     typeName: string,
     declaration: RelationDeclaration,

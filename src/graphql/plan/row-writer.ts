@@ -67,9 +67,13 @@ function unlessDirect(kind: Kind, field: PlanField): RowWriter {
     if (!(error instanceof NotCoveredError)) throw error
     return () => {
       const name = `${field.parent.name}.${field.name}`
-      throw new ClientError('UNSUPPORTED', `${name} is read live: frames do not have it`, {
-        hint: 'leave the field out, and read it by a query when a change comes',
-      })
+      throw new ClientError(
+        'UNSUPPORTED',
+        `${name} is read live, so subscriptions do not include it`,
+        {
+          hint: 'leave the field out, and read it by a query after a change',
+        },
+      )
     }
   }
 }
@@ -185,7 +189,6 @@ function canWriter({ args, compiler }: PlanField): RowWriter {
   compiler.dependsOnViewer()
   return (run, part, id) => {
     const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
-    run.budget.spend('fields', 1)
     return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
   }
 }

@@ -70,12 +70,12 @@ function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject |
 /** Kinds without a cache have no index of UIDs. */
 function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
   const { typeName, lookupField } = kind
-  const message = `id: ${typeName} is read live, and the API server finds nothing by its UID`
+  const message = `id: ${typeName} is read live, and the API server cannot find an object by its UID`
   return new ClientError('UNSUPPORTED', message, {
     argument: 'id',
     cluster,
     kind: typeName,
-    hint: `use ${lookupField}, with its name`,
+    hint: `use ${lookupField} with the name of the object`,
   })
 }
 

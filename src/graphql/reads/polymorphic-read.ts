@@ -285,13 +285,14 @@ function choiceOf(
   const { budget } = run
   const known = relationOf(chosen, run)
   const part = (type: string): KindView => partOnTheWay(known, type, run.parts, cluster)
-  const teller = part(known.to.typeName)
-  const [told] = visibleIds(known.relation.follow({ view, id, part, budget }), teller, budget) ?? []
-  if (told === undefined) return undefined
+  const chooser = part(known.to.typeName)
+  const [first] =
+    visibleIds(known.relation.follow({ view, id, part, budget }), chooser, budget) ?? []
+  if (first === undefined) return undefined
   budget.spend('rows', 2)
-  const said = valueAt(chosen.kindPath, teller.view.object(told))
-  if (!isRecord(said)) return undefined
-  const { apiVersion, kind: name } = said
+  const named = valueAt(chosen.kindPath, chooser.view.object(first))
+  if (!isRecord(named)) return undefined
+  const { apiVersion, kind: name } = named
   if (typeof apiVersion !== 'string' || typeof name !== 'string') return undefined
   const kind = run.served.kindOf(splitApiVersion(apiVersion).group, name)
   return kind && choiceIn(valueAt(chosen.path, view.object(id)), kind)

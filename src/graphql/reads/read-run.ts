@@ -118,8 +118,8 @@ export class OncePerRun<T> {
 
 /** Frames never wait for the API server. */
 function notInFrames(): ClientError {
-  const message = 'the object is read live: frames do not have it'
-  const hint = 'leave the field out, and read it by a query when a change comes'
+  const message = 'subscriptions do not include objects that are read live'
+  const hint = 'leave the field out, and read it by a query after a change'
   return new ClientError('UNSUPPORTED', message, { hint })
 }
 
@@ -149,8 +149,7 @@ function relatedStores(
   return {
     part(type: string, relation: RelatedBy, argument: string): RelatedPart {
       const kind = served.kinds.get(type)
-      if (kind === undefined)
-        throw new TypeError(`${argument} speaks of ${type}, which is not served`)
+      if (kind === undefined) throw new TypeError(`${argument} names ${type}, which is not served`)
       try {
         const part = parts.part({ cluster, kind, indexes: relation.indexes.get(type) })
         if (!versions.has(part.view)) versions.set(part.view, part.view.resourceVersion)
@@ -161,10 +160,10 @@ function relatedStores(
     },
     has: (type) => isServed(served, cluster, type),
     notFullyVisible(type, argument) {
-      const error = new ClientError('FORBIDDEN', `not all objects of ${type} may be seen`, {
+      const error = new ClientError('FORBIDDEN', `you may not see all objects of ${type}`, {
         cluster,
         kind: type,
-        hint: 'whether there are none cannot be told; ask of namespaces in which they may be seen',
+        hint: `limit the list to namespaces where you may list ${type}: elsewhere, hidden objects may match`,
       })
       return named(error, type, argument)
     },

@@ -192,11 +192,11 @@ export class RelationRead {
 
 /** Kinds without a cache are found by name only. */
 function notFoundByCondition({ cluster, kind: { typeName } }: ClusterKind): ClientError {
-  const message = `${typeName} is read live: it is found by its name only`
+  const message = `${typeName} is read live, so the server finds its objects by name only`
   return new ClientError('UNSUPPORTED', message, {
     cluster,
     kind: typeName,
-    hint: 'declare the relation by @reference or @named, to one object',
+    hint: 'declare the relation with @reference or @named, to one object',
   })
 }
 

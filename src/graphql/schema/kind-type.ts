@@ -202,7 +202,7 @@ function oneObjectRef(
   }
 }
 
-/** What Secrets have whose caches hold metadata only: the rest, read live. No other kind has any of it. */
+/** The fields `data` and `type` of Secrets, which the caches leave out. Other kinds have none of them. */
 function secretFields({
   resource,
   metadataOnly,
@@ -212,13 +212,14 @@ function secretFields({
     data: {
       type: GraphQLStringMap,
       description:
-        'What it holds: base64, by key. Read from the API server for each answer, with the token of whoever asks; null where the Secret is gone.',
+        'The values of the Secret in base64, by key. The gateway reads them from the API server for each answer, with the bearer token of the caller. Null if the Secret is gone.',
       resolve: (row, _args, { read }) => read.secret(row)?.data ?? null,
       ...fromSource({ form: 'secretContents' }),
     },
     type: {
       type: GraphQLString,
-      description: 'What `data` is for: `kubernetes.io/tls`. Read as `data` is.',
+      description:
+        'The purpose of `data`: `kubernetes.io/tls`. The gateway reads it as it reads `data`.',
       resolve: (row, _args, { read }) => read.secret(row)?.type ?? null,
       ...fromSource({ form: 'secretContents' }),
     },

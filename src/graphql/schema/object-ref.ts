@@ -34,7 +34,7 @@ export function objectRefsAt(
   return objectRefsOf(values, originOf(row), kindOf)
 }
 
-/** The reference at paths of an object whose kind stands elsewhere; `null` where either says nothing. */
+/** The reference at paths of an object. Its kind comes from another object. `null` if either is missing. */
 export function objectRefOfKindAt(
   paths: readonly Path[],
   row: Row,
@@ -45,7 +45,7 @@ export function objectRefOfKindAt(
   return objectRefOfKind(named, kind, originOf(row), kindOf)
 }
 
-/** The first of some values as a reference, whose kind stands elsewhere; `null` where either says nothing. */
+/** The first of some values as a reference. Its kind comes from another object. `null` if either is missing. */
 export function objectRefOfKind(
   [named]: readonly unknown[],
   kind: unknown,

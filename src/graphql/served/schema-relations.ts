@@ -235,7 +235,7 @@ function needsOf(
 
 function kindNamed(kinds: ReadonlyMap<string, Kind>, type: string, relation: string): Kind {
   const kind = kinds.get(type)
-  if (kind === undefined) throw new TypeError(`${relation} speaks of ${type}, which is not served`)
+  if (kind === undefined) throw new TypeError(`${relation} names ${type}, which is not served`)
   return kind
 }
 

@@ -13,7 +13,7 @@ import {
   onlyNamesHash,
 } from '../document-source.ts'
 
-/** What the data of Secrets is read with, and what is told that an answer holds it. */
+/** The token that the data of Secrets is read with, and the callback for an answer that contains such data. */
 type SecretAccess = Pick<OperationOptions, 'callerToken' | 'secretRead'>
 
 /** Answers operations that have a plan, as most queries do. */

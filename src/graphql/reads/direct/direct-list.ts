@@ -46,13 +46,13 @@ export function directPage(
 }
 
 function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {
-  const message = `${argument}: ${kind.typeName} is read live, without the index that this needs`
+  const message = `${argument}: ${kind.typeName} is read live, so it has no index for this argument`
   return new ClientError('UNSUPPORTED', message, {
     argument,
     value,
     cluster,
     kind: kind.typeName,
-    hint: 'use namespace, labelSelector, first and after',
+    hint: 'use `namespace`, `labelSelector`, `first` and `after` only',
   })
 }
 
@@ -157,18 +157,14 @@ class DirectPage implements Page {
       if (next === undefined) return objects.length
       if (remainingItemCount !== undefined) return objects.length + remainingItemCount
     }
-    throw notOfDirectList(read.part, 'totalCount', 'the API server does not count such a list')
+    throw notOfDirectList(read.part, 'totalCount', 'the API server does not count this list')
   }
 
   listHash(): never {
-    throw notOfDirectList(
-      this.#options.read.part,
-      'resumeToken',
-      'there are no subscriptions to it',
-    )
+    throw notOfDirectList(this.#options.read.part, 'resumeToken', 'a subscription cannot follow it')
   }
 
   spread(): never {
-    throw new TypeError('a list that is read directly has no indexes')
+    throw new TypeError('a list that is read live has no indexes')
   }
 }

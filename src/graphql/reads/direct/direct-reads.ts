@@ -289,13 +289,13 @@ export function directObject({ cluster, kind, view }: KindView, id: number): Dir
 }
 
 function tooManyRounds({ cluster, kind: { typeName } }: ClusterKind): ClientError {
-  const message = `${typeName} would be read from the API server for what was read there ${maxRounds} times over`
-  const hint = 'ask in several queries'
+  const message = `reading ${typeName} would take more than ${maxRounds} live reads, one after the other`
+  const hint = 'nest fewer relations to kinds that are read live, or use several queries'
   return new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: typeName, hint })
 }
 
 function tooManyReads(value: number): ClientError {
-  const message = `the operation makes more than ${maxReads} live reads`
-  const hint = 'read from the caches, or in several queries'
+  const message = `the operation needs ${value} live reads, and at most ${maxReads} are made`
+  const hint = 'ask for fewer objects that are read live, or use several queries'
   return new ClientError('QUERY_TOO_COSTLY', message, { value, hint })
 }

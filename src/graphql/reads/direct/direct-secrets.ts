@@ -44,14 +44,14 @@ export function tokenFor(
   token: CallerToken | undefined,
 ): CallerToken {
   if (token === undefined) {
-    const hint =
-      'callers who show no bearer token cannot be read for: the gateway impersonates nobody'
-    throw unsupported(at, 'is read with the token of the caller, and there is none', hint)
+    const hint = 'send a bearer token: the gateway does not impersonate callers'
+    throw unreadable(at, 'you sent no bearer token to read it with', hint)
   }
   const [byDefault] = clusters.keys()
-  if (at.cluster !== (token.cluster ?? byDefault)) {
-    const hint = `the token of a caller is sent to ${token.cluster ?? byDefault} only`
-    throw unsupported(at, 'is in another cluster than the token of the caller', hint)
+  const own = token.cluster ?? byDefault
+  if (at.cluster !== own) {
+    const hint = `read Secrets of cluster ${own}: the gateway sends your token nowhere else`
+    throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
   }
   return token
 }
@@ -69,9 +69,9 @@ export async function secretContents(
   return { data, type }
 }
 
-function unsupported({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {
+function unreadable({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {
   const { typeName } = kind
-  const message = `what a ${typeName} holds ${why}`
+  const message = `the data of this ${typeName} cannot be read: ${why}`
   return new ClientError('UNSUPPORTED', message, { cluster, kind: typeName, hint })
 }
 
@@ -86,8 +86,8 @@ export function failedSecret(at: ClusterKind, cause: unknown): ClientError {
   const { httpStatus, retryAfterMs } = cause
   if (httpStatus === 403) return forbidden(at, 'get')
   if (httpStatus === 401) {
-    const hint = 'tokens have to be for the API server too, not for the gateway alone'
-    return unsupported(at, 'is not told: the API server does not accept this token', hint)
+    const hint = 'use a token whose audiences include the API server, not the gateway alone'
+    return unreadable(at, `the API server of cluster ${cluster} does not accept your token`, hint)
   }
   const message = `${kind.typeName} cannot be read from the API server: HTTP ${httpStatus}`
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs })

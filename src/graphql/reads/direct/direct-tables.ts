@@ -63,8 +63,8 @@ export async function printedRows(
     if (next === undefined || missing.size === 0) return rows
   }
   const most = pageSize * maxPages
-  const message = `printerColumns: the API server has more than ${most} objects of ${kind.typeName}`
-  const hint = 'ask for objects of one namespace, or for single ones'
+  const message = `printerColumns: the server prints at most ${most} objects of ${kind.typeName}, and there are more`
+  const hint = 'ask for the objects of one namespace, or for one object'
   throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: kind.typeName, hint })
 }
 
