@@ -55,6 +55,13 @@ describe('a kind that nobody needs', () => {
   })
 })
 
+it('an operation pays once for the state of a cluster, however many rows show it', async () => {
+  await serve({ limits: { work: { fields: 5 } } })
+  const states = Array.from({ length: 50 }, (_, at) => `c${at}: cluster { resources { kind } }`)
+  const { namespaces } = await gateway.data(`{ namespaces { nodes { ${states.join(' ')} } } }`)
+  expect(namespaces.nodes[0].c49).toEqual({ resources: [{ kind: 'Namespace' }] })
+})
+
 describe('the bound on informers', () => {
   it('stops the kind that has been idle for the longest time', async () => {
     await serve({ cache: { maxInformers: 2 } })
