@@ -1,5 +1,13 @@
 import { connection, severalKinds, verb } from './kind-types-sdl.ts'
 
+/** The fields that name the object of a reference, and of a node of a graph. */
+const kindAndName = `"The kind as the API writes it: \`Deployment\`."
+  kind: String!
+  "Null for cluster-scoped objects."
+  namespace: String
+  "The \`metadata.name\` of the object."
+  name: String!`
+
 /** The types of the gateway itself, and its fields of `Query`, as SDL, in the form of {@link kindTypesSdl}. */
 export const gatewayTypesSdl: string = `
 type Query {
@@ -152,12 +160,7 @@ type ObjectRef {
   id: ID!
   "Null if only the group is known."
   apiVersion: String
-  "The kind as the API writes it: \`Deployment\`."
-  kind: String!
-  "Null for cluster-scoped objects."
-  namespace: String
-  "The \`metadata.name\` of the object."
-  name: String!
+  ${kindAndName}
   "The object itself; null if it does not exist or its kind is not served."
   object: KubernetesObject
 }
@@ -362,12 +365,7 @@ type GraphNode {
   clusterName: String!
   "The group and version that the object is served in: \`apps/v1\`, \`v1\`."
   apiVersion: String!
-  "The kind as the API writes it: \`Deployment\`."
-  kind: String!
-  "Null for cluster-scoped objects."
-  namespace: String
-  "The \`metadata.name\` of the object."
-  name: String!
+  ${kindAndName}
   "The number of steps from the nearest root."
   depth: Int!
   "The object itself."
