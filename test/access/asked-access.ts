@@ -25,17 +25,19 @@ export const isAllowed = async (
   return (await must(path, { method: 'POST', body })).status.allowed
 }
 
-/** Where somebody may list and watch pods, namespace by namespace. */
-export const mayFollow = async (
+/** The namespaces where somebody may do all of this to pods. */
+export const mayInPods = async (
   cluster: AccessCluster,
   user: (typeof users)[number],
+  verbs: readonly string[],
   namespaces: readonly string[],
 ): Promise<ReadonlySet<string>> => {
   const allowed = new Set<string>()
   await inParallel(namespaces, async (namespace) => {
-    const may = async (verb: string): Promise<boolean> =>
-      isAllowed(cluster, user, { verb, resource: 'pods', namespace })
-    if ((await may('list')) && (await may('watch'))) allowed.add(namespace)
+    const answers = await Promise.all(
+      verbs.map((verb) => isAllowed(cluster, user, { verb, resource: 'pods', namespace })),
+    )
+    if (!answers.includes(false)) allowed.add(namespace)
   })
   return allowed
 }

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { OperationReport } from 'informerql'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { type Fields, inParallel } from '../gateway/test-cluster.ts'
-import { type AccessCluster, describeAccess, users } from './access-cluster.ts'
-import { isAllowed, mayFollow } from './asked-access.ts'
+import { type AccessCluster, describeAccess, rbac as rbacPath, users } from './access-cluster.ts'
+import { isAllowed, mayInPods } from './asked-access.ts'
 import { hasHeard } from './followed-rbac.ts'
 import { RandomRbac } from './random-rbac.ts'
 
@@ -13,8 +12,14 @@ type User = (typeof users)[number]
 
 const rounds = 5
 const nodes = ['big', 'small']
-const query = `subscription { pods(coalesceMs: 20) { reset changes { type objectId object {
-  metadata { namespace name } get: can(verb: "get") node { metadata { name annotation(key: "touched") } } namespace { metadata { name } }
+/** A subscriber who asks what they can do has rows of their own; the others share them. */
+const forms = ['own', 'shared'] as const
+type Form = (typeof forms)[number]
+const queryOf = (
+  form: Form,
+): string => `subscription { pods(coalesceMs: 20) { reset changes { type objectId object {
+  metadata { namespace name } ${form === 'own' ? 'get: can(verb: "get")' : ''} namespace { metadata { name } }
+  node { metadata { name annotation(key: "touched") } pods { nodes { metadata { namespace name } } } }
 } } } }`
 
 /** A subscription to pods with what they lead to, begun anew where it was ended. */
@@ -23,11 +28,15 @@ class RelatedSubscription {
   /** What rows have said of nodes and namespaces, since this was last emptied. */
   told: Fields[] = []
   isEnded = false
+  readonly user: User
+  readonly form: Form
   readonly leave: () => void
 
-  constructor(served: ViewedGateway, who: User) {
-    this.leave = served.connect(who).subscribe(
-      { query },
+  constructor(served: ViewedGateway, user: User, form: Form) {
+    this.user = user
+    this.form = form
+    this.leave = served.connect(user).subscribe(
+      { query: queryOf(form) },
       {
         next: ({ data, errors }) => {
           this.isEnded ||= errors !== undefined
@@ -49,6 +58,18 @@ class RelatedSubscription {
       else this.held.set(objectId, object)
     }
   }
+}
+
+/** Lets a group read nodes throughout, so that nodes often lead back to pods. */
+const seesNodes = async ({ must }: AccessCluster, group: string): Promise<void> => {
+  const metadata = { name: 'sees-nodes' }
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const rules = [{ apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] }]
+  await must(`${rbacPath}/clusterroles`, { method: 'POST', body: { metadata, rules } })
+  const roleRef = { apiGroup, kind: 'ClusterRole', name: metadata.name }
+  const subjects = [{ apiGroup, kind: 'Group', name: group }]
+  const body = { metadata, roleRef, subjects }
+  await must(`${rbacPath}/clusterrolebindings`, { method: 'POST', body })
 }
 
 /** The nodes that somebody may look at. */
@@ -94,67 +115,77 @@ const namespacesSeen = async (
 describeAccess('Related objects of a running subscription', (cluster: () => AccessCluster) => {
   describe(`while roles and bindings change, SEED=${runSeed}`, () => {
     let served: ViewedGateway
-    /** By what the last subscription of each user was begun. */
-    const by = new Map<string | undefined, 'plan' | 'graphql-js'>()
     beforeAll(async () => {
-      const answered = (report: OperationReport): void => {
-        if (report.operation === 'subscription') by.set(report.viewer?.username, report.by)
-      }
-      served = await serveViewers({ clusters: [cluster().selection()], audit: { answered } })
+      served = await serveViewers({ clusters: [cluster().selection()] })
     })
     afterAll(async () => served[Symbol.asyncDispose]())
 
     it('are those that may be seen, from the moment on when the change has been heard of', async () => {
       const { must } = cluster()
+      await seesNodes(cluster(), 'devs')
       const rbac = new RandomRbac(cluster(), seededRandom(runSeed))
       const pods: readonly Fields[] = (await must('/api/v1/pods')).items
-      const nodeOf = ({ namespace, name }: Fields): string =>
-        pods.find(({ metadata: at }) => at.namespace === namespace && at.name === name)?.spec
-          .nodeName
+      const keyOf = ({ metadata: { namespace, name } }: Fields): string => `${namespace}/${name}`
+      const nodeOf = new Map(pods.map((pod) => [keyOf(pod), pod.spec.nodeName as string]))
       const places = [...new Set(pods.map(({ metadata }): string => metadata.namespace))]
       await hasHeard(served, await rbac.replace())
-      const open = new Map<User, RelatedSubscription>()
+      let open = users.flatMap((user) =>
+        forms.map((form) => new RelatedSubscription(served, user, form)),
+      )
       for (let round = 1; round <= rounds; round += 1) {
-        for (const user of users) {
-          if (open.get(user)?.isEnded !== false)
-            open.set(user, new RelatedSubscription(served, user))
-        }
+        open = open.map((one) =>
+          one.isEnded ? new RelatedSubscription(served, one.user, one.form) : one,
+        )
         await hasHeard(served, await rbac.change())
-        for (const one of open.values()) one.told = []
+        for (const one of open) one.told = []
         const touched = `round ${round}`
         const body = { metadata: { annotations: { touched } } }
         await inParallel(nodes, async (name) =>
           must(`/api/v1/nodes/${name}`, { method: 'PATCH', body }),
         )
-        for (const user of users) {
-          const where = `${user.username} in round ${round}, SEED=${runSeed}`
-          const followed = await mayFollow(cluster(), user, places)
+        for (const one of open) {
+          const { user, form } = one
+          const where = `${user.username}, ${form}, in round ${round}, SEED=${runSeed}`
+          const followed = await mayInPods(cluster(), user, ['list', 'watch'], places)
           const expected = pods.filter(({ metadata }) => followed.has(metadata.namespace)).length
+          const listed = await mayInPods(cluster(), user, ['list'], places)
           const seenNodes = await nodesSeen(cluster(), user)
           const gettable = await podsGettable(cluster(), user, pods)
           const seenPlaces = await namespacesSeen(cluster(), user, places)
-          const one = open.get(user) as RelatedSubscription
-          const isAsExpected = ({ get, node, namespace, metadata }: Fields): boolean =>
-            get === gettable.has(`${metadata.namespace}/${metadata.name}`) &&
+          const isNode = ({ metadata, pods: ofNode }: Fields): boolean =>
+            metadata.annotation === touched &&
+            sorted(ofNode.nodes.map(keyOf)) ===
+              sorted(
+                pods
+                  .filter((pod) => listed.has(pod.metadata.namespace))
+                  .map(keyOf)
+                  .filter((key) => nodeOf.get(key) === metadata.name),
+              )
+          const isRow = ({ get, node, namespace, metadata }: Fields): boolean =>
+            (form === 'shared' || get === gettable.has(keyOf({ metadata }))) &&
             (namespace !== null) === seenPlaces.has(metadata.namespace) &&
-            (node !== null) === seenNodes.has(nodeOf(metadata)) &&
-            (node === null || node.metadata.annotation === touched)
-          // Without a plan, a row says of related objects what was so when it was sent.
-          const isRow = by.get(user.username) === 'plan' ? isAsExpected : () => true
+            (node !== null) === seenNodes.has(nodeOf.get(keyOf({ metadata })) ?? '') &&
+            (node === null || isNode(node))
           const isRight = (): boolean =>
             one.isEnded || (one.held.size === expected && [...one.held.values()].every(isRow))
           const deadline = performance.now() + 20_000
           while (!isRight() && performance.now() < deadline) await sleep(20)
           expect(isRight(), `${where}: ${JSON.stringify([...one.held.values()])}`).toBe(true)
           const leaked = one.told.filter(
-            ({ node, namespace }) =>
+            ({ node, namespace, metadata }) =>
+              !followed.has(metadata.namespace) ||
               (node !== null && !seenNodes.has(node.metadata.name)) ||
+              (node?.pods.nodes as readonly Fields[] | undefined)?.some(
+                (pod) => !listed.has(pod.metadata.namespace),
+              ) === true ||
               (namespace !== null && !seenPlaces.has(namespace.metadata.name)),
           )
           expect(leaked, where).toEqual([])
         }
       }
-      for (const one of open.values()) one.leave()
+      for (const one of open) one.leave()
     }, 180_000)
   })
 })
+
+const sorted = (keys: readonly string[]): string => keys.toSorted().join()

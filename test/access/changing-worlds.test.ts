@@ -5,7 +5,7 @@ import { runSeed, seededRandom } from '../support/random.ts'
 import { serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type AccessCluster, describeAccess, users } from './access-cluster.ts'
-import { mayFollow } from './asked-access.ts'
+import { mayInPods } from './asked-access.ts'
 import { hasHeard } from './followed-rbac.ts'
 import { RandomRbac } from './random-rbac.ts'
 
@@ -89,7 +89,7 @@ describeAccess('A running subscription', (cluster: () => AccessCluster) => {
         await inParallel(keys, async (key) => must(podPath(...key), { method: 'PATCH', body }))
         for (const user of users) {
           const where = `${user.username} in round ${round}, SEED=${runSeed}`
-          const allowed = await mayFollow(cluster(), user, namespaces)
+          const allowed = await mayInPods(cluster(), user, ['list', 'watch'], namespaces)
           const expected = keys.flatMap(([namespace, name]) =>
             allowed.has(namespace) ? [`${namespace}/${name}`] : [],
           )

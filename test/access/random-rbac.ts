@@ -14,6 +14,14 @@ const resources = [
 ]
 const names = ['first', 'second', 'shop', 'big', 'red', 'of-first']
 const verbs = ['get', 'list', 'watch', 'delete', '*']
+/** What rules often grant: to follow, to list without a watch, to watch without a list, and to get alone. */
+const usualVerbs = [
+  ['get', 'list', 'watch'],
+  ['list', 'watch'],
+  ['get', 'list'],
+  ['get', 'watch'],
+  ['get'],
+]
 const places = ['red', 'green', 'blue']
 
 /** How far each resource of RBAC has got, by `roles.rbac.authorization.k8s.io`: what is to be heard of. */
@@ -73,12 +81,47 @@ export class RandomRbac {
     return heard
   }
 
-  /** A role, and a binding of it. */
   async #grant(): Promise<void> {
-    const name = `random-${(this.#count += 1)}`
     const namespace = this.#one(places)
+    if (this.#random() < 0.3) {
+      await this.#grantApart(namespace)
+      return
+    }
     const isClusterRole = this.#random() < 0.5
     const rules = Array.from({ length: 1 + this.#below(3) }, () => this.#rule(isClusterRole))
+    const isEverywhere = isClusterRole && this.#random() < 0.4
+    const subjects = Array.from({ length: 1 + this.#below(2) }, () => this.#subject())
+    await this.#bind(rules, { isClusterRole, namespace: isEverywhere ? '' : namespace, subjects })
+  }
+
+  /** Lists everywhere and watches in one namespace, or the other way round, of one kind and by the same subject. */
+  async #grantApart(namespace: string): Promise<void> {
+    const resource = this.#random() < 0.6 ? 'pods' : this.#one(resources)
+    const subjects = [this.#subject()]
+    const [wide, narrow] = this.#random() < 0.7 ? ['list', 'watch'] : ['watch', 'list']
+    for (const [verb, where] of [
+      [wide, ''],
+      [narrow, namespace],
+    ] as const) {
+      const rule = { apiGroups: ['', 'apps'], resources: [resource], verbs: [verb] }
+      await this.#bind([rule], { isClusterRole: true, namespace: where, subjects })
+    }
+  }
+
+  /** A role, and a binding of it; namespace `''`: in all of them. */
+  async #bind(
+    rules: readonly Fields[],
+    {
+      isClusterRole,
+      namespace,
+      subjects,
+    }: {
+      readonly isClusterRole: boolean
+      readonly namespace: string
+      readonly subjects: readonly Fields[]
+    },
+  ): Promise<void> {
+    const name = `random-${(this.#count += 1)}`
     await this.#make(isClusterRole ? 'clusterroles' : 'roles', namespace, {
       metadata: { name, labels: { aggregate: String(this.#below(2)) } },
       rules,
@@ -86,11 +129,10 @@ export class RandomRbac {
         ? { aggregationRule: { clusterRoleSelectors: [{ matchLabels: { aggregate: '1' } }] } }
         : {}),
     })
-    const isEverywhere = isClusterRole && this.#random() < 0.4
-    await this.#make(isEverywhere ? 'clusterrolebindings' : 'rolebindings', namespace, {
+    await this.#make(namespace === '' ? 'clusterrolebindings' : 'rolebindings', namespace, {
       metadata: { name },
       roleRef: { apiGroup: group, kind: isClusterRole ? 'ClusterRole' : 'Role', name },
-      subjects: Array.from({ length: 1 + this.#below(2) }, () => this.#subject()),
+      subjects,
     })
   }
 
@@ -111,7 +153,7 @@ export class RandomRbac {
     return {
       apiGroups: this.#random() < 0.15 ? ['*'] : some(['', 'apps'], 2),
       resources: some(resources, 3),
-      verbs: this.#random() < 0.5 ? ['get', 'list', 'watch'] : some(verbs, 3),
+      verbs: this.#random() < 0.7 ? this.#one(usualVerbs) : some(verbs, 3),
       ...(this.#random() < 0.3 ? { resourceNames: some(names, 2) } : {}),
     }
   }
