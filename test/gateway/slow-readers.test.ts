@@ -136,4 +136,32 @@ describe('a reader that stops reading', () => {
     expect([...reader.held().values()]).toMatchObject([{ data: { text: texts.at(-1) } }])
     reader.socket.terminate()
   })
+
+  it('is reported with the rows that it has taken, not with those that wait for it', async () => {
+    const ended: number[] = []
+    await using served = await serveSimulator({
+      gateway: {
+        limits: { maxFrameObjects: 2 },
+        audit: { answered() {}, ended: ({ rows }) => void ended.push(rows) },
+      },
+    })
+    const { cluster, gateway } = served
+    for (const name of ['a', 'b', 'c', 'd', 'e']) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      await created(cluster, configMaps, { metadata: { name } })
+    }
+    const { planned } = gateway.gateway
+    const asked = `subscription { ${field} { synced changes { objectId } } }`
+    const [one, all] = [
+      await planned.subscribe({ query: asked }, {}),
+      await planned.subscribe({ query: asked }, {}),
+    ]
+    one.take()
+    while (all.take() !== undefined);
+    await created(cluster, configMaps, { metadata: { name: 'f' } })
+    await expect.poll(() => all.take()?.toString()).toContain('"synced":true')
+    one.close()
+    all.close()
+    expect(ended).toEqual([2, 6])
+  })
 })

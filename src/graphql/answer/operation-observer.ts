@@ -19,7 +19,7 @@ export interface OperationReport {
   readonly codes: readonly string[]
   /** The Secrets whose data were read, `cluster/namespace/name`; absent or empty: none. */
   readonly secrets?: readonly string[]
-  /** The number of objects in the answer, or in all frames of a subscription. */
+  /** The number of objects in the answer, or in all frames that a subscriber has taken. */
   readonly rows: number
   /** For a subscription: the time until it began, or until it ended. */
   readonly durationMs: number

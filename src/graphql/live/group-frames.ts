@@ -5,10 +5,19 @@ import type { LiveLimits, NoRoomError } from './live-limits.ts'
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {
+  /** The number of their changes. */
   readonly rows: number
   /** The number of the ring's frame that follows them. */
   readonly next: number
   readonly positions: Positions
+}
+
+/** A frame as members take it. */
+export interface FramePayload {
+  /** UTF-8. */
+  readonly payload: Buffer
+  /** The number of its changes. */
+  readonly rows: number
 }
 
 /** The memory of a change that is still to be written, about, besides its text. */
@@ -19,14 +28,14 @@ const changeBytes = 100
  * frames. The frames of a snapshot are written when the first member takes them, and kept for the others.
  */
 export class Backlog {
-  readonly rows: number
   readonly next: number
   readonly positions: Positions
   /** Whether the members of the group share it. */
   readonly isSnapshot: boolean
+  readonly #rows: number
   readonly #check: (() => NoRoomError | undefined) | undefined
   #unwritten: Iterator<WrittenFrame, void> | undefined
-  #written: Buffer[] = []
+  #written: FramePayload[] = []
   #bytes = 0
   #problem: NoRoomError | undefined
 
@@ -36,7 +45,7 @@ export class Backlog {
     { rows, next, positions }: BacklogEnd,
     check?: () => NoRoomError | undefined,
   ) {
-    this.rows = rows
+    this.#rows = rows
     this.next = next
     this.positions = positions
     this.isSnapshot = check !== undefined
@@ -47,7 +56,7 @@ export class Backlog {
 
   /** The memory of the written frames, and of the changes to write. */
   get bytes(): number {
-    return this.#bytes + (this.#unwritten === undefined ? 0 : this.rows * changeBytes)
+    return this.#bytes + (this.#unwritten === undefined ? 0 : this.#rows * changeBytes)
   }
 
   /** The error, if there was no room for its frames. It ends the members that have not taken them all. */
@@ -55,7 +64,7 @@ export class Backlog {
     return this.#problem
   }
 
-  frame(number: number): Buffer | undefined {
+  frame(number: number): FramePayload | undefined {
     while (this.#written.length <= number && this.#unwritten !== undefined) {
       this.#write(this.#unwritten)
     }
@@ -73,8 +82,9 @@ export class Backlog {
       this.#unwritten = undefined
       return
     }
-    this.#written.push(value.payload)
-    this.#bytes += value.payload.length
+    const { payload, changes } = value
+    this.#written.push({ payload, rows: changes.length })
+    this.#bytes += payload.length
     this.#problem = this.#check?.()
     if (this.#problem !== undefined) this.empty()
   }

@@ -76,6 +76,7 @@ export class GroupMember {
     return this.#gate
   }
 
+  /** The number of changes in the frames that it has taken. */
   get rows(): number {
     return this.#rows
   }
@@ -129,12 +130,13 @@ export class GroupMember {
   #nextOfBacklog(): Buffer | undefined {
     const backlog = this.#backlog
     const frame = backlog?.frame(this.#taken)
+    this.#rows += frame?.rows ?? 0
     this.#taken += 1
     if (backlog?.isRead(this.#taken) === true) this.#backlog = undefined
     if (frame === undefined && backlog?.problem !== undefined) {
       this.finish({ form: 'failed', errors: [backlog.problem] })
     }
-    return frame
+    return frame?.payload
   }
 
   #nextOfRing(): Buffer | undefined {
@@ -168,7 +170,6 @@ export class GroupMember {
     this.#taken = 0
     this.#next = backlog.next
     this.#positions = backlog.positions
-    this.#rows += backlog.rows
   }
 
   /** Leaves the group and starts again in another group. */
