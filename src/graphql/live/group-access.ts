@@ -64,7 +64,7 @@ export interface NameDecisions {
 export class GroupAccess {
   /** The scope of the followed kind that the members may list and watch. */
   readonly scope: Scope
-  /** A short text that is equal for equal access. Group keys and resume tokens contain it. */
+  /** A short text that is equal for equal access and equal errors. Group keys and resume tokens contain it. */
   readonly fingerprint: string
   /** When the access expires if no change is reported, in `performance.now()` time. */
   readonly untilMs: number
@@ -83,7 +83,7 @@ export class GroupAccess {
     this.#kinds = kinds
     this.#named = named
     this.#byKind = new Map(kinds.map((one) => [one.at.kind, one]))
-    this.fingerprint = accessFingerprint(seenKinds(scope, kinds))
+    this.fingerprint = [accessFingerprint(seenKinds(scope, kinds)), ...uncertain(kinds)].join(' ')
   }
 
   /** The kinds that the members may see in part or whole, the followed kind first. Other kinds need no informer. */
@@ -124,6 +124,15 @@ function seenKinds(followed: Scope, kinds: readonly GroupKindAccess[]): readonly
     const isSame = isSameScope(scope, followed) && isSameScope(look, followed)
     return isSame ? [{ ...at, scope }] : [{ ...at, scope: followed }, related]
   })
+}
+
+/** The kinds that are refused for another reason than the viewer's permissions, such as too many namespaces to review. */
+function uncertain(kinds: readonly GroupKindAccess[]): readonly string[] {
+  return kinds.flatMap(({ at, refusal }) =>
+    refusal === undefined || refusal.code === 'FORBIDDEN'
+      ? []
+      : [`${at.kind.typeName}:${refusal.code}`],
+  )
 }
 
 function isSameScope(a: Scope, b: Scope): boolean {
