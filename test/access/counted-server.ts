@@ -17,6 +17,8 @@ export interface CountedServer extends AsyncDisposable {
   readonly refuse: (ending: string, status: number | undefined) => void
   /** Does not answer requests whose paths have this in them. */
   readonly hold: (part: string) => void
+  /** How many requests it holds now, of clients that still wait. */
+  readonly held: () => number
   /** Passes on what it holds, and holds nothing more. */
   readonly release: () => void
   /** Answers them by an object that has been created, from now on. */
@@ -30,14 +32,19 @@ export const startCountedServer = async (
 ): Promise<CountedServer> => {
   const paths: string[] = []
   const held: string[] = []
-  const waiting: (() => void)[] = []
+  const waiting = new Set<() => void>()
   const refused = new Map<string, { readonly status: number; readonly body?: string }>()
   const server = createServer((incoming, response) => {
     const { url = '' } = incoming
     paths.push(url)
     const isHeld = held.some((part) => url.includes(part))
-    if (isHeld) waiting.push(() => pass(incoming, response))
-    else pass(incoming, response)
+    const go = (): void => pass(incoming, response)
+    if (!isHeld) {
+      go()
+      return
+    }
+    waiting.add(go)
+    response.once('close', () => waiting.delete(go))
   })
   const pass = (incoming: IncomingMessage, response: ServerResponse): void => {
     const { url = '', method, headers } = incoming
@@ -73,9 +80,11 @@ export const startCountedServer = async (
       else refused.set(ending, { status })
     },
     hold: (part) => void held.push(part),
+    held: () => waiting.size,
     release: () => {
       held.length = 0
-      for (const one of waiting.splice(0)) one()
+      for (const go of waiting) go()
+      waiting.clear()
     },
     answer: (ending, object) => {
       refused.set(ending, { status: 201, body: JSON.stringify(object) })

@@ -126,7 +126,7 @@ function seenKinds(followed: Scope, kinds: readonly GroupKindAccess[]): readonly
   })
 }
 
-/** The kinds that are refused for another reason than the viewer's permissions, such as too many namespaces to review. */
+/** The kinds that are refused for another reason than a permission, such as too many namespaces to review. */
 function uncertain(kinds: readonly GroupKindAccess[]): readonly string[] {
   return kinds.flatMap(({ at, refusal }) =>
     refusal === undefined || refusal.code === 'FORBIDDEN'

@@ -1,5 +1,5 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
-import { withDeadline } from '../../lib/deadline.ts'
+import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
 import type { Change } from '../../informer/store/change.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Kind } from '../model/kind.ts'
@@ -96,16 +96,24 @@ export class ViewerMembership implements MemberGate {
     this.#isStale = true
     clearTimeout(this.#timer)
     if (this.#leaving.signal.aborted) return
-    this.#checking ??= this.#check().finally(() => {
+    if (this.#checking !== undefined) return
+    this.#checking = this.#check().finally(() => {
       this.#checking = undefined
     })
+    // `ready` reports the error.
+    this.#checking.catch(() => {})
   }
 
-  /** Resolves after the review under way, or after the deadline. Never rejects. */
+  /**
+   * Resolves after the review under way, or after the deadline. Rejects with the review's error if there are no members
+   * for whom it is tried again.
+   */
   async ready(deadlineMs: number): Promise<void> {
     if (!this.isOpen && this.#checking === undefined) this.recheck()
     const checked = this.#checking ?? Promise.resolve()
-    await withDeadline('what a viewer may see', checked, deadlineMs).catch(() => {})
+    await withDeadline('what a viewer may see', checked, deadlineMs).catch((error: unknown) => {
+      if (!(error instanceof DeadlineError)) throw error
+    })
   }
 
   askMore(): void {
@@ -144,7 +152,8 @@ export class ViewerMembership implements MemberGate {
         // oxlint-disable-next-line no-await-in-loop -- again, as it has changed meanwhile
         await this.#checkOnce()
       } catch (error) {
-        if (signal.aborted || this.members.size === 0) return
+        if (signal.aborted) return
+        if (this.members.size === 0) throw error
         if (!isPassing(error)) {
           for (const member of this.members) member.finish({ form: 'failed', errors: [error] })
           return
