@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { defaultServerOptions } from '../src/index.ts'
 import { type Attack, attacks, type Target } from './support/attacks.ts'
-import { gatewayToken, viewerTokens } from './support/identities.ts'
+import { kubeconfigOf, viewerTokens } from './support/identities.ts'
 import { type Figures, measure } from './support/measured-process.ts'
 import { publish } from './support/results.ts'
 import { startService } from './support/service.ts'
@@ -33,15 +33,7 @@ const processes = `${import.meta.dirname}/process`
 const folder = await mkdtemp(join(tmpdir(), 'informerql-bench-'))
 await using simulator = await startService(`${processes}/rbac-simulator.ts`, [options.pods, '0'])
 const kubeconfig = join(folder, 'gateway.json')
-await writeFile(
-  kubeconfig,
-  JSON.stringify({
-    clusters: [{ name: 'a', cluster: { server: simulator.url } }],
-    users: [{ name: 'a', user: { token: gatewayToken } }],
-    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-    'current-context': 'a',
-  }),
-)
+await writeFile(kubeconfig, kubeconfigOf(simulator.url))
 const { maxSocketsPerUser, maxSubscriptionsPerUser } = defaultServerOptions()
 const quotas = { maxSocketsPerUser, maxSubscriptionsPerUser }
 /** Shorter than by default, so that what has to wait for them fits in. */

@@ -14,7 +14,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { startCountedServer } from './support/counted-reviews.ts'
-import { gatewayToken, readersGroup } from './support/identities.ts'
+import { gatewayToken, kubeconfigOf, readersGroup } from './support/identities.ts'
 import { type Figures, interleave, measure } from './support/measured-process.ts'
 import { publish, ratio } from './support/results.ts'
 import { type Service, startService } from './support/service.ts'
@@ -109,15 +109,6 @@ async function burstOf(url: string, gateway: Service): Promise<Figures> {
     await sleep(durationMs / 2)
   })
   return { longestTurnMs, burstCpuMs: (await gateway.cpuMs()) - cpuMs }
-}
-
-function kubeconfigOf(server: string): string {
-  return JSON.stringify({
-    clusters: [{ name: 'a', cluster: { server } }],
-    users: [{ name: 'a', user: { token: gatewayToken } }],
-    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-    'current-context': 'a',
-  })
 }
 
 const nobody = 'nobody is asked'

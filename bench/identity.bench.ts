@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startCountedServer } from './support/counted-reviews.ts'
 import { askGraphQL } from './support/graphql-client.ts'
-import { gatewayToken, viewerTokens } from './support/identities.ts'
+import { kubeconfigOf, viewerTokens } from './support/identities.ts'
 import { type Figures, measure, medianOf, runRound } from './support/measured-process.ts'
 import type { Load } from './support/load.ts'
 import { podByName, podsBySelector } from './support/pod-questions.ts'
@@ -35,15 +35,7 @@ const folder = await mkdtemp(join(tmpdir(), 'informerql-bench-'))
 await using simulator = await startService(`${processes}/rbac-simulator.ts`, simulatorArguments)
 await using counted = await startCountedServer(simulator.url)
 const kubeconfig = join(folder, 'gateway.json')
-await writeFile(
-  kubeconfig,
-  JSON.stringify({
-    clusters: [{ name: 'a', cluster: { server: counted.url } }],
-    users: [{ name: 'a', user: { token: gatewayToken } }],
-    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
-    'current-context': 'a',
-  }),
-)
+await writeFile(kubeconfig, kubeconfigOf(counted.url))
 const gatewayOf = (mode: string): Promise<Service> =>
   startService(`${processes}/identity-gateway.ts`, [kubeconfig, mode])
 await using open = await gatewayOf('none')

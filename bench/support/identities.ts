@@ -15,3 +15,13 @@ export function viewerToken(number: number): string {
 
 /** Its members may read everything. */
 export const readersGroup = 'readers'
+
+/** The kubeconfig of the gateway for a server, as JSON. */
+export function kubeconfigOf(server: string): string {
+  return JSON.stringify({
+    clusters: [{ name: 'a', cluster: { server } }],
+    users: [{ name: 'a', user: { token: gatewayToken } }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  })
+}
