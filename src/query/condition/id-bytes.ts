@@ -15,13 +15,22 @@ export class IdBytes {
 
   /** `value` is from 1 to 255. */
   set(id: ObjectId, value: number): void {
-    if (id >= this.#bytes.length) {
-      const larger = new Uint8Array(Math.max(2 * this.#bytes.length, id + 1))
-      larger.set(this.#bytes)
-      this.#bytes = larger
-    }
+    if (id >= this.#bytes.length) this.#bytes = enlarged(this.#bytes, id)
     if (this.#bytes[id] === 0) this.#size += 1
     this.#bytes[id] = value
+  }
+
+  /** Sets the number of many ids, in less time than by {@link set}. */
+  setAll(ids: Iterable<ObjectId>, value: number): void {
+    let bytes = this.#bytes
+    let added = 0
+    for (const id of ids) {
+      if (id >= bytes.length) bytes = enlarged(bytes, id)
+      if (bytes[id] === 0) added += 1
+      bytes[id] = value
+    }
+    this.#bytes = bytes
+    this.#size += added
   }
 
   /** How many of the ids have this number. */
@@ -37,4 +46,10 @@ export class IdBytes {
     const bytes = this.#bytes
     for (let id = 0; id < bytes.length; id++) if (bytes[id] === value) yield id
   }
+}
+
+function enlarged(bytes: Uint8Array<ArrayBuffer>, id: ObjectId): Uint8Array<ArrayBuffer> {
+  const larger = new Uint8Array(Math.max(2 * bytes.length, id + 1))
+  larger.set(bytes)
+  return larger
 }

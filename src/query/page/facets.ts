@@ -119,6 +119,11 @@ export function membersOf({ view, set, condition, budget }: MembersOptions): IdB
   const candidates = set.candidates(view.size)
   budget.report?.searched(partsOf(condition), partsOf(candidates?.from))
   const members = new IdBytes()
-  eachMember({ set, candidates, view, budget }, (id) => members.set(id, 1))
+  if (candidates?.exact === true) {
+    budget.spend('examined', candidates.size)
+    members.setAll(candidates.ids(), 1)
+  } else {
+    eachMember({ set, candidates, view, budget }, (id) => members.set(id, 1))
+  }
   return members
 }
