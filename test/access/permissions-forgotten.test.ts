@@ -12,7 +12,7 @@ describe('Permissions that are forgotten as soon as they are known', () => {
     await world.allow('one', 'ann', 'ann', [reads('', 'pods', 'services')])
     served = await serveViewers({
       clusters: [world.selection],
-      limits: { syncDeadlineMs: 300 },
+      limits: { syncDeadlineMs: 300, operationDeadlineMs: 3_000 },
       access: { allowMs: 0, denyMs: 0, maxReviewsPerOperation: 1_000_000 },
     })
   })
