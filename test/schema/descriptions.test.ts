@@ -6,7 +6,9 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql'
+import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { wellKnownResources } from '../relations/well-known-resources.ts'
 import {
   capturedOpenApi,
@@ -87,5 +89,37 @@ describe("everything that is the gateway's own says what it is", async () => {
   it('directives', () => {
     const silent = schema.getDirectives().filter(({ description }) => !description)
     expect(silent.map(({ name }) => name)).toEqual([])
+  })
+})
+
+describe('fields of Kubernetes that people meet first', async () => {
+  const file = new URL('../../schema/descriptions.yaml', import.meta.url)
+  const texts = parse(await readFile(file, 'utf8')) as Record<string, Record<string, string>>
+  const apis = { resources: capturedResources, openapi: capturedOpenApi }
+  const { schema: silent } = await schemaOf(apis)
+  const fieldsOf = (schema: GraphQLSchema, name: string) => {
+    const type = schema.getType(name)
+    return isObjectType(type) ? type.getFields() : {}
+  }
+
+  it('say what they are where the API server does not', () => {
+    const shown = mapped(texts, (fields) => ({ ...fields }))
+    for (const [name, fields] of Object.entries(shown)) {
+      if (name.startsWith('*')) continue
+      for (const field of Object.keys(fields))
+        fields[field] = fieldsOf(silent, name)[field]?.description ?? 'not in the schema'
+    }
+    expect(shown).toEqual(texts)
+    expect(fieldsOf(silent, 'PodCondition')['reason']?.description).toBe(
+      texts['*Condition']?.['reason'],
+    )
+  })
+
+  it("keep the API server's own words where there are some", async () => {
+    const { schema } = await schemaOf({
+      resources: capturedResources,
+      openapi: mapped(capturedOpenApi, describedDocument),
+    })
+    expect(fieldsOf(schema, 'PodSpec')['containers']?.description).toBe('Of the API.')
   })
 })

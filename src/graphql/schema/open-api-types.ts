@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
 import {
   DirectiveLocation,
   GraphQLBoolean,
@@ -28,6 +30,7 @@ import {
 } from './scalars.ts'
 import { scalarFormOf, type SchemaScalar } from '../model/scalar-form.ts'
 import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../model/definitions.ts'
+import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
 import { propertyResolver } from './resolvers.ts'
@@ -105,10 +108,11 @@ export class OpenApiTypes {
     const { type, shape } = this.outputOf(schema, { ...place, property })
     const resolve = propertyResolver(property, shape)
     const deprecationReason = deprecationOf(schema)
+    const description = schema.description ?? ownDescription(place, property)
     const semanticNonNull = isNeverNull(parent, property, { group: place.group, shape })
     return {
       type,
-      ...(schema.description === undefined ? {} : { description: schema.description }),
+      ...(description === undefined ? {} : { description }),
       ...(deprecationReason === undefined ? {} : { deprecationReason }),
       ...(resolve === undefined ? {} : { resolve }),
       ...fromSource(
@@ -335,4 +339,17 @@ function mapField(
     },
     ...fromSource({ form: 'mapValue', property: map, argument: 'key' }),
   }
+}
+
+type DescriptionsOfType = Readonly<Record<string, string>>
+let descriptions: Readonly<Record<string, DescriptionsOfType>> | undefined
+
+/** What a field of Kubernetes' own types means, from `schema/descriptions.yaml`, for clusters that do not say so. */
+function ownDescription({ group, parent }: SchemaPlace, property: string): string | undefined {
+  if (!isBuiltInGroup(group)) return undefined
+  descriptions ??= parse(
+    readFileSync(new URL('descriptions.yaml', packageSchemaDirectory), 'utf8'),
+  ) as Record<string, DescriptionsOfType>
+  const common = parent.endsWith('Condition') ? '*Condition' : '*'
+  return descriptions[parent]?.[property] ?? descriptions[common]?.[property]
 }
