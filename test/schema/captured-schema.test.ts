@@ -193,8 +193,8 @@ describe('the schema of Kubernetes 1.36', () => {
     )
     const own = named.filter((name) => !kinds.some((kind) => kind.name === name))
     expect(own.filter((name) => /^(Gateway|Graph|Search|ObjectRef$|UsedBy)/.test(name))).toEqual([
-      'GraphNode',
       'ObjectRef',
+      'GraphNode',
     ])
   })
 
