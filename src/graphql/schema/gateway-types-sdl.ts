@@ -178,20 +178,32 @@ type Health {
   message: String
 }
 
-"The health of an object."
+"The health of an object, the worst first."
 enum HealthStatus {
-  "The object is in its desired state, or done."
-  HEALTHY
-  "The object is stopped on purpose."
-  SUSPENDED
-  "The object is being deleted."
-  TERMINATING
-  "The object is moving to its desired state."
-  PROGRESSING
-  "The component that reports about the object has stopped reporting."
-  UNKNOWN
   "Something is wrong, and waiting alone does not repair it."
   DEGRADED
+  "The component that reports about the object has stopped reporting."
+  UNKNOWN
+  "The object is moving to its desired state."
+  PROGRESSING
+  "The object is being deleted."
+  TERMINATING
+  "The object is stopped on purpose."
+  SUSPENDED
+  "The object is in its desired state, or done."
+  HEALTHY
+}
+
+"Conditions on the \`status\` of \`health\`, all of which must hold."
+input HealthStatusFilter {
+  "Equals the status."
+  eq: HealthStatus
+  "Is one of the statuses. An empty list matches no object."
+  in: [HealthStatus!]
+  "Whether the object has a status: every object has."
+  exists: Boolean
+  "The conditions do not hold."
+  not: HealthStatusFilter
 }
 
 "One column of an object in \`kubectl get\`."
