@@ -20,7 +20,7 @@ const deadlineMs = 30_000
 export const hasHeard = async (served: ViewedGateway, heard: Heard): Promise<void> => {
   // With the first question about anybody RBAC begins to be followed.
   const query =
-    '{ can(verb: "list", kind: "Pod") gatewayClusters { permissions { state resources { resource resourceVersion } } } }'
+    '{ can(verb: "list", type: "Pod") gatewayClusters { permissions { state resources { resource resourceVersion } } } }'
   const deadline = performance.now() + deadlineMs
   let seen: Permissions | null | undefined
   while (performance.now() < deadline) {

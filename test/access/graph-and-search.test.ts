@@ -91,9 +91,9 @@ describe.each(['query', 'unplanned'] as const)('By %s', (way) => {
 
   it('a graph does not tell whether hidden objects have owners', async () => {
     const kinds = async (): Promise<readonly string[]> => {
-      const query = 'query ($roots: [ID!]!) { graph(roots: $roots, depth: 1) { kinds } }'
+      const query = 'query ($roots: [ID!]!) { graph(roots: $roots, depth: 1) { types } }'
       const { data } = await served[way](alice, query, { roots: [ids.get('Pod one/shop-1-x')] })
-      return data.graph.kinds
+      return data.graph.types
     }
     const before = await kinds()
     const path = '/api/v1/namespaces/two/services'
@@ -122,28 +122,28 @@ describe.each(['query', 'unplanned'] as const)('By %s', (way) => {
     const find = async (who: Caller, args: string) => {
       const { data, errors = [] } = await served[way](
         who,
-        `{ search(text: "shop"${args}) { totalCount kinds nodes { object { kind namespace } } } }`,
+        `{ search(text: "shop"${args}) { totalCount types nodes { object { kind namespace } } } }`,
       )
       const places = new Set<string>(
         data.search.nodes.map(({ object }: Fields) => object.namespace),
       )
       return {
         count: data.search.totalCount,
-        kinds: data.search.kinds,
+        types: data.search.types,
         places: [...places].toSorted(),
         codes: errors.map(({ extensions }) => extensions.code),
       }
     }
-    const four = ', kinds: ["Pod", "Service", "ReplicaSet", "Deployment"]'
+    const four = ', types: ["Pod", "Service", "ReplicaSet", "Deployment"]'
     expect(await find(admin, four)).toMatchObject({ count: 8, places: ['one', 'two'] })
     expect(await find(alice, four)).toMatchObject({ count: 4, places: ['one'], codes: [] })
-    expect(await find(alice, ', kinds: ["Pod", "Node"]')).toEqual({
+    expect(await find(alice, ', types: ["Pod", "Node"]')).toEqual({
       count: 1,
-      kinds: ['Pod'],
+      types: ['Pod'],
       places: ['one'],
       codes: ['FORBIDDEN'],
     })
     expect(await find(alice, '')).toMatchObject({ count: 4, places: ['one'] })
-    expect((await find(alice, '')).kinds).not.toContain('ConfigMap')
+    expect((await find(alice, '')).types).not.toContain('ConfigMap')
   })
 })

@@ -193,7 +193,7 @@ describe('Subscribers to what objects own', () => {
       },
       data: { secret: 'unseen' },
     })
-    const chosen = 'owned { kinds nodes { kind ... on ConfigMap { data } } }'
+    const chosen = 'owned { types nodes { kind ... on ConfigMap { data } } }'
     const field = { field: 'deployments(namespace: "one", coalesceMs: 10', selection: chosen }
     const [one, other] = [resume(served.connect(all), field), resume(served.connect(some), field)]
     const kindsIn = ({ held }: Resumed): readonly string[] =>

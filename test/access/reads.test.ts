@@ -140,12 +140,12 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
   })
 
   it('gatewayClusters tells of kinds that may be listed, with as many objects as may be', async () => {
-    const query = '{ gatewayClusters { resources { kind state objects } permissions { state } } }'
+    const query = '{ gatewayClusters { resources { type state objects } permissions { state } } }'
     await ask(admin, '{ pods { totalCount } nodes { totalCount } configMaps { totalCount } }')
     const seenBy = async (who: typeof alice): Promise<Map<string, number>> => {
       const [{ resources }] = (await ask(who, query)).data.gatewayClusters
       return new Map(
-        resources.map((one: { kind: string; objects: number }) => [one.kind, one.objects]),
+        resources.map((one: { type: string; objects: number }) => [one.type, one.objects]),
       )
     }
     const [whole, own] = [await seenBy(admin), await seenBy(alice)]
@@ -157,11 +157,11 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
   it('viewer is who asks, and can is what the API server says', async () => {
     const query = `{
       viewer { username groups }
-      anywhere: can(verb: "list", kind: "Pod")
+      anywhere: can(verb: "list", type: "Pod")
       here: can(verb: "list", resource: "pods", namespace: "one")
-      other: can(verb: "list", kind: "Pod", namespace: "two")
-      named: can(verb: "get", kind: "ConfigMap", namespace: "two", name: "settings")
-      logs: can(verb: "get", kind: "Pod", subresource: "log", namespace: "one")
+      other: can(verb: "list", type: "Pod", namespace: "two")
+      named: can(verb: "get", type: "ConfigMap", namespace: "two", name: "settings")
+      logs: can(verb: "get", type: "Pod", subresource: "log", namespace: "one")
       pods(namespace: "one") { nodes { reads: can(verb: "get") deletes: can(verb: "delete") } }
     }`
     expect((await ask(alice, query)).data).toEqual({
@@ -174,7 +174,7 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
       pods: { nodes: [{ reads: true, deletes: false }] },
     })
     expect((await ask(admin, query)).data.pods.nodes).toEqual([{ reads: true, deletes: true }])
-    expect(codes(await ask(alice, '{ can(verb: "no thing", kind: "Pod") }'))).toEqual([
+    expect(codes(await ask(alice, '{ can(verb: "no thing", type: "Pod") }'))).toEqual([
       'BAD_USER_INPUT',
     ])
   })
@@ -214,8 +214,8 @@ it('an informer starts only for somebody who may list its kind, or get the objec
   const secret = 'configMap(namespace: "two", name: "settings") { metadata { name } }'
   await using fresh = await serveViewers({ clusters: [world.selection] })
   const kinds = async (): Promise<readonly string[]> => {
-    const answer = await fresh.query(admin, '{ gatewayClusters { resources { kind } } }')
-    return answer.data.gatewayClusters[0].resources.map((one: { kind: string }) => one.kind)
+    const answer = await fresh.query(admin, '{ gatewayClusters { resources { type } } }')
+    return answer.data.gatewayClusters[0].resources.map((one: { type: string }) => one.type)
   }
   const asked = `{ nodes { totalCount } node(name: "worker") { id } pods { totalCount } ${secret} }`
   await fresh.query(mallory, asked)

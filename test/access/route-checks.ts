@@ -142,7 +142,7 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
     } }
     big: node(name: "big") { pods { totalCount } }
     red: namespace(name: "red") { pods { totalCount } }
-    set: replicaSet(namespace: "red", name: "shop") { owned(kinds: ["Pod"]) { totalCount } pods { totalCount } }
+    set: replicaSet(namespace: "red", name: "shop") { owned(types: ["Pod"]) { totalCount } pods { totalCount } }
   }`)
   expect(answer.data, JSON.stringify(answer.errors)).toBeDefined()
   const pods = checked.objects.get(kindOf('Pod')) ?? []
@@ -207,9 +207,9 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
 
 /** What the caches are said to hold. */
 export const checkStates = async (checked: Checked): Promise<void> => {
-  const answer = await checked.ask('{ gatewayClusters { resources { kind objects } } }')
+  const answer = await checked.ask('{ gatewayClusters { resources { type objects } } }')
   const told = new Map<string, number>(
-    answer.data.gatewayClusters[0].resources.map((one: Fields) => [one.kind, one.objects]),
+    answer.data.gatewayClusters[0].resources.map((one: Fields) => [one.type, one.objects]),
   )
   for (const kind of askedKinds) {
     const { listed } = checked.shown.get(kind) as Shown
@@ -221,7 +221,7 @@ export const checkStates = async (checked: Checked): Promise<void> => {
 export const checkCan = async (checked: Checked): Promise<void> => {
   const fields = askedKinds.map(
     ({ type, namespaced }) =>
-      `${type}: can(verb: "list", kind: "${type}"${namespaced ? ', namespace: "red"' : ''})`,
+      `${type}: can(verb: "list", type: "${type}"${namespaced ? ', namespace: "red"' : ''})`,
   )
   const answer = await checked.ask(`{ ${fields.join(' ')} }`)
   for (const kind of askedKinds) {
@@ -236,7 +236,7 @@ export const checkExploring = async (checked: Checked): Promise<void> => {
   const types = askedKinds.map(({ type }) => `"${type}"`).join(', ')
   const object = 'object { kind namespace name }'
   const { data, errors } = await checked.ask(
-    `{ search(text: "first", kinds: [${types}], first: 100) { totalCount nodes { ${object} } } }`,
+    `{ search(text: "first", types: [${types}], first: 100) { totalCount nodes { ${object} } } }`,
   )
   expect(data, JSON.stringify(errors)).toBeDefined()
   const found: readonly Fields[] = (data.search?.nodes ?? []).map(({ object: one }: Fields) => ({

@@ -58,12 +58,12 @@ describe('callers who are asked who they are', () => {
   it('are not told what the API server says to the gateway, either', async () => {
     const { data } = await served.query(
       ann,
-      '{ gatewayClusters { name state resources { kind state lastError } } }',
+      '{ gatewayClusters { name state resources { type state lastError } } }',
     )
     expect(JSON.stringify(data)).not.toContain(account)
     const { resources } = data.gatewayClusters[0]
     expect(resources).toContainEqual({
-      kind: 'Deployment',
+      type: 'Deployment',
       state: expect.any(String),
       lastError: null,
     })

@@ -69,6 +69,39 @@ const queries: readonly BadCase[] = [
     error: { code: bad, argument: 'where.capacity.gte', message: /Quantity cannot .*"much"/ },
   },
   {
+    title: 'a phase that the API does not have',
+    query: '{ pods(where: { phase: { eq: "running" } }) { totalCount } }',
+    error: {
+      code: bad,
+      argument: 'where.phase.eq',
+      value: 'running',
+      message: /"running" is not a value of phase/,
+      hint: /^there are Failed, Pending, Running, Succeeded, Unknown$/,
+    },
+  },
+  {
+    title: 'a phase that the API does not have, of a related object and in a variable',
+    query:
+      'query ($in: [String!]) { nodes(where: { pods: { none: { phase: { in: $in } } } }) { totalCount } }',
+    variables: { in: ['Running', 'CrashLoopBackOff'] },
+    error: {
+      code: bad,
+      argument: 'where.pods.none.phase.in[1]',
+      value: 'CrashLoopBackOff',
+      message: /"CrashLoopBackOff" is not a value of phase/,
+    },
+  },
+  {
+    title: 'a type of Service that the API does not have',
+    query: '{ services(where: { not: { type: { in: ["Headless"] } } }) { totalCount } }',
+    error: {
+      code: bad,
+      argument: 'where.not.type.in[0]',
+      message: /"Headless"/,
+      hint: /ClusterIP/,
+    },
+  },
+  {
     title: 'text for a number, in a variable',
     query: 'query ($where: PodWhere) { pods(where: $where) { totalCount } }',
     variables: { where: { or: [{ restarts: { gt: 'a' } }] } },

@@ -17,8 +17,8 @@ const serve = async (options: Omit<GatewayOptions, 'clusters'>): Promise<ServedG
   (gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }], ...options }))
 
 const cached = async (): Promise<readonly string[]> => {
-  const { gatewayClusters } = await gateway.data('{ gatewayClusters { resources { kind } } }')
-  return gatewayClusters[0].resources.map(({ kind }: { kind: string }) => kind).toSorted()
+  const { gatewayClusters } = await gateway.data('{ gatewayClusters { resources { type } } }')
+  return gatewayClusters[0].resources.map(({ type }: { type: string }) => type).toSorted()
 }
 
 const openSubscription = async (query: string): Promise<() => Promise<unknown>> => {
@@ -32,10 +32,10 @@ describe('a kind that nobody needs', () => {
     await serve({ cache: { idleStopMs: 50 } })
     await gateway.data('{ pods { totalCount } }')
     await expect.poll(cached, { timeout: 25_000 }).toEqual([])
-    const again = '{ pods { totalCount } gatewayClusters { resources { kind state } } }'
+    const again = '{ pods { totalCount } gatewayClusters { resources { type state } } }'
     expect(await gateway.data(again)).toEqual({
       pods: { totalCount: 0 },
-      gatewayClusters: [{ resources: [{ kind: 'Pod', state: 'SYNCED' }] }],
+      gatewayClusters: [{ resources: [{ type: 'Pod', state: 'SYNCED' }] }],
     })
   })
 
@@ -57,9 +57,9 @@ describe('a kind that nobody needs', () => {
 
 it('an operation pays once for the state of a cluster, however many rows show it', async () => {
   await serve({ limits: { work: { fields: 5 } } })
-  const states = Array.from({ length: 50 }, (_, at) => `c${at}: cluster { resources { kind } }`)
+  const states = Array.from({ length: 50 }, (_, at) => `c${at}: cluster { resources { type } }`)
   const { namespaces } = await gateway.data(`{ namespaces { nodes { ${states.join(' ')} } } }`)
-  expect(namespaces.nodes[0].c49).toEqual({ resources: [{ kind: 'Namespace' }] })
+  expect(namespaces.nodes[0].c49).toEqual({ resources: [{ type: 'Namespace' }] })
 })
 
 describe('the bound on informers', () => {

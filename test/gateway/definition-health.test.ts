@@ -62,7 +62,7 @@ describeContract('The health of a definition', (server) => {
   it('is found by a filter, and changes when the names are free', async () => {
     const degraded = async (): Promise<readonly string[]> => {
       const { customResourceDefinitions } = await gateway.data(
-        `{ customResourceDefinitions(where: { health: { eq: "DEGRADED" }, group: { eq: "${group}" } }) { nodes { metadata { name } } } }`,
+        `{ customResourceDefinitions(where: { health: { eq: DEGRADED }, group: { eq: "${group}" } }) { nodes { metadata { name } } } }`,
       )
       return customResourceDefinitions.nodes.map(({ metadata }: Fields) => metadata.name)
     }

@@ -326,11 +326,11 @@ describeClusters(
       const live = await firstAnswer(gateway.connect(), 'subscription { secrets { synced } }')
       expect(live.errors).toMatchObject([forbidden('secrets', 'Secret')])
       const { gatewayClusters } = await gateway.data(
-        '{ gatewayClusters { state resources { kind objects lastError } } }',
+        '{ gatewayClusters { state resources { type objects lastError } } }',
       )
       expect(gatewayClusters[0].state).toBe('CONNECTED')
       expect(gatewayClusters[0].resources).toContainEqual({
-        kind: 'Secret',
+        type: 'Secret',
         objects: null,
         lastError: expect.stringContaining('forbidden'),
       })

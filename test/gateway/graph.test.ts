@@ -40,7 +40,7 @@ const graphOf = async (variables: object, from: ServedGateway = gateway): Promis
     `query ($roots: [ID!]!, $depth: Int, $relations: [String!], $maxNodes: Int) {
       graph(roots: $roots, depth: $depth, relations: $relations, maxNodes: $maxNodes) {
         nodes { id clusterName apiVersion kind namespace name depth }
-        edges { from to relation } truncated kinds notFollowed } }`,
+        edges { from to relation } truncated types notFollowed } }`,
     { ...variables },
   )
   return graph
@@ -233,17 +233,17 @@ describe('a graph of relations that are not named', () => {
   it('starts nothing, follows what is in memory, and tells what it has not followed', async () => {
     await using other = await serveGateway({ clusters: [{ name: 'test', server: cluster.url }] })
     const cached = async () => {
-      const { gatewayClusters } = await other.data('{ gatewayClusters { resources { kind } } }')
-      return gatewayClusters[0].resources.map(({ kind }: Fields) => kind).toSorted()
+      const { gatewayClusters } = await other.data('{ gatewayClusters { resources { type } } }')
+      return gatewayClusters[0].resources.map(({ type }: Fields) => type).toSorted()
     }
     const [root] = (await idsOf('nodes')).values()
     const alone = await graphOf({ roots: [root] }, other)
-    expect(alone).toMatchObject({ nodes: { length: 1 }, kinds: ['Node'] })
+    expect(alone).toMatchObject({ nodes: { length: 1 }, types: ['Node'] })
     expect(alone.notFollowed).toContain('Node.pods')
     expect(await cached()).toEqual(['Node'])
     await other.data('{ pods { totalCount } namespaces { totalCount } events { totalCount } }')
     const graph = await graphOf({ roots: [root], depth: 2 }, other)
-    expect(graph.kinds).toEqual(['Node', 'Pod'])
+    expect(graph.types).toEqual(['Node', 'Pod'])
     expect(graph.nodes.length).toBeGreaterThan(1)
     expect(graph.notFollowed).toContain('Pod.replicaSet')
     expect(graph.notFollowed).not.toContain('Node.pods')

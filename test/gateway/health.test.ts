@@ -140,7 +140,7 @@ describe('the health of an object', () => {
     const expected = podHealthCases
       .filter(([, , , status]) => status === 'SUSPENDED' || status === 'UNKNOWN')
       .map(([says]) => nameOf(says))
-    expect(await names('{ health: { in: ["SUSPENDED", "UNKNOWN"] } }')).toEqual(expected.toSorted())
+    expect(await names('{ health: { in: [SUSPENDED, UNKNOWN] } }')).toEqual(expected.toSorted())
     const { pods } = await gateway.data(`{
       pods(orderBy: [{ health: ASC }], first: 1) {
         nodes { health { status } }
@@ -162,7 +162,7 @@ describe('the health of an object', () => {
       const degraded = kindHealthCases['apps/v1 Deployment']?.filter(
         ([, , , is]) => is === 'DEGRADED',
       )
-      const query = `{ deployments(where: { health: { eq: "DEGRADED" } }) { totalCount } }`
+      const query = `{ deployments(where: { health: { eq: DEGRADED } }) { totalCount } }`
       const many = await Promise.all(Array.from({ length: 5 }, () => fresh.data(query)))
       expect(new Set(many.map(({ deployments }) => deployments.totalCount))).toEqual(
         new Set([degraded?.length]),
@@ -180,14 +180,33 @@ describe('the health of an object', () => {
     expect(errors?.[0]?.extensions).toMatchObject({
       code: 'BAD_USER_INPUT',
       argument: 'where.health.eq',
-      value: 'Degraded',
     })
-    expect(errors?.[0]?.extensions.hint).toContain('DEGRADED')
+    expect(errors?.[0]?.message).toMatch(/"HealthStatus".*Degraded/)
+    const query =
+      'query ($in: [HealthStatus!]) { pods(where: { health: { in: $in } }) { totalCount } }'
+    const answer = await gateway.query(query, { in: ['RUNNING'] })
+    expect(answer.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }])
+    expect(answer.errors?.[0]?.message).toContain('RUNNING')
+  })
+
+  it('orders by severity, the worst first', async () => {
+    const worstFirst = ['DEGRADED', 'UNKNOWN', 'PROGRESSING', 'TERMINATING', 'SUSPENDED', 'HEALTHY']
+    const severity = ([, , , status]: (typeof podHealthCases)[number]): number =>
+      worstFirst.indexOf(status)
+    const expected = podHealthCases.map(severity).toSorted((a, b) => a - b)
+    const inOrder = async (direction: string): Promise<readonly number[]> => {
+      const { pods } = await gateway.data(
+        `{ pods(orderBy: [{ health: ${direction} }], first: 500) { nodes { health { status } } } }`,
+      )
+      return pods.nodes.map(({ health }: Fields) => worstFirst.indexOf(health.status))
+    }
+    expect(await inOrder('ASC')).toEqual(expected)
+    expect(await inOrder('DESC')).toEqual(expected.toReversed())
   })
 
   it('of a custom kind is its own, whatever its printer columns are called', async () => {
     const data = await gateway.data(
-      `{ ${gear}(where: { health: { eq: "DEGRADED" } }) { totalCount } }`,
+      `{ ${gear}(where: { health: { eq: DEGRADED } }) { totalCount } }`,
     )
     const degraded = customHealthCases.filter(([, , , status]) => status === 'DEGRADED')
     expect(data[gear].totalCount).toBe(degraded.length)
@@ -196,7 +215,7 @@ describe('the health of an object', () => {
   it('is followed by subscriptions, by nobody asked for before', async () => {
     const fresh = await serveGateway({ clusters: [{ name: 'one', server: simulator.url }] })
     try {
-      const live = follow(fresh.connect(), 'jobs(where: { health: { eq: "DEGRADED" } })', 'id')
+      const live = follow(fresh.connect(), 'jobs(where: { health: { eq: DEGRADED } })', 'id')
       await live.until('the one that has failed', () => live.fold.objects.size === 1)
       await sent(simulator, 'PATCH', '/apis/batch/v1/namespaces/default/jobs/runs/status', {
         status: { conditions: [{ type: 'Failed', status: 'True', reason: 'DeadlineExceeded' }] },

@@ -6,10 +6,10 @@ import { must, startSimulatedCluster, type TestUser } from './test-cluster.ts'
 
 /** What is cached: `one/Pod`. */
 const cached = async (gateway: ServedGateway): Promise<readonly string[]> => {
-  const { gatewayClusters } = await gateway.data('{ gatewayClusters { name resources { kind } } }')
+  const { gatewayClusters } = await gateway.data('{ gatewayClusters { name resources { type } } }')
   return gatewayClusters
-    .flatMap(({ name, resources }: { name: string; resources: { kind: string }[] }) =>
-      resources.map(({ kind }) => `${name}/${kind}`),
+    .flatMap(({ name, resources }: { name: string; resources: { type: string }[] }) =>
+      resources.map(({ type }) => `${name}/${type}`),
     )
     .toSorted()
 }
@@ -139,33 +139,33 @@ describe('owned', () => {
   afterEach(async () => gateway[Symbol.asyncDispose]())
 
   const ownedOfPod = (kinds = ''): string =>
-    `{ pod(namespace: "default", name: "owner") { owned${kinds} { kinds nodes { kind metadata { name } } } } }`
+    `{ pod(namespace: "default", name: "owner") { owned${kinds} { types nodes { kind metadata { name } } } } }`
   const ofThePod = { kind: 'ConfigMap', metadata: { name: 'of-the-pod' } }
 
   it('of one pod starts no informers but those that the SDL relates to pods', async () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
     const { pod } = await gateway.data(ownedOfPod())
-    expect(pod.owned).toEqual({ kinds: ['Pod'], nodes: [] })
+    expect(pod.owned).toEqual({ types: ['Pod'], nodes: [] })
     expect(await cached(gateway)).toEqual(['one/Pod'])
   })
 
   it('says where it did not look, as kinds were not loaded', async () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
     const query = (kinds: string): string =>
-      `{ pod(namespace: "default", name: "owner") { owned${kinds} { kinds notLookedAt } } }`
+      `{ pod(namespace: "default", name: "owner") { owned${kinds} { types notLookedAt } } }`
     const { pod } = await gateway.data(query(''))
-    expect(pod.owned.kinds).toEqual(['Pod'])
+    expect(pod.owned.types).toEqual(['Pod'])
     expect(pod.owned.notLookedAt).toEqual(expect.arrayContaining(['ConfigMap', 'ReplicaSet']))
     // What a pod owns is in its namespace, and events have no owners.
     for (const type of ['Pod', 'Node', 'Event']) expect(pod.owned.notLookedAt).not.toContain(type)
-    const named = await gateway.data(query('(kinds: ["ConfigMap"])'))
+    const named = await gateway.data(query('(types: ["ConfigMap"])'))
     expect(named.pod.owned.notLookedAt).toEqual(
       pod.owned.notLookedAt.filter((type: string) => type !== 'ConfigMap'),
     )
     const { partOfObjects } = (
-      await gateway.data('{ pods { nodes { partOfObjects { kinds notLookedAt } } } }')
+      await gateway.data('{ pods { nodes { partOfObjects { types notLookedAt } } } }')
     ).pods.nodes[0]
-    expect(partOfObjects).toEqual({ kinds: [], notLookedAt: [] })
+    expect(partOfObjects).toEqual({ types: [], notLookedAt: [] })
   })
 
   it('looks into the kinds that the SDL relates to a kind, whichever side declares it', async () => {
@@ -182,15 +182,15 @@ describe('owned', () => {
 
   it('looks into the kinds that are named, and into those that are cached', async () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
-    const named = await gateway.data(ownedOfPod('(kinds: ["ConfigMap"])'))
-    expect(named.pod.owned).toEqual({ kinds: ['ConfigMap', 'Pod'], nodes: [ofThePod] })
+    const named = await gateway.data(ownedOfPod('(types: ["ConfigMap"])'))
+    expect(named.pod.owned).toEqual({ types: ['ConfigMap', 'Pod'], nodes: [ofThePod] })
     const anyway = await gateway.data(ownedOfPod())
-    expect(anyway.pod.owned).toEqual({ kinds: ['ConfigMap', 'Pod'], nodes: [ofThePod] })
-    const { errors } = await gateway.query(ownedOfPod('(kinds: ["Pond"])'))
+    expect(anyway.pod.owned).toEqual({ types: ['ConfigMap', 'Pod'], nodes: [ofThePod] })
+    const { errors } = await gateway.query(ownedOfPod('(types: ["Pond"])'))
     expect(errors).toMatchObject([
       {
         path: ['pod', 'owned'],
-        extensions: { code: 'BAD_USER_INPUT', argument: 'kinds', value: 'Pond' },
+        extensions: { code: 'BAD_USER_INPUT', argument: 'types', value: 'Pond' },
       },
     ])
   })
@@ -205,9 +205,9 @@ describe('owned', () => {
     const selection = await forbidding.selectionFor(reader)
     gateway = await serveGateway({ clusters: [{ name: 'one', ...selection }] })
     const { data, errors } = await gateway.query(
-      '{ pods { nodes { owned(kinds: ["Secret", "Pod"]) { kinds totalCount } } } }',
+      '{ pods { nodes { owned(types: ["Secret", "Pod"]) { types totalCount } } } }',
     )
-    const owned = { kinds: ['Pod'], totalCount: 0 }
+    const owned = { types: ['Pod'], totalCount: 0 }
     expect(data.pods.nodes).toEqual([{ owned }, { owned }])
     expect(errors).toMatchObject([
       {

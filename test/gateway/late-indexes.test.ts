@@ -159,16 +159,16 @@ describe(`Indexes that come while the gateway runs, seed ${runSeed}`, () => {
       // oxlint-disable-next-line no-await-in-loop -- turn by turn
       await nextTurn()
     }
-    const selection = '{ totalCount counts { kind } nodes { matched value } }'
+    const selection = '{ totalCount counts { type } nodes { matched value } }'
     const found = await Promise.all(
-      ['', ', kinds: ["Pod"]'].map(async (kinds) =>
+      ['', ', types: ["Pod"]'].map(async (kinds) =>
         gateway.query(`{ search(text: "settings", first: 1${kinds}) ${selection} }`),
       ),
     )
     for (const { data, errors } of found) {
       expect(errors).toBeUndefined()
       expect(data.search.totalCount).toBeGreaterThan(count / 2)
-      expect(data.search.counts[0]).toEqual({ kind: 'Pod' })
+      expect(data.search.counts[0]).toEqual({ type: 'Pod' })
     }
   })
 

@@ -38,18 +38,18 @@ describe('subscriptions to objects with those of several kinds that they lead to
     created(served.cluster, `${core}/configmaps`, { metadata: { name, ...metadata } })
   const patched = async (path: string, body: Fields): Promise<Fields> =>
     sent(served.cluster, 'PATCH', path, body)
-  const nodes = 'kinds totalCount nodes { kind metadata { name annotation(key: "touch") } }'
+  const nodes = 'types totalCount nodes { kind metadata { name annotation(key: "touch") } }'
 
   it('are one group, and hear of what comes to be owned, changes, and is owned no more', async () => {
     const deployment = await web()
     const field = 'deployments(namespace: "default", coalesceMs: 0)'
-    const selection = `owned(kinds: ["ConfigMap"]) { ${nodes} }`
+    const selection = `owned(types: ["ConfigMap"]) { ${nodes} }`
     const [one, other] = (await Promise.all(
       ['a', 'b'].map(async () => following(field, selection)),
     )) as [FollowedSubscription, FollowedSubscription]
     expect(state()).toMatchObject({ groups: 1, members: 2 })
     expect(only(one)['owned']).toMatchObject({ totalCount: 0 })
-    expect(only(one)['owned'].kinds).toContain('ConfigMap')
+    expect(only(one)['owned'].types).toContain('ConfigMap')
     await configMap('a', ownedBy(deployment))
     await one.until('the first', () => only(one)['owned'].totalCount === 1)
     await patched(`${core}/configmaps/a`, { metadata: { annotations: { touch: 'seen' } } })
@@ -74,7 +74,7 @@ describe('subscriptions to objects with those of several kinds that they lead to
     expect(state()).toMatchObject({ groups: 1, members: 1 })
     expect(only(live)['owned'].totalCount).toBe(0)
     await served.gateway.query('{ configMaps { totalCount } }')
-    await live.until('the kind', () => only(live)['owned'].kinds.includes('ConfigMap'))
+    await live.until('the kind', () => only(live)['owned'].types.includes('ConfigMap'))
     expect(namesIn(only(live)['owned'])).toEqual(['ConfigMap late'])
     await patched(`${core}/configmaps/late`, { metadata: { annotations: { touch: 'seen' } } })
     await live.until('change', () => only(live)['owned'].nodes[0]?.metadata.annotation === 'seen')
@@ -118,7 +118,7 @@ describe('subscriptions to objects with those of several kinds that they lead to
     })
     const live = await following(
       'service(namespace: "default", name: "app", coalesceMs: 0)',
-      `instanceObjects(kinds: ["ConfigMap"]) { ${nodes} }`,
+      `instanceObjects(types: ["ConfigMap"]) { ${nodes} }`,
     )
     expect(state()).toMatchObject({ groups: 1, members: 1 })
     await configMap('a', { labels })

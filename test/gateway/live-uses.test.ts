@@ -47,7 +47,7 @@ describe('subscriptions to objects with what others make of them', () => {
       {
         field: 'configMaps(coalesceMs: 0',
         selection:
-          'usedBy(kinds: ["Pod"]) { totalCount nodes { paths object { name object { metadata { labels } } } } }',
+          'usedBy(types: ["Pod"]) { totalCount nodes { paths object { name object { metadata { labels } } } } }',
       },
       ({ usedBy: { totalCount, nodes } }) => [totalCount, nodes[0]?.object.object.metadata.labels],
       [

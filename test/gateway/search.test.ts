@@ -20,12 +20,12 @@ afterAll(async () => {
 })
 
 const fields = `nodes { object { kind namespace name object { id } } matched value }
-  pageInfo { hasNextPage hasPreviousPage endCursor } totalCount counts { kind count } kinds`
+  pageInfo { hasNextPage hasPreviousPage endCursor } totalCount counts { type count } types`
 
 const search = async (variables: object, from: ServedGateway = gateway): Promise<Fields> => {
   const { search: found } = await from.data(
-    `query ($text: String!, $kinds: [String!], $namespaces: [String!], $first: Int, $after: String) {
-      search(text: $text, kinds: $kinds, namespaces: $namespaces, first: $first, after: $after) { ${fields} } }`,
+    `query ($text: String!, $types: [String!], $namespaces: [String!], $first: Int, $after: String) {
+      search(text: $text, types: $types, namespaces: $namespaces, first: $first, after: $after) { ${fields} } }`,
     { ...variables },
   )
   return found
@@ -106,10 +106,10 @@ describe('search', () => {
     'finds what the raw objects hold, the best first: %s',
     async (text) => {
       const all = await expected(text)
-      const found = await search({ text, kinds, first: 500 })
+      const found = await search({ text, types: kinds, first: 500 })
       expect(told(found)).toEqual(all.slice(0, 500))
       expect(found.totalCount).toBe(all.length)
-      const counted = found.counts.map(({ kind, count }: Fields) => [kind, count])
+      const counted = found.counts.map(({ type, count }: Fields) => [type, count])
       const counts = kinds.map((kind) => [
         kind,
         all.filter((one) => one.startsWith(`${kind} `)).length,
@@ -127,43 +127,43 @@ describe('search', () => {
     const [deployment] = await list(paths['Deployment'] ?? '')
     const { namespace } = deployment.metadata
     const text = 'a'
-    const found = await search({ text, kinds, namespaces: [namespace], first: 500 })
+    const found = await search({ text, types: kinds, namespaces: [namespace], first: 500 })
     expect(told(found)).toEqual(await expected(text, namespace))
     expect(found.nodes.length).toBeGreaterThan(0)
-    expect((await search({ text, kinds, namespaces: ['not-there'] })).totalCount).toBe(0)
+    expect((await search({ text, types: kinds, namespaces: ['not-there'] })).totalCount).toBe(0)
   })
 
   it('says by which value an object was found', async () => {
     const [pod] = (await list(paths['Pod'] ?? '')).filter(({ status }) => status.podIP)
-    const found = await search({ text: pod.status.podIP, kinds: ['Pod'], first: 1 })
+    const found = await search({ text: pod.status.podIP, types: ['Pod'], first: 1 })
     expect(found.nodes[0]).toMatchObject({ matched: 'podIP', value: pod.status.podIP })
     const image = pod.spec.containers[0].image
-    const byImage = await search({ text: image, kinds: ['Pod'], first: 500 })
+    const byImage = await search({ text: image, types: ['Pod'], first: 500 })
     expect(byImage.nodes[0]).toMatchObject({ matched: 'image', value: image })
     const { namespace, name, labels } = pod.metadata
     const [key = '', value = ''] =
       Object.entries<string>(labels).find(([, text]) => !name.includes(text)) ?? []
-    const byLabel = await search({ text: value, kinds: ['Pod'], namespaces: [namespace] })
+    const byLabel = await search({ text: value, types: ['Pod'], namespaces: [namespace] })
     const own = byLabel.nodes.find(({ object }: Fields) => object.name === name)
     expect(own).toMatchObject({ value, matched: `labels["${key}"]` })
   })
 
   it('is paged by cursors that hold while objects come and go', async () => {
     const text = 'api'
-    const whole = await search({ text, kinds, first: 500 })
+    const whole = await search({ text, types: kinds, first: 500 })
     const pages: string[] = []
     let after: string | undefined
     let page: Fields
     do {
-      page = await search({ text, kinds, first: 7, after })
+      page = await search({ text, types: kinds, first: 7, after })
       pages.push(...told(page))
       expect(page.pageInfo.hasPreviousPage).toBe(after !== undefined)
       after = page.pageInfo.endCursor
     } while (page.pageInfo.hasNextPage)
     expect(pages).toEqual(told(whole))
-    const [first] = (await search({ text, kinds, first: 7 })).nodes
+    const [first] = (await search({ text, types: kinds, first: 7 })).nodes
     const { kind, namespace, name } = first.object
-    const behind = await search({ text, kinds, first: 1 })
+    const behind = await search({ text, types: kinds, first: 1 })
     await fetch(
       `${cluster.url}${paths[kind]?.replace(/([^/]+)$/, `namespaces/${namespace}/$1/${name}`)}`,
       {
@@ -171,22 +171,24 @@ describe('search', () => {
       },
     )
     await expect
-      .poll(async () => told(await search({ text, kinds, first: 1 }))[0], { timeout: 25_000 })
+      .poll(async () => told(await search({ text, types: kinds, first: 1 }))[0], {
+        timeout: 25_000,
+      })
       .not.toBe(told(behind)[0])
-    const next = await search({ text, kinds, first: 5, after: behind.pageInfo.endCursor })
+    const next = await search({ text, types: kinds, first: 5, after: behind.pageInfo.endCursor })
     expect(told(next)).toEqual(told(whole).slice(1, 6))
   })
 
   it('of kinds that are not named looks into those that are in memory, and starts none', async () => {
     await using other = await serveGateway({ clusters: [{ name: 'test', server: cluster.url }] })
     expect(await search({ text: 'a' }, other)).toMatchObject({
-      kinds: [],
+      types: [],
       totalCount: 0,
       nodes: [],
     })
     await other.data('{ pods { totalCount } events { totalCount } }')
-    expect((await search({ text: 'a' }, other)).kinds).toEqual(['Pod'])
-    expect((await search({ text: 'a', kinds: ['Service'] }, other)).kinds).toEqual(['Service'])
+    expect((await search({ text: 'a' }, other)).types).toEqual(['Pod'])
+    expect((await search({ text: 'a', types: ['Service'] }, other)).types).toEqual(['Service'])
   })
 
   it('answers what it can where a kind cannot be read, and tells why', async () => {
@@ -197,9 +199,9 @@ describe('search', () => {
       uncached: ['ConfigMap'],
     })
     const { data, errors } = await other.query(
-      '{ search(text: "api", kinds: ["Pod", "Secret", "ConfigMap"]) { totalCount kinds } }',
+      '{ search(text: "api", types: ["Pod", "Secret", "ConfigMap"]) { totalCount types } }',
     )
-    expect(data.search.kinds).toEqual(['Pod'])
+    expect(data.search.types).toEqual(['Pod'])
     expect(data.search.totalCount).toBeGreaterThan(0)
     expect(errors?.map(({ path, extensions: { code, kind } }) => [path, code, kind])).toEqual([
       [['search'], 'FORBIDDEN', 'Secret'],
@@ -211,7 +213,7 @@ describe('search', () => {
     ['text: ""', 'text'],
     ['text: "   "', 'text'],
     [`text: "${'x'.repeat(300)}"`, 'text'],
-    ['text: "a", kinds: ["Pod", "Pods"]', 'kinds[1]'],
+    ['text: "a", types: ["Pod", "Pods"]', 'types[1]'],
     ['text: "a", first: 1000000', 'first'],
     ['text: "a", after: "no-cursor"', 'after'],
     ['text: "a", cluster: "elsewhere"', 'cluster'],
@@ -221,9 +223,9 @@ describe('search', () => {
   })
 
   it('with a cursor of another search is refused', async () => {
-    const { pageInfo } = await search({ text: 'api', kinds: ['Pod'], first: 1 })
+    const { pageInfo } = await search({ text: 'api', types: ['Pod'], first: 1 })
     const { errors } = await gateway.query(
-      'query ($after: String) { search(text: "web", kinds: ["Pod"], after: $after) { totalCount } }',
+      'query ($after: String) { search(text: "web", types: ["Pod"], after: $after) { totalCount } }',
       { after: pageInfo.endCursor },
     )
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument: 'after' })
@@ -234,7 +236,7 @@ describe('search', () => {
       clusters: [{ name: 'test', server: cluster.url }],
       limits: { work: { tests: 100 } },
     })
-    const { errors } = await poor.query('{ search(text: "zzz", kinds: ["Pod"]) { totalCount } }')
+    const { errors } = await poor.query('{ search(text: "zzz", types: ["Pod"]) { totalCount } }')
     expect(errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_COSTLY' } }])
   })
 })

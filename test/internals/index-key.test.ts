@@ -56,6 +56,14 @@ const ascending: Record<Exclude<IndexType, 'string'>, readonly (readonly unknown
     ['1E19'],
   ],
   boolean: [[false], [true]],
+  healthStatus: [
+    ['DEGRADED'],
+    ['UNKNOWN'],
+    ['PROGRESSING'],
+    ['TERMINATING'],
+    ['SUSPENDED'],
+    ['HEALTHY'],
+  ],
   dateTime: [
     ['0000-01-01T00:00:00Z'],
     ['2026-01-31T23:59:59Z'],

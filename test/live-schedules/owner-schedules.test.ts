@@ -12,12 +12,12 @@ const standsPerFollower = 3
 const quietMs = 30_000
 
 const object = 'kind metadata { name label(key: "tier") annotation(key: "touch") }'
-const owned = `totalCount kinds nodes { ${object} }`
+const owned = `totalCount types nodes { ${object} }`
 const asks = [
   {
     list: 'deployments',
     where: '',
-    selection: `metadata { name } owned(kinds: ["ConfigMap"]) { ${owned} }`,
+    selection: `metadata { name } owned(types: ["ConfigMap"]) { ${owned} }`,
   },
   {
     list: 'replicaSets',
@@ -27,7 +27,7 @@ const asks = [
   {
     list: 'configMaps',
     where: '',
-    selection: `metadata { name } ownerChain { kind name } usedBy(kinds: ["Pod"]) { totalCount nodes { paths object { name object { ${object} } } } }`,
+    selection: `metadata { name } ownerChain { kind name } usedBy(types: ["Pod"]) { totalCount nodes { paths object { name object { ${object} } } } }`,
   },
   {
     list: 'pods',

@@ -92,10 +92,10 @@ describe('a plan shows a viewer what graphql-js shows, and fails where it fails'
     for (const viewer of viewers) {
       for (const { id, apiVersion, kind, namespace, name } of objects) {
         const query = `query ($ids: [ID!]!, $id: ID!, $apiVersion: String!, $kind: String!, $namespace: String, $name: String!) {
-          objects(ids: $ids) { ${of} } object(id: $id) { ${of} owned { totalCount kinds nodes { ${of} } } }
+          objects(ids: $ids) { ${of} } object(id: $id) { ${of} owned { totalCount types nodes { ${of} } } }
           objectByRef(apiVersion: $apiVersion, kind: $kind, namespace: $namespace, name: $name) { ${of} }
-          graph(roots: [$id], depth: 4, maxNodes: 50) { kinds nodes { name object { ${of} } } }
-          search(text: "shop", first: 20) { kinds nodes { matched object { kind object { ${of} } } } } }`
+          graph(roots: [$id], depth: 4, maxNodes: 50) { types nodes { name object { ${of} } } }
+          search(text: "shop", first: 20) { types nodes { matched object { kind object { ${of} } } } } }`
         const variables = { ids, id, apiVersion, kind, namespace, name }
         const told = await served.unplanned(viewer, query, variables)
         expect(await served.query(viewer, query, variables), viewer.username).toEqual(told)

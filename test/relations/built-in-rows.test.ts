@@ -40,7 +40,7 @@ describe('relations of built-in kinds, by plans and by graphql-js', () => {
       labelled('ConfigMap', 'one', { [instance]: 'shop' }, { namespace: 'other-apps' }),
       labelled('PersistentVolume', 'rel-five', { [instance]: 'shop' }),
     ])
-    const kinds = '(kinds: ["ConfigMap", "Secret", "PersistentVolume"])'
+    const kinds = '(types: ["ConfigMap", "Secret", "PersistentVolume"])'
     const part = `${kinds} { totalCount nodes { kind metadata { namespace name } } }`
     const ask = (lookup: string): Promise<GraphQLAnswer> =>
       cluster.ask(`{ found: ${lookup} { instanceObjects${part} partOfObjects${part} } }`)

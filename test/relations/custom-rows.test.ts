@@ -61,7 +61,7 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
     const last = customRows.findIndex(({ row }) => row.startsWith('56: what says itself'))
     const { data } = await cluster.ask(`{
       found: argoApplication(namespace: "custom-${last}", name: "rel-idle") {
-        trackedObjects(kinds: ["ConfigMap"]) { kinds nodes { kind metadata { name } } }
+        trackedObjects(types: ["ConfigMap"]) { types nodes { kind metadata { name } } }
       }
     }`)
     expect(data.found.trackedObjects.nodes).toEqual([
@@ -69,14 +69,14 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
     ])
     const composites = `{
       found: node(name: "rel-managed") {
-        composites(kinds: ["RelExampleXbucket", "RelExampleXqueue"]) {
-          kinds totalCount nodes { metadata { name } ... on RelExampleXbucket { claim { name } } }
+        composites(types: ["RelExampleXbucket", "RelExampleXqueue"]) {
+          types totalCount nodes { metadata { name } ... on RelExampleXbucket { claim { name } } }
         }
       }
     }`
     expect((await cluster.ask(composites)).data.found).toEqual({
       composites: {
-        kinds: ['RelExampleXbucket', 'RelExampleXqueue'],
+        types: ['RelExampleXbucket', 'RelExampleXqueue'],
         totalCount: 1,
         nodes: [{ metadata: { name: 'rel-made' }, claim: null }],
       },
@@ -108,13 +108,13 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
     const at = customRows.findIndex(({ row }) => row.startsWith('57'))
     const { data, errors } = await cluster.ask(`{
       fluxKustomizeKustomization(namespace: "custom-${at}", name: "shop") {
-        objects(kinds: ["ConfigMap"]) { kinds totalCount nodes { kind metadata { name } } }
+        objects(types: ["ConfigMap"]) { types totalCount nodes { kind metadata { name } } }
       }
     }`)
     expect(errors).toBeUndefined()
     const { objects } = data.fluxKustomizeKustomization
     expect(objects.nodes).toEqual([{ kind: 'ConfigMap', metadata: { name: 'applied' } }])
     expect(objects.totalCount).toBe(1)
-    expect(objects.kinds).toContain('ConfigMap')
+    expect(objects.types).toContain('ConfigMap')
   })
 })

@@ -80,9 +80,9 @@ describe('a subscription that is filtered by what is used', () => {
       follow(`configMaps(where: $where) ${changes}`),
       follow(`configMaps(where: $where) ${changes}`, { where: { name: { eq: 'unused' } } }),
       follow(`configMaps(where: $where) ${changes}`, {
-        where: { usedBy: { none: { kinds: ['Pod'] } } },
+        where: { usedBy: { none: { types: ['Pod'] } } },
       }),
-      follow(`configMaps(where: $where) ${shown(`usedBy(kinds: ["Pod"]) ${users}`)}`),
+      follow(`configMaps(where: $where) ${shown(`usedBy(types: ["Pod"]) ${users}`)}`),
     ]
     for (const { names, errors } of [...ended, ...endedByWhatTheyShow, ...going])
       await expect.poll(() => [errors, names], wait).toEqual([[], ['unused']])

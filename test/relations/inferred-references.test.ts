@@ -91,7 +91,7 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
   ])('%s %s is referenced by %s', async (lookup, name, expected) => {
     const { data, errors } = await cluster.ask(`{
       found: ${lookup}(namespace: "here", name: "${name}") {
-        referencedBy(kinds: ["RelExampleBackup", "RelExampleStore"]) { nodes { metadata { name } } }
+        referencedBy(types: ["RelExampleBackup", "RelExampleStore"]) { nodes { metadata { name } } }
       }
     }`)
     expect(errors).toBeUndefined()

@@ -25,9 +25,9 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
       const world = new World(served.cluster)
       const lists = used.map((type) => {
         const list = listFieldOf(type)
-        return `${type}: ${list}(first: 100) { nodes { metadata { namespace name } usedBy(first: 100) { totalCount kinds nodes { object { kind namespace name object { metadata { uid } } } paths } } } }
+        return `${type}: ${list}(first: 100) { nodes { metadata { namespace name } usedBy(first: 100) { totalCount types nodes { object { kind namespace name object { metadata { uid } } } paths } } } }
           unused${type}: ${list}(first: 500, where: { usedBy: { none: {} } }) { totalCount nodes { metadata { namespace name } } }
-          byPods${type}: ${list}(first: 500, where: { usedBy: { some: { kinds: ["Pod"] } } }) { nodes { metadata { namespace name } } }`
+          byPods${type}: ${list}(first: 500, where: { usedBy: { some: { types: ["Pod"] } } }) { nodes { metadata { namespace name } } }`
       })
       const data = await served.gateway.data(`{ ${lists.join(' ')} }`)
       for (const type of used) {
@@ -73,24 +73,24 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
     [
       'a field',
       [
-        '{ secrets(first: 1) { nodes { usedBy(kinds: ["Nope"]) { totalCount } } } }',
-        'kinds',
+        '{ secrets(first: 1) { nodes { usedBy(types: ["Nope"]) { totalCount } } } }',
+        'types',
         'Nope',
       ],
     ],
     [
       'a field, of a kind that never does',
       [
-        '{ secrets(first: 1) { nodes { usedBy(kinds: ["Node"]) { totalCount } } } }',
-        'kinds',
+        '{ secrets(first: 1) { nodes { usedBy(types: ["Node"]) { totalCount } } } }',
+        'types',
         'Node',
       ],
     ],
     [
       'a filter',
       [
-        '{ secrets(where: { usedBy: { none: { kinds: ["Pod", "Nope"] } } }) { totalCount } }',
-        'where.usedBy.none.kinds[1]',
+        '{ secrets(where: { usedBy: { none: { types: ["Pod", "Nope"] } } }) { totalCount } }',
+        'where.usedBy.none.types[1]',
         'Nope',
       ],
     ],

@@ -172,9 +172,9 @@ describe('usedBy', () => {
     expect(data.configMaps.nodes).toEqual([{ usedBy: null }])
     expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Deployment' } }])
     const narrowed = await restricted.data(
-      '{ configMap(namespace: "default", name: "settings") { usedBy(kinds: ["Pod"]) { totalCount kinds } } }',
+      '{ configMap(namespace: "default", name: "settings") { usedBy(types: ["Pod"]) { totalCount types } } }',
     )
-    expect(narrowed.configMap.usedBy).toEqual({ totalCount: 6, kinds: ['Pod'] })
+    expect(narrowed.configMap.usedBy).toEqual({ totalCount: 6, types: ['Pod'] })
   })
 
   it('never calls unused what a kind that cannot be read may use', async () => {
@@ -184,7 +184,7 @@ describe('usedBy', () => {
     expect(errors).toMatchObject([
       { extensions: { code: 'FORBIDDEN', kind: 'Deployment', argument: 'where.usedBy.none' } },
     ])
-    const byPods = { usedBy: { none: { kinds: ['Pod'] } } }
+    const byPods = { usedBy: { none: { types: ['Pod'] } } }
     expect((await restricted.query(query, { where: byPods })).errors).toBeUndefined()
   })
 })

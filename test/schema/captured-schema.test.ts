@@ -132,7 +132,7 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(argsOf('Subscription', 'pod')).toEqual([...key, ...stream])
     expect(argsOf('Node', 'pods')).toEqual([...namespaces, ...matches, ...pages])
     expect(argsOf('Service', 'pods')).toEqual([...matches, ...pages])
-    expect(argsOf('Pod', 'owned')).toEqual(['kinds: [String!]', ...pages.slice(1)])
+    expect(argsOf('Pod', 'owned')).toEqual(['types: [String!]', ...pages.slice(1)])
     expect(argsOf('PodConnection', 'facets')).toEqual(['by: [String!]!', 'top: Int'])
     expect(argsOf('Query', 'objectByRef')).toEqual([
       'cluster: String',
@@ -174,8 +174,28 @@ describe('the schema of Kubernetes 1.36', () => {
       distinctCount: 'Int!',
       missingCount: 'Int!',
     })
-    expect(fieldsOf('KubernetesObjectConnection')).toMatchObject({ kinds: '[String!]!' })
+    expect(fieldsOf('KubernetesObjectConnection')).toMatchObject({ types: '[String!]!' })
     expect(fieldsOf('KubernetesObjectConnection')).not.toHaveProperty('resourceVersion')
+  })
+
+  it('calls the name of a type `type`, and the kind as the API writes it `kind`', () => {
+    expect(fieldsOf('SearchCount')).toEqual({ type: 'String!', count: 'Int!' })
+    expect(fieldsOf('Graph')).toMatchObject({ types: '[String!]!' })
+    expect(fieldsOf('GatewayResource')).toMatchObject({ type: 'String!' })
+    expect(inputTypesOf('UsedByWhere')).toEqual({ types: '[String!]' })
+    expect(argsOf('Query', 'search')).toContain('types: [String!]')
+    expect(argsOf('Query', 'can')).toContain('type: String')
+    const named = Object.values(schema.getTypeMap()).flatMap((type) =>
+      isObjectType(type) && 'kind' in type.getFields() ? [type.name] : [],
+    )
+    const kinds = schema.getPossibleTypes(
+      schema.getType('KubernetesObject') as GraphQLInterfaceType,
+    )
+    const own = named.filter((name) => !kinds.some((kind) => kind.name === name))
+    expect(own.filter((name) => /^(Gateway|Graph|Search|ObjectRef$|UsedBy)/.test(name))).toEqual([
+      'ObjectRef',
+      'GraphNode',
+    ])
   })
 
   it('says of every object where it is, and of which other objects it speaks', () => {

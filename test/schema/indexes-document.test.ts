@@ -11,8 +11,8 @@ function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
     .filter(({ name }) => !everyKind.has(name))
     .map(
-      ({ name, paths, type, reduce, searchable }) =>
-        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`}${searchable === true ? ', searchable' : ''} |`,
+      ({ name, paths, type, values, reduce, searchable }) =>
+        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`}${searchable === true ? ', searchable' : ''}${values === undefined ? '' : `: ${values.join(', ')}`} |`,
     )
 }
 
@@ -30,7 +30,8 @@ it('docs/indexes.md lists every index of the package', async () => {
     'change those, then run `npm test -- test/schema/indexes-document.test.ts -u`.',
     '',
     'Every kind has `name`, `namespace` (strings), `creationTimestamp` (a time), `health` (docs/health.md) and `labels`. All filters have `eq`, `in`, `exists`',
-    'and `not`; all except booleans have `lt`, `lte`, `gt` and `gte`; strings also have `startsWith`, `endsWith` and `contains`.',
+    'and `not`; all except booleans and `health` have `lt`, `lte`, `gt` and `gte`; strings also have `startsWith`, `endsWith` and `contains`.',
+    'If the API has a closed set of values, the table lists them: `eq` and `in` refuse any other value.',
     '`orderBy` takes the same names. `sum` adds up the values at the paths, `first` takes the first one; otherwise each is a value of its own.',
     '`search` looks at searchable indexes besides names and labels (`docs/graph-and-search.md`).',
     '',

@@ -2,10 +2,7 @@ import { definitionNameOf, type OpenApiSchema } from '../../src/kubernetes/open-
 import { alternatives, type KnownType, knownTypes } from './known-types.ts'
 
 /** A schema as far as the types read it. */
-export type WireSchema = OpenApiSchema & {
-  readonly required?: readonly string[]
-  readonly enum?: readonly string[]
-}
+export type WireSchema = OpenApiSchema
 
 /** What the text of a type refers to. */
 export interface References {
@@ -54,7 +51,7 @@ function stringText(schema: WireSchema, references: References): string {
   if (schema.format === 'byte') return references.known(scalar('Base64'))
   if (schema.format === 'date-time') return references.known(scalar('Time'))
   if (schema.enum === undefined) return 'string'
-  const values = schema.enum.map((value) => `'${value}'`).join(' | ')
+  const values = schema.enum.map((value) => `'${String(value)}'`).join(' | ')
   return `${references.known(scalar('OpenEnum'))}<${values}>`
 }
 

@@ -99,36 +99,36 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 
 /** A page of objects of several kinds as a connection. */
 export function polymorphicConnection(
-  { page, partOf, kinds, notLookedAt, failures }: PolymorphicPage,
+  { page, partOf, types, notLookedAt, failures }: PolymorphicPage,
   budget: WorkBudget,
 ): OwnedConnectionSource {
   const connection = new PageConnection(budget, page, (row): Row => {
     const { cluster, kind, view } = partOf(row)
     return { kind, cluster, object: view.object(row.id) }
   })
-  return Object.assign(connection, { kinds: () => kinds, notLookedAt, failures })
+  return Object.assign(connection, { types: () => types, notLookedAt, failures })
 }
 
 /** The objects that use one object, as a connection. */
 export function usedByConnection(
-  { page, kinds, useOf }: UsedByPage,
+  { page, types, useOf }: UsedByPage,
   budget: WorkBudget,
 ): UsedByConnectionSource {
-  return Object.assign(new PageConnection(budget, page, useOf), { kinds: () => kinds })
+  return Object.assign(new PageConnection(budget, page, useOf), { types: () => types })
 }
 
 /** The results of a search as a connection. */
 export function searchConnection(
-  { page, kinds, resultOf, counts, failures }: SearchRead,
+  { page, types, resultOf, counts, failures }: SearchRead,
   budget: WorkBudget,
 ): SearchSource {
   const connection = new PageConnection(budget, page, resultOf)
-  return Object.assign(connection, { kinds: () => kinds, counts, failures })
+  return Object.assign(connection, { types: () => types, counts, failures })
 }
 
 /** A graph as a source for the resolvers. */
 export function graphSource(graph: ReadGraph): GraphSource {
-  const { nodes, edges, isCut, kinds, notFollowed, failures } = graph
+  const { nodes, edges, isCut, types, notFollowed, failures } = graph
   const found = nodes.map((node) => ({ ref: refOf(node), depth: node.depth }))
   return {
     nodes: () => found,
@@ -138,7 +138,7 @@ export function graphSource(graph: ReadGraph): GraphSource {
       return edges.map(({ from, to, relation }) => ({ from: idOf(from), to: idOf(to), relation }))
     },
     truncated: isCut,
-    kinds,
+    types,
     notFollowed,
     failures,
   }

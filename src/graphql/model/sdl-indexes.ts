@@ -1,9 +1,11 @@
+import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { builtInIndexes } from '../../informer/store/store-view.ts'
-import { healthStatuses, ruledHealth } from '../../kubernetes/health/health.ts'
+import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
-import type { IndexType } from '../../query/index/index-key.ts'
+import { type IndexType, indexKeyOf } from '../../query/index/index-key.ts'
 import { indexType } from '../sdl/sdl-directives.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import {
@@ -87,6 +89,7 @@ export class SdlIndexes {
       const message = `index ${name} cannot be searchable: it is not of strings`
       return fail('unsupported', message, 'leave `searchable` out')
     }
+    const enumerations: OpenApiSchema['enum'][] = []
     for (const path of paths) {
       const unreadable = pathProblem(path, place, `index ${name} of ${typeName}`)
       if (unreadable !== undefined) return unreadable
@@ -95,7 +98,9 @@ export class SdlIndexes {
         const message = `index ${name}: a ${typeName} of ${apiVersion} has nothing at ${path}`
         return fail('unknown-field', message, unknownFieldHint)
       }
-      const scalar = there.form === 'described' ? scalarFormOf(there.schema) : undefined
+      const schema = there.form === 'described' ? there.schema : undefined
+      enumerations.push(schema?.enum)
+      const scalar = schema && scalarFormOf(schema)
       if (scalar !== undefined && !readableFrom[type].has(scalar)) {
         const message = `index ${name} of ${typeName}: the value at ${path} is never of this type`
         const fitting = indexType
@@ -111,9 +116,24 @@ export class SdlIndexes {
       type,
       ...(reduce === undefined ? {} : { reduce }),
       ...(searchable ? { searchable } : {}),
+      ...this.#closedSet(type, enumerations),
     }
     this.#declared.set(name, { definition, place })
     return undefined
+  }
+
+  /**
+   * All values that an index of strings can have, by the enumerations at its paths. Objects of custom kinds may keep values of
+   * an earlier schema.
+   */
+  #closedSet(
+    type: IndexType,
+    enumerations: readonly OpenApiSchema['enum'][],
+  ): Pick<IndexDefinition, 'values'> {
+    if (type !== 'string' || !isBuiltInGroup(this.#kind.resource.group)) return {}
+    const known = enumerations.filter((one) => one !== undefined)
+    if (known.length < enumerations.length) return {}
+    return { values: [...new Set(known.flat().map(String))] }
   }
 }
 
@@ -129,6 +149,7 @@ const readableFrom: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
   quantity: new Set(numeric),
   dateTime: new Set(['dateTime', 'string']),
   boolean: new Set(['boolean']),
+  healthStatus: new Set(),
 }
 
 /** The index behind the filter `health` of every kind. It is built on first use, as each object's health is computed for it. */
@@ -137,9 +158,11 @@ function healthIndex({ resource }: BareKind): IndexDefinition {
   return {
     name: 'health',
     paths: [],
-    type: 'string',
-    values: healthStatuses,
+    type: 'healthStatus',
     lazy: true,
-    valuesOf: (object) => [ruledHealth(rule, object as Unstructured).status],
+    valuesOf(object) {
+      const { status } = ruledHealth(rule, object as Unstructured)
+      return [indexKeyOf('healthStatus', status) ?? '']
+    },
   }
 }

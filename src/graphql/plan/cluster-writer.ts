@@ -59,7 +59,7 @@ const permissionResourceMember = valueMembers<PermissionState['resources'][numbe
 const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version', 'uid'])
 
 const resourceMember = valueMembers<ResourceState>([
-  'kind',
+  'type',
   'state',
   'objects',
   'resourceVersion',

@@ -134,7 +134,7 @@ function facetsWriter(field: PlanField): PlainWriter<ReadPage> {
 /** A page of objects of several kinds. */
 export interface UnionRead {
   readonly page: PageOf<UnionRow>
-  readonly kinds: readonly string[]
+  readonly types: readonly string[]
   readonly notLookedAt: () => readonly string[]
 }
 
@@ -148,8 +148,8 @@ export function unionWriter<P extends UnionRead>(
     row,
     part({ name }) {
       switch (name) {
-        case 'kinds':
-          return (_run, { kinds }) => JSON.stringify(kinds)
+        case 'types':
+          return (_run, { types }) => JSON.stringify(types)
         case 'notLookedAt':
           return (_run, { notLookedAt }) => JSON.stringify(notLookedAt())
         default:

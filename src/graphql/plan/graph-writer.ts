@@ -56,8 +56,8 @@ function memberWriter(field: PlanField): PlainWriter<ReadGraph> | undefined {
     }
     case 'truncated':
       return (_run, graph) => String(graph.isCut)
-    case 'kinds':
-      return (_run, graph) => JSON.stringify(graph.kinds)
+    case 'types':
+      return (_run, graph) => JSON.stringify(graph.types)
     case 'notFollowed':
       return (_run, graph) => JSON.stringify(graph.notFollowed)
     default:

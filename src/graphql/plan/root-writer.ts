@@ -194,11 +194,11 @@ function searchRoot(field: PlanField): RootWriter {
     part(part) {
       switch (part.name) {
         case 'counts': {
-          const one = plainWriter(part, valueMembers<SearchCount>(['kind', 'count']))
+          const one = plainWriter(part, valueMembers<SearchCount>(['type', 'count']))
           return (run, { counts }) => run.list(counts(), (count) => one(run, count))
         }
-        case 'kinds':
-          return (_run, { kinds }) => JSON.stringify(kinds)
+        case 'types':
+          return (_run, { types }) => JSON.stringify(types)
         default:
           return undefined
       }

@@ -68,8 +68,8 @@ function resourceState(
   const found = served.kindOf(resource.group, resource.kind)
   // The cache keeps a version that the schema no longer serves until it has been idle for long enough.
   const kind = found?.resource.version === resource.version ? found : undefined
-  const name = kind?.typeName ?? `${apiVersionOf(resource)} ${resource.kind}`
-  const state: ResourceState = { ...cached, kind: name }
+  const type = kind?.typeName ?? `${apiVersionOf(resource)} ${resource.kind}`
+  const state: ResourceState = { ...cached, type }
   if (parts.access === undefined) return state
   const scope = kind && parts.listed({ cluster: cluster.name, kind })
   if (kind === undefined || scope === 'nothing') return null

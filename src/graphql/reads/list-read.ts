@@ -128,9 +128,9 @@ function collectField(field: RelatedField, filter: unknown, relations: Set<Relat
   for (const value of inner as unknown[]) {
     if (value === undefined || value === null) continue
     if (field.form === 'kinds') {
-      const { kinds } = value as { readonly kinds?: unknown }
+      const { types } = value as { readonly types?: unknown }
       for (const { relation } of field.ways) {
-        if (Array.isArray(kinds) && !kinds.includes(relation.to)) continue
+        if (Array.isArray(types) && !types.includes(relation.to)) continue
         relations.add(relation)
       }
     } else {

@@ -35,8 +35,8 @@ export class OwnedRead {
   }
 
   /** The kinds that it loads in a cluster. Ignores unknown names. */
-  needs({ kinds }: { readonly kinds?: unknown }, cluster: string): readonly RelatedNeed[] {
-    const named = knownKinds(this.#served, kinds)
+  needs({ types }: { readonly types?: unknown }, cluster: string): readonly RelatedNeed[] {
+    const named = knownKinds(this.#served, types)
     return [...this.related(cluster), ...named].map((kind) => ({ kind, indexes: {} }))
   }
 
@@ -54,9 +54,9 @@ export class OwnedRead {
    */
   page(run: ReadRun, owner: Owner, args: OwnedArguments): PolymorphicPage {
     const { cluster, namespace, uid } = owner
-    const names = args.kinds?.join() ?? ''
+    const names = args.types?.join() ?? ''
     const places = this.#places.of(run, `${cluster}/${namespace}/${names}`, () =>
-      this.#look(run, owner, namedKinds(this.#served, args.kinds)),
+      this.#look(run, owner, namedKinds(this.#served, args.types)),
     )
     const condition = hasValue('ownerUid', uid === '' ? [] : [uid])
     const reads = places.parts.map(({ kind }) => kind)

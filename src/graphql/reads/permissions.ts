@@ -104,14 +104,14 @@ function checkedVerb({ verb }: ObjectCanArguments): string {
 
 function resourceOf(
   { kinds }: ServedSchema,
-  { kind, resource }: CanArguments,
+  { type, resource }: CanArguments,
 ): { readonly group: string; readonly resource: string } {
-  const given = [kind, resource].filter((one) => one !== undefined && one !== null)
+  const given = [type, resource].filter((one) => one !== undefined && one !== null)
   if (given.length !== 1) {
-    throw new ClientError('BAD_USER_INPUT', 'can: give either kind or resource', {
-      argument: 'kind',
-      value: kind,
-      hint: 'kind: "Deployment", or resource: "deployments.apps"',
+    throw new ClientError('BAD_USER_INPUT', 'can: give either type or resource', {
+      argument: 'type',
+      value: type,
+      hint: 'type: "Deployment", or resource: "deployments.apps"',
     })
   }
   if (resource !== undefined && resource !== null) {
@@ -119,11 +119,11 @@ function resourceOf(
     if (dot < 0) return { group: '', resource }
     return { group: resource.slice(dot + 1), resource: resource.slice(0, dot) }
   }
-  const known = kinds.get(kind ?? '')
+  const known = kinds.get(type ?? '')
   if (known !== undefined) return known.resource
-  throw new ClientError('BAD_USER_INPUT', `kind: there is no type ${JSON.stringify(kind)}`, {
-    argument: 'kind',
-    value: kind,
+  throw new ClientError('BAD_USER_INPUT', `type: there is no type ${JSON.stringify(type)}`, {
+    argument: 'type',
+    value: type,
     hint: `use the name of a type, such as "Pod", or resource: "${groupResourceOf(podsExample)}"`,
   })
 }

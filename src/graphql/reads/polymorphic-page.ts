@@ -25,7 +25,7 @@ export interface PolymorphicPage extends Omit<PolymorphicPlaces, 'parts'> {
   /** The part that holds a row of the page. */
   readonly partOf: (row: UnionRow) => KindView
   /** The type names of the kinds read, sorted. */
-  readonly kinds: readonly string[]
+  readonly types: readonly string[]
 }
 
 /** The tests that each kind costs, besides those of its condition. */
@@ -53,7 +53,7 @@ export function polymorphicPage(
   return {
     page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
     partOf: ({ part: { type } }) => partOfType(byType, type),
-    kinds: [...byType.keys()].toSorted(),
+    types: [...byType.keys()].toSorted(),
     notLookedAt,
     failures,
   }

@@ -60,10 +60,10 @@ export class PolymorphicRead {
   }
 
   /** The kinds that it loads, with their indexes. Ignores unknown names. */
-  needs({ kinds }: { readonly kinds?: unknown }): readonly RelatedNeed[] {
+  needs({ types }: { readonly types?: unknown }): readonly RelatedNeed[] {
     const { sameLabel, relations } = this.#field
     const { byField } = this.#served.relations
-    const named = knownKinds(this.#served, kinds)
+    const named = knownKinds(this.#served, types)
     const needs =
       sameLabel === undefined
         ? relations
@@ -82,8 +82,8 @@ export class PolymorphicRead {
     object: FoundObject | { readonly gone: string; readonly cluster: string },
     args: OwnedArguments,
   ): PolymorphicPage {
-    const named = this.#named.of(run, args.kinds?.join() ?? '', () =>
-      namedKinds(this.#served, args.kinds),
+    const named = this.#named.of(run, args.types?.join() ?? '', () =>
+      namedKinds(this.#served, args.types),
     )
     const found = 'gone' in object ? undefined : originOf(run, object)
     const cluster = 'gone' in object ? object.cluster : object.part.cluster

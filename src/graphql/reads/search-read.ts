@@ -24,7 +24,7 @@ export interface SearchRead {
   readonly resultOf: (hit: SearchHit) => SearchResultSource
   readonly counts: () => readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
-  readonly kinds: readonly string[]
+  readonly types: readonly string[]
   /** The errors of named kinds that could not be read. */
   readonly failures: readonly ClientError[]
 }
@@ -35,7 +35,7 @@ export interface SearchRead {
  */
 export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
   const { served, budget, limits } = run
-  const { kinds = null, namespaces = null, first, after } = args
+  const { types = null, namespaces = null, first, after } = args
   const text = args.text.trim()
   if (text === '' || text.length > maxTextLength) {
     throw new ArgumentError('text', `must have from 1 to ${maxTextLength} characters`, {
@@ -44,7 +44,7 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
     })
   }
   const cluster = clusterNamed(served, args.cluster)
-  const { parts, failures } = searchedParts(run, { cluster, kinds, namespaces })
+  const { parts, failures } = searchedParts(run, { cluster, types, namespaces })
   const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
   const page = searchPage({
     parts: parts.map(({ kind, view, scope }) => ({
@@ -56,7 +56,7 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
         scopeCondition(scope),
       ]),
     })),
-    identity: { list: `${cluster}/search`, text: text.toLowerCase(), kinds, namespaces },
+    identity: { list: `${cluster}/search`, text: text.toLowerCase(), types, namespaces },
     budget,
     first,
     after,
@@ -69,8 +69,8 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
       const { matched, value } = page.matchOf(hit)
       return { object: refOf({ part, id: hit.id }), matched, value }
     },
-    counts: () => page.counts().map(({ type, count }) => ({ kind: type, count })),
-    kinds: [...byType.keys()].toSorted(),
+    counts: () => page.counts(),
+    types: [...byType.keys()].toSorted(),
     failures,
   }
 }
@@ -78,9 +78,9 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
 /** The kinds that a search loads, with the indexes that it reads. Ignores unknown names. */
 export function searchNeeds(
   served: ServedSchema,
-  { kinds }: { readonly kinds?: unknown },
+  { types }: { readonly types?: unknown },
 ): readonly RelatedNeed[] {
-  return knownKinds(served, kinds)
+  return knownKinds(served, types)
     .filter(({ uncached }) => !uncached)
     .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } }))
 }
@@ -92,13 +92,13 @@ function searchableIndexes({ indexes }: Kind): readonly string[] {
 
 interface SearchedPlace {
   readonly cluster: string
-  readonly kinds: readonly string[] | null
+  readonly types: readonly string[] | null
   readonly namespaces: readonly string[] | null
 }
 
 function searchedParts(
   { served, parts }: ReadRun,
-  { cluster, kinds: names, namespaces }: SearchedPlace,
+  { cluster, types: names, namespaces }: SearchedPlace,
 ): { readonly parts: readonly KindView[]; readonly failures: readonly ClientError[] } {
   const reading = { within: () => namespaces ?? undefined }
   if (names === null) {
@@ -127,7 +127,7 @@ function searchedParts(
 function kindNamed({ kinds }: ServedSchema, name: string, at: number): Kind {
   const kind = kinds.get(name)
   if (kind !== undefined) return kind
-  throw new ArgumentError(`kinds[${at}]`, `there is no type ${JSON.stringify(name)}`, {
+  throw new ArgumentError(`types[${at}]`, `there is no type ${JSON.stringify(name)}`, {
     value: name,
     hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
   })

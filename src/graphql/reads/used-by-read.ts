@@ -30,12 +30,12 @@ export class UsedByRead {
 
   /** The kinds that it reads in a cluster, with their indexes. Ignores unknown names. */
   needs(
-    { kinds }: { readonly kinds?: unknown },
+    { types }: { readonly types?: unknown },
     cluster: string,
   ): readonly (RelatedNeed & Pick<UseWay, 'user'>)[] {
     const cache = this.#served.clusters.get(cluster)
     return this.#served.relations.usesOf(this.#kind).flatMap(({ user, needs }) => {
-      const isAsked = !Array.isArray(kinds) || kinds.includes(user.typeName)
+      const isAsked = !Array.isArray(types) || types.includes(user.typeName)
       const isRead = isAsked && cache?.serves(user.resource) === true
       return isRead ? needs.map((need) => ({ ...need, user })) : []
     })
@@ -55,12 +55,12 @@ export class UsedByRead {
     const { cluster, kind, view } = used
     const key = view.keyOf(id)
     if (followed !== undefined) {
-      const reads = this.#followed.of(run, `${cluster} ${args.kinds?.join() ?? '*'}`, () =>
+      const reads = this.#followed.of(run, `${cluster} ${args.types?.join() ?? '*'}`, () =>
         this.needs({ ...args }, cluster).map((need) => need.kind),
       )
       followed({ reads, condition: everything, isSaid: false })
     }
-    const read = this.#users(run, used, splitObjectKey(key).namespace, args.kinds)
+    const read = this.#users(run, used, splitObjectKey(key).namespace, args.types)
     const origin = { view, id, budget, part: (type: string) => partOfType(read, type).part }
     const parts = Array.from(read.values(), ({ part, ways }) => {
       const conditions = ways.map(({ relation, condition }) =>
@@ -89,7 +89,7 @@ export class UsedByRead {
     run: ReadRun,
     { cluster }: KindView,
     namespace: string,
-    names: UsedByArguments['kinds'],
+    names: UsedByArguments['types'],
   ): ReadonlyMap<string, { readonly part: KindView; readonly ways: readonly UseWay[] }> {
     const byUser = Map.groupBy(this.#ways(cluster, names), ({ user }) => user)
     const users = Array.from(byUser, ([user, ways]) => {
@@ -105,14 +105,14 @@ export class UsedByRead {
   }
 
   /** Throws `ClientError` for the name of a kind that never uses these objects. */
-  #ways(cluster: string, names: UsedByArguments['kinds']): readonly UseWay[] {
+  #ways(cluster: string, names: UsedByArguments['types']): readonly UseWay[] {
     const ways = this.#served.relations.usesOf(this.#kind)
     const users = [...new Set(ways.map(({ user }) => user.typeName))].toSorted()
     for (const name of names ?? []) {
       if (users.includes(name)) continue
-      const message = `kinds: nothing of the type ${JSON.stringify(name)} makes use of a ${this.#kind.typeName}`
+      const message = `types: nothing of the type ${JSON.stringify(name)} makes use of a ${this.#kind.typeName}`
       const hint = `there are ${users.join(', ')}`
-      throw new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value: name, hint })
+      throw new ClientError('BAD_USER_INPUT', message, { argument: 'types', value: name, hint })
     }
     const cache = this.#served.clusters.get(cluster)
     return ways.filter(

@@ -101,7 +101,7 @@ export interface OwnParts {
     | 'facets'
     | 'resourceVersion'
     | 'resumeToken'
-    | 'kinds'
+    | 'types'
     | 'notLookedAt'
     | 'counts'
   readonly edge: 'cursor' | 'node'
@@ -122,7 +122,7 @@ export interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
-  readonly graph: 'nodes' | 'edges' | 'truncated' | 'kinds' | 'notFollowed'
+  readonly graph: 'nodes' | 'edges' | 'truncated' | 'types' | 'notFollowed'
   readonly graphNode:
     | 'id'
     | 'clusterName'
@@ -134,12 +134,12 @@ export interface OwnParts {
     | 'object'
   readonly graphEdge: 'from' | 'to' | 'relation'
   readonly searchResult: 'object' | 'matched' | 'value'
-  readonly searchCount: 'kind' | 'count'
+  readonly searchCount: 'type' | 'count'
   readonly clusterState: 'name' | 'state' | 'version' | 'uid' | 'permissions' | 'resources'
   readonly permissionState: 'state' | 'resources'
   readonly permissionResource: 'resource' | 'resourceVersion'
   readonly viewer: 'username' | 'groups'
-  readonly resourceState: 'kind' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
+  readonly resourceState: 'type' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }
 
 /** Fields of the gateway's own types. The part is the name of the field. */

@@ -19,8 +19,8 @@ type Query {
   """
   can(${verb}
     "The name of a type: \`Deployment\`."
-    kind: String
-    "The resource as kubectl writes it, instead of \`kind\`: \`deployments.apps\`."
+    type: String
+    "The resource as kubectl writes it, instead of \`type\`: \`deployments.apps\`."
     resource: String
     "The subresource: \`log\`, \`exec\`, \`scale\`, …"
     subresource: String
@@ -84,7 +84,7 @@ type Query {
     """
     The types to look into: \`["Pod", "Service"]\`. If absent, the kinds in memory except Events.
     """
-    kinds: [String!]
+    types: [String!]
     "Only objects of these namespaces."
     namespaces: [String!]
     "The name of the cluster; the default cluster if absent."
@@ -100,14 +100,14 @@ ${connection(
   `${severalKinds}
   """
   The types of the kinds that may hold more, which the gateway did not look into: they are not
-  loaded, or the viewer may not list them. Name them in \`kinds\`.
+  loaded, or the viewer may not list them. Name them in \`types\`.
   """
   notLookedAt: [String!]!`,
 )}
 ${connection('UsedBy', severalKinds)}
 ${connection(
   'SearchResult',
-  `  "The number of results of each kind, the most frequent first."
+  `  "The number of results of each type, the most frequent first."
   counts: [SearchCount!]!
 ${severalKinds}`,
 )}
@@ -178,20 +178,32 @@ type Health {
   message: String
 }
 
-"The health of an object."
+"The health of an object, the worst first."
 enum HealthStatus {
-  "The object is in its desired state, or done."
-  HEALTHY
-  "The object is stopped on purpose."
-  SUSPENDED
-  "The object is being deleted."
-  TERMINATING
-  "The object is moving to its desired state."
-  PROGRESSING
-  "The component that reports about the object has stopped reporting."
-  UNKNOWN
   "Something is wrong, and waiting alone does not repair it."
   DEGRADED
+  "The component that reports about the object has stopped reporting."
+  UNKNOWN
+  "The object is moving to its desired state."
+  PROGRESSING
+  "The object is being deleted."
+  TERMINATING
+  "The object is stopped on purpose."
+  SUSPENDED
+  "The object is in its desired state, or done."
+  HEALTHY
+}
+
+"Conditions on the \`status\` of \`health\`, all of which must hold."
+input HealthStatusFilter {
+  "Equals the status."
+  eq: HealthStatus
+  "Is one of the statuses. An empty list matches no object."
+  in: [HealthStatus!]
+  "Whether the object has a status: every object has."
+  exists: Boolean
+  "The conditions do not hold."
+  not: HealthStatusFilter
 }
 
 "One column of an object in \`kubectl get\`."
@@ -311,8 +323,8 @@ type GatewayPermissionResource {
 
 "The cache of one kind of one cluster."
 type GatewayResource {
-  "The type name of the kind in this schema."
-  kind: String!
+  "The type of the kind in this schema: \`Pod\`."
+  type: String!
   "The state of the cache."
   state: GatewayResourceState!
   "The number of objects in the cache."
@@ -352,7 +364,7 @@ type Graph {
   "Whether there are more objects than \`maxNodes\`."
   truncated: Boolean!
   "The types that the gateway looked into."
-  kinds: [String!]!
+  types: [String!]!
   "Relations to kinds that are not in memory. Name them in \`relations\` to load the kinds."
   notFollowed: [String!]!
 }
@@ -392,10 +404,10 @@ type SearchResult {
   value: String!
 }
 
-"The number of results of one kind."
+"The number of results of one type."
 type SearchCount {
-  "The type of the kind."
-  kind: String!
+  "The type of the kind in this schema: \`Pod\`."
+  type: String!
   "The number of objects."
   count: Int!
 }
@@ -411,6 +423,6 @@ input UsedByWhereMany {
 "Which of the objects that use an object count: all of them with \`{}\`."
 input UsedByWhere {
   "Only objects of these types."
-  kinds: [String!]
+  types: [String!]
 }
 `

@@ -23,7 +23,7 @@ type ${node}Edge {
 
 /** The further field of connections of several kinds. */
 export const severalKinds: string = `  "The types of the kinds that the gateway looked into."
-  kinds: [String!]!`
+  types: [String!]!`
 
 const cluster = `
     "The name of the cluster; the default cluster if absent."
@@ -116,11 +116,11 @@ type KindFields {
   ): KindConnection
   """
   The objects that use this one and have not ended. Null if a kind that may use it cannot be read:
-  name the other kinds in \`kinds\`.
+  name the other types in \`types\`.
   """
   usedBy(
     "The types to look into; all types that may use the object if absent."
-    kinds: [String!]${page}
+    types: [String!]${page}
   ): UsedByConnection
 }
 
@@ -172,11 +172,11 @@ interface KubernetesObject {
   ): Boolean
   """
   The objects that this one owns directly. The gateway looks into the kinds that its kind is known
-  to own, the cached kinds, and the kinds in \`kinds\`.
+  to own, the cached kinds, and the types in \`types\`.
   """
   owned(
     """Further types to look into: \`["Pod", "ConfigMap"]\`."""
-    kinds: [String!]${page}
+    types: [String!]${page}
   ): KubernetesObjectConnection
 }
 

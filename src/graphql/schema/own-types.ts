@@ -79,7 +79,7 @@ const connection = own('connection', {
   facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
   resourceVersion: (page: AnyConnection) => page.resourceVersion(),
   resumeToken: (page: AnyConnection) => page.resumeToken(),
-  kinds: (page: AnyConnection) => page.kinds(),
+  types: (page: AnyConnection) => page.types(),
   notLookedAt: (page: AnyConnection) => page.notLookedAt(),
   counts: (page: AnyConnection) => page.counts(),
 })

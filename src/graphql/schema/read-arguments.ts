@@ -23,13 +23,13 @@ export interface PageArguments {
 /** The arguments of `owned`. */
 export interface OwnedArguments extends PageArguments {
   /** Type names of further kinds to look into. */
-  readonly kinds?: readonly string[] | null
+  readonly types?: readonly string[] | null
 }
 
 /** The arguments of `usedBy`. */
 export interface UsedByArguments extends PageArguments {
   /** Type names of the only kinds to look into. */
-  readonly kinds?: readonly string[] | null
+  readonly types?: readonly string[] | null
 }
 
 /** The arguments of `facets`. */
@@ -107,7 +107,7 @@ export interface GraphArguments {
 export interface SearchArguments {
   readonly text: string
   /** Type names. */
-  readonly kinds?: readonly string[] | null
+  readonly types?: readonly string[] | null
   readonly namespaces?: readonly string[] | null
   readonly cluster?: string | null
   readonly first?: number | null
@@ -120,11 +120,11 @@ export interface ObjectCanArguments {
   readonly subresource?: string | null
 }
 
-/** The arguments of the root field `can`: exactly one of `kind` and `resource`. */
+/** The arguments of the root field `can`: exactly one of `type` and `resource`. */
 export interface CanArguments extends ObjectCanArguments {
   readonly cluster?: string | null
   /** A type name. */
-  readonly kind?: string | null
+  readonly type?: string | null
   /** `deployments.apps`. */
   readonly resource?: string | null
   readonly namespace?: string | null

@@ -63,7 +63,7 @@ export interface ConnectionSource<T = Row> {
 /** A connection of objects of several kinds. */
 export interface OwnedConnectionSource extends ConnectionSource {
   /** The type names of the kinds that were read, sorted. */
-  kinds(): readonly string[]
+  types(): readonly string[]
   /** The type names of the kinds that may hold more, but are not loaded or not allowed, sorted. */
   notLookedAt(): readonly string[]
   /** Why kinds could not be read. */
@@ -80,7 +80,7 @@ export interface UseSource {
 /** The objects that use one object. */
 export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
   /** The type names of the kinds that were read, sorted. */
-  kinds(): readonly string[]
+  types(): readonly string[]
 }
 
 /** The distribution of the objects of a list over the values of an index. */
@@ -110,7 +110,7 @@ export interface ObjectRef {
 
 /** The state of one kind's cache. */
 export interface ResourceState {
-  readonly kind: string
+  readonly type: string
   readonly state:
     | 'IDLE'
     | 'LISTING'
@@ -168,7 +168,7 @@ export interface GraphSource {
   edges(): readonly GraphEdgeSource[]
   readonly truncated: boolean
   /** The type names of the kinds that were read, sorted. */
-  readonly kinds: readonly string[]
+  readonly types: readonly string[]
   /** The relations to kinds that are not in memory, sorted. */
   readonly notFollowed: readonly string[]
   /** Why named relations could not be followed. */
@@ -185,8 +185,7 @@ export interface SearchResultSource {
 
 /** The number of results of one kind. */
 export interface SearchCount {
-  /** The type name. */
-  readonly kind: string
+  readonly type: string
   readonly count: number
 }
 
@@ -198,7 +197,7 @@ export interface SearchSource {
   totalCount(): number
   counts(): readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
-  kinds(): readonly string[]
+  types(): readonly string[]
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }

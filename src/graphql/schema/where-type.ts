@@ -69,7 +69,7 @@ function filterType(
 
 const stringFilter = filterType('StringFilter', 'string', GraphQLString)
 
-const filters: Readonly<Record<IndexType, GraphQLInputObjectType>> = {
+const filters: Readonly<Record<Exclude<IndexType, 'healthStatus'>, GraphQLInputObjectType>> = {
   string: stringFilter,
   int: filterType('IntFilter', 'int', GraphQLInt64),
   dateTime: filterType('DateTimeFilter', 'dateTime', GraphQLDateTime),
@@ -105,7 +105,10 @@ export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObje
       const fields: GraphQLInputFieldConfigMap = {}
       for (const index of kind.indexes)
         fields[index.name] = {
-          type: filters[index.type],
+          type:
+            index.type === 'healthStatus'
+              ? types.own.input('HealthStatusFilter')
+              : filters[index.type],
           description: `The index of ${sourceOf(index)}.`,
         }
       return {
@@ -163,7 +166,10 @@ export function buildOrderType(kind: Kind): GraphQLInputObjectType {
       Object.fromEntries(
         kind.indexes.map((index) => [
           index.name,
-          { type: direction, description: `By ${sourceOf(index)}.` },
+          {
+            type: direction,
+            description: `By ${sourceOf(index)}${index.type === 'healthStatus' ? ': ASC has the worst first' : ''}.`,
+          },
         ]),
       ),
   })

@@ -10,8 +10,8 @@ export function namedKinds(
   return (names ?? []).map((name) => {
     const known = kinds.get(name)
     if (known !== undefined) return known
-    throw new ClientError('BAD_USER_INPUT', `kinds: there is no type ${JSON.stringify(name)}`, {
-      argument: 'kinds',
+    throw new ClientError('BAD_USER_INPUT', `types: there is no type ${JSON.stringify(name)}`, {
+      argument: 'types',
       value: name,
       hint: 'use the names of types, such as "Pod"; gatewayClusters and the schema have them',
     })

@@ -1,13 +1,13 @@
 import { type Fields, fieldsOf, itemsOf, numberOf, statusOf, textOf } from '../fields.ts'
 
-/** All statuses, the worst last. */
+/** All statuses, the worst first. At most ten: the index of health orders them by their positions. */
 export const healthStatuses = [
-  'HEALTHY',
-  'SUSPENDED',
-  'TERMINATING',
-  'PROGRESSING',
-  'UNKNOWN',
   'DEGRADED',
+  'UNKNOWN',
+  'PROGRESSING',
+  'TERMINATING',
+  'SUSPENDED',
+  'HEALTHY',
 ] as const
 
 /**

@@ -1,3 +1,4 @@
+import { healthStatuses } from '../../kubernetes/health/health.ts'
 import {
   allOf,
   type Condition,
@@ -163,7 +164,12 @@ function valueOf(value: unknown, argument: string, index: FilterableIndex): stri
   const key = keyOf(value, argument, index)
   if (index.values?.includes(key) !== false) return key
   const hint = `there are ${index.values.join(', ')}`
-  throw new FilterValueError(argument, value, `is not a value of ${index.name}`, hint)
+  throw new FilterValueError(
+    argument,
+    value,
+    `${JSON.stringify(value)} is not a value of ${index.name}`,
+    hint,
+  )
 }
 
 function intersect(
@@ -187,7 +193,7 @@ const ofComparable: readonly FilterOperator[] = [...always, ...comparisons]
 /** The operators that a filter on an index of this type has. */
 export function operatorsOf({ type }: Pick<FilterableIndex, 'type'>): readonly FilterOperator[] {
   if (type === 'string') return ofString
-  return type === 'boolean' ? always : ofComparable
+  return type === 'boolean' || type === 'healthStatus' ? always : ofComparable
 }
 
 function rangeOf(operator: RangeOperator, bound: string): ValueRange {
@@ -213,6 +219,8 @@ function describeType(type: IndexType): string {
       return 'a whole number'
     case 'boolean':
       return 'true or false'
+    case 'healthStatus':
+      return `one of ${healthStatuses.join(', ')}`
     case 'dateTime':
       return 'a time like "2026-01-31T12:00:00Z"'
     case 'quantity':

@@ -106,18 +106,18 @@ function waysOf(
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new FilterValueError(argument, value, 'must be an object')
   }
-  const { kinds, ...others } = value as { readonly kinds?: unknown }
+  const { types, ...others } = value as { readonly types?: unknown }
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
-    throw new UnknownFilterError(`${argument}.${unknown}`, unknown, ['kinds'])
-  if (kinds === undefined || kinds === null) return ways
-  const here = `${argument}.kinds`
-  if (!Array.isArray(kinds)) throw new FilterValueError(here, kinds, 'must be a list')
-  spend(kinds.length, here)
+    throw new UnknownFilterError(`${argument}.${unknown}`, unknown, ['types'])
+  if (types === undefined || types === null) return ways
+  const here = `${argument}.types`
+  if (!Array.isArray(types)) throw new FilterValueError(here, types, 'must be a list')
+  spend(types.length, here)
   const known = new Set(ways.map(({ relation }) => relation.to))
-  for (const [at, kind] of kinds.entries()) {
-    if (known.has(String(kind))) continue
-    throw new UnknownFilterError(`${here}[${at}]`, String(kind), [...known])
+  for (const [at, type] of types.entries()) {
+    if (known.has(String(type))) continue
+    throw new UnknownFilterError(`${here}[${at}]`, String(type), [...known])
   }
-  return ways.filter(({ relation }) => kinds.includes(relation.to))
+  return ways.filter(({ relation }) => types.includes(relation.to))
 }

@@ -1,15 +1,17 @@
+import { type HealthStatus, healthStatuses } from '../../kubernetes/health/health.ts'
 import { isRawJson } from '../../lib/json.ts'
 import { decimalKey, decimalOfKey, decimalText, parseInteger, parseQuantity } from './decimal.ts'
 
 /** The type of an index's values. */
-export type IndexType = 'string' | 'int' | 'boolean' | 'dateTime' | 'quantity'
+export type IndexType = 'string' | 'int' | 'boolean' | 'dateTime' | 'quantity' | 'healthStatus'
 
 /**
  * The string by which an index of this type keeps a value; `undefined` for values of another type. Equal values have
  * equal keys (`0.5` and `500m`; one moment in two time zones). Keys sort by UTF-16 code units as the values do.
  */
 export function indexKeyOf(type: IndexType, value: unknown): string | undefined {
-  if (type === 'string' || type === 'boolean' || !isShort(value)) return computedKey(type, value)
+  if (type === 'string' || type === 'boolean' || type === 'healthStatus' || !isShort(value))
+    return computedKey(type, value)
   const known = remembered[type]
   let key = known.get(value)
   if (key === undefined && !known.has(value)) {
@@ -43,6 +45,10 @@ function computedKey(type: IndexType, value: unknown): string | undefined {
       return isPlain(value) ? JSON.stringify(value) : undefined
     case 'boolean':
       return typeof value === 'boolean' ? String(value) : undefined
+    case 'healthStatus': {
+      const severity = healthStatuses.indexOf(value as HealthStatus)
+      return severity < 0 ? undefined : String(severity)
+    }
     case 'dateTime':
       return instantKey(value)
     case 'int': {
@@ -59,7 +65,7 @@ function computedKey(type: IndexType, value: unknown): string | undefined {
 
 /**
  * The inverse of {@link indexKeyOf}, for facets: a string; a boolean; an RFC 3339 time in UTC; a quantity as plain
- * decimal text; an integer as a number or, beyond 2^53, as text.
+ * decimal text; an integer as a number or, beyond 2^53, as text; a status of health by its name.
  */
 export function valueOfIndexKey(type: IndexType, key: string): string | number | boolean {
   switch (type) {
@@ -67,6 +73,8 @@ export function valueOfIndexKey(type: IndexType, key: string): string | number |
       return key
     case 'boolean':
       return key === 'true'
+    case 'healthStatus':
+      return healthStatuses[Number(key)] ?? key
     case 'dateTime':
       return instantOfKey(key)
     case 'quantity':

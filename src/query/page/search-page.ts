@@ -18,7 +18,7 @@ import { bindCondition } from '../condition/id-set.ts'
 /** What the cursors of a search are bound to. */
 export interface SearchIdentity extends ListIdentity {
   readonly text: string
-  readonly kinds: readonly string[] | null
+  readonly types: readonly string[] | null
 }
 
 export interface SearchPageOptions {

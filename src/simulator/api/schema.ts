@@ -3,7 +3,6 @@ import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.
 /** A schema: of an OpenAPI v3 document, or the structural schema of a CustomResourceDefinition. */
 export interface Schema extends OpenApiSchema {
   readonly default?: unknown
-  readonly enum?: readonly unknown[]
   readonly properties?: Schemas
   readonly additionalProperties?: boolean | Schema
   readonly minProperties?: number

@@ -23,7 +23,7 @@ import type { ReadRun } from '../read-run.ts'
 /** A graph that was read. Valid within the tick. */
 export interface ReadGraph extends Walk<KindView> {
   /** The type names of the kinds read, sorted. */
-  readonly kinds: readonly string[]
+  readonly types: readonly string[]
   /**
    * Relations of reached kinds that were not followed, because a kind or index that they read is unavailable; sorted.
    */
@@ -55,7 +55,7 @@ function costlyArgument({ picks }: GraphRequest): CostlyArgument {
 class GraphReader {
   readonly #run: ReadRun
   readonly #request: GraphRequest
-  readonly #kinds = new Set<string>()
+  readonly #types = new Set<string>()
   readonly #notFollowed = new Set<string>()
   readonly #failures = new Set<ClientError>()
   /** The kinds in memory, by cluster. */
@@ -76,7 +76,7 @@ class GraphReader {
       const key = 'uid' in object ? undefined : objectKey(object)
       const part = at && parts.forLookup(at, key === undefined ? undefined : [key])
       if (part === undefined) return []
-      this.#kinds.add(part.kind.typeName)
+      this.#types.add(part.kind.typeName)
       const options = { ...part, budget }
       const id =
         'uid' in object ? objectByUid(options, object.uid) : objectByKey(options, objectKey(object))
@@ -98,7 +98,7 @@ class GraphReader {
         this.#notFollowed.add(link.name)
         continue
       }
-      this.#kinds.add(link.to.typeName)
+      this.#types.add(link.to.typeName)
       followed.push({ link, to })
       steps.push(this.#step(part, link, read, to))
     }
@@ -136,7 +136,7 @@ class GraphReader {
       // Names a kind in any case if some of its objects may be hidden, so that the answer does not reveal whether these
       // have owners.
       if (below.has(to.view) || (!isOwned && to.scope.form === 'all')) continue
-      this.#kinds.add(to.kind.typeName)
+      this.#types.add(to.kind.typeName)
       if (!isOwned) continue
       steps.push({
         relation: `${to.kind.typeName}.owners`,
@@ -149,9 +149,9 @@ class GraphReader {
     return steps
   }
 
-  account(): Pick<ReadGraph, 'kinds' | 'notFollowed' | 'failures'> {
+  account(): Pick<ReadGraph, 'types' | 'notFollowed' | 'failures'> {
     return {
-      kinds: [...this.#kinds].toSorted(),
+      types: [...this.#types].toSorted(),
       notFollowed: [...this.#notFollowed].toSorted(),
       failures: [...this.#failures],
     }
