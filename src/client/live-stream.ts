@@ -12,7 +12,7 @@ export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'failed' | 'close
 export interface LiveSnapshot<Row> {
   readonly rows: readonly Row[]
   readonly status: LiveStatus
-  /** The reason of `failed`, or the last error while `reconnecting`. */
+  /** The reason of `failed`; while `loading` or `reconnecting`, the last error; `undefined` while `live`. */
   readonly error: Error | undefined
 }
 
@@ -66,7 +66,7 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
       },
     }
     this.#synced.promise.catch(() => {})
-    this.#forgetClosed = options.client.on?.('closed', () => this.#lost())
+    this.#forgetClosed = options.client.on?.('closed', (reason) => this.#lost(reason))
   }
 
   get status(): LiveStatus {
@@ -143,9 +143,11 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     unsubscribe?.()
   }
 
-  /** The transport has lost its connection; it may reconnect by itself. */
-  #lost(): void {
-    if (this.#status === 'live') this.#become('reconnecting', undefined)
+  /** The transport has lost its connection, or gets none; it may reconnect by itself. */
+  #lost(reason: unknown): void {
+    // The subscription waits for its own next attempt, and knows why.
+    if (this.#retry !== undefined) return
+    this.#become(this.#status === 'loading' ? 'loading' : 'reconnecting', failureOf(reason).error)
   }
 
   #ended({ error, code, remedy, retryAfterMs }: LiveFailure): void {
