@@ -1,10 +1,10 @@
 /**
- * A page that follows pods, live: React's own `useSyncExternalStore` over a `liveCollection`. Beside a running gateway (`npm start`):
+ * A page that follows pods, live: `useLiveCollection` and `useLivePage`. Beside a running gateway (`npm start`):
  *
  *     npx vite examples/react-page
  */
-import { liveCollection } from 'informerql/client'
-import { StrictMode, useMemo, useState, useSyncExternalStore } from 'react'
+import { useLiveCollection } from 'informerql/client/react'
+import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { client } from './client.ts'
 import { Restarts } from './restarts.tsx'
@@ -15,28 +15,27 @@ interface Pod {
   readonly status: { readonly phase: string | null } | null
 }
 
-const pods = liveCollection<unknown, object, Pod>({
-  client,
-  query: `subscription ($resumeFrom: String) {
-    pods(resumeFrom: $resumeFrom) {
-      reset synced resumeToken
-      changes {
-        type removal objectId
-        object { id metadata { namespace name } status { phase } }
-      }
+const query = `subscription ($where: PodWhere, $resumeFrom: String) {
+  pods(where: $where, resumeFrom: $resumeFrom) {
+    reset synced resumeToken
+    changes {
+      type removal objectId
+      object { id metadata { namespace name } status { phase } }
     }
-  }`,
-  compare: (a, b) =>
-    a.metadata.namespace.localeCompare(b.metadata.namespace) ||
-    a.metadata.name.localeCompare(b.metadata.name),
-})
+  }
+}`
+
+const byName = (a: Pod, b: Pod): number =>
+  a.metadata.namespace.localeCompare(b.metadata.namespace) ||
+  a.metadata.name.localeCompare(b.metadata.name)
 
 function Pods({ phase }: { readonly phase: string }) {
-  const view = useMemo(
-    () => (phase === '' ? pods : pods.view({ filter: ({ status }) => status?.phase === phase })),
-    [phase],
-  )
-  const { rows, status, error } = useSyncExternalStore(view.subscribe, view.getSnapshot)
+  const { rows, status, error } = useLiveCollection<unknown, object, Pod>({
+    client,
+    query,
+    variables: { where: phase === '' ? {} : { phase: { eq: phase } } },
+    compare: byName,
+  })
   return (
     <>
       <p>

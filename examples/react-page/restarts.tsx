@@ -1,5 +1,4 @@
-import { livePage } from 'informerql/client'
-import { useSyncExternalStore } from 'react'
+import { useLivePage } from 'informerql/client/react'
 import { client } from './client.ts'
 
 interface Pod {
@@ -7,19 +6,16 @@ interface Pod {
   readonly metadata: { readonly namespace: string; readonly name: string }
 }
 
-const restarts = livePage<unknown, object, Pod>({
-  client,
-  query: `subscription ($resumeFrom: String) {
-    podsPage(first: 3, orderBy: [{ restarts: DESC }], resumeFrom: $resumeFrom) {
-      reset synced totalCount resumeToken
-      changes { step index from objectId object { id metadata { namespace name } } }
-    }
-  }`,
-})
+const query = `subscription ($resumeFrom: String) {
+  podsPage(first: 3, orderBy: [{ restarts: DESC }], resumeFrom: $resumeFrom) {
+    reset synced totalCount resumeToken
+    changes { step index from objectId object { id metadata { namespace name } } }
+  }
+}`
 
 /** The pods that were restarted most often: the gateway keeps their order. */
 export function Restarts() {
-  const { rows, totalCount } = useSyncExternalStore(restarts.subscribe, restarts.getSnapshot)
+  const { rows, totalCount } = useLivePage<unknown, object, Pod>({ client, query })
   return (
     <section aria-label="restarts">
       <p>

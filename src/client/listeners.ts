@@ -1,17 +1,32 @@
+/** Options of {@link Listeners}. */
+interface ListenersOptions {
+  /** Receives errors of listeners; by default they are reported as uncaught errors. */
+  readonly failed?: ((error: unknown) => void) | undefined
+  /** Called when the first listener comes; what it returns is called when the last one leaves. */
+  readonly hold?: () => () => void
+}
+
 /** A set of listeners. An error of one listener is reported and does not affect the others. */
 export class Listeners<Told extends readonly unknown[] = []> {
   readonly #all = new Set<(...told: Told) => void>()
   readonly #failed: (error: unknown) => void
+  readonly #hold: (() => () => void) | undefined
+  #release: (() => void) | undefined
 
-  /** `failed` receives errors of listeners; by default they are reported as uncaught errors. */
-  constructor(failed: (error: unknown) => void = throwLater) {
+  constructor({ failed = throwLater, hold }: ListenersOptions = {}) {
     this.#failed = failed
+    this.#hold = hold
   }
 
-  /** Adds a listener. Returns a function that removes it. */
+  /** Adds a listener. Returns a function that removes it. A function that is added twice is called twice. */
   add(listener: (...told: Told) => void): () => void {
-    this.#all.add(listener)
-    return () => void this.#all.delete(listener)
+    const own = (...told: Told): void => listener(...told)
+    this.#all.add(own)
+    this.#release ??= this.#hold?.()
+    return () => {
+      this.#all.delete(own)
+      this.#releaseUnused()
+    }
   }
 
   tell(...told: Told): void {
@@ -26,6 +41,14 @@ export class Listeners<Told extends readonly unknown[] = []> {
 
   clear(): void {
     this.#all.clear()
+    this.#releaseUnused()
+  }
+
+  #releaseUnused(): void {
+    if (this.#all.size > 0) return
+    const release = this.#release
+    this.#release = undefined
+    release?.()
   }
 }
 

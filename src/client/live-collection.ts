@@ -33,8 +33,9 @@ export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery
 }
 
 /**
- * Opens a subscription at once and keeps its objects, through lost connections, restarted gateways and new snapshots,
- * until it is closed. Throws `TypeError` for a document without its text.
+ * Keeps the objects of a subscription through lost connections, restarted gateways and new snapshots. It connects with
+ * its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it go on. Throws
+ * `TypeError` for a document without its text.
  */
 export function liveCollection<Result, Variables, Row = RowOf<Result>>(
   options: LiveCollectionOptions<Result, Variables, Row>,
@@ -53,7 +54,6 @@ export class LiveCollection<Row> implements Disposable {
 
   constructor({ compare, listenerFailed, ...query }: LiveCollectionOptions<unknown, unknown, Row>) {
     this.#listenerFailed = listenerFailed
-    this.#changed = new Listeners(listenerFailed)
     this.#stream = new LiveStream({
       ...query,
       received: (frame: Frame<Row>) => {
@@ -62,8 +62,8 @@ export class LiveCollection<Row> implements Disposable {
       },
       stateChanged: () => this.#stateChanged(),
     })
+    this.#changed = new Listeners({ failed: listenerFailed, hold: this.#stream.hold })
     this.#all = this.view({ compare })
-    this.#stream.open()
   }
 
   /** The objects by id. Changes in place; renderers use {@link getSnapshot}. */
@@ -75,7 +75,10 @@ export class LiveCollection<Row> implements Disposable {
     return this.#stream.status
   }
 
-  /** Resolves when the first snapshot is complete; rejects if that cannot happen any more. */
+  /**
+   * Resolves when the first snapshot is complete; rejects if that cannot happen any more. Reading it
+   * counts as a subscriber until {@link close}.
+   */
   get synced(): Promise<void> {
     return this.#stream.synced
   }
@@ -89,7 +92,7 @@ export class LiveCollection<Row> implements Disposable {
    */
   readonly subscribe = (listener: () => void): (() => void) => this.#all.subscribe(listener)
 
-  /** Calls `listener` with the changes of each frame. Returns a function that removes it. */
+  /** Calls `listener`, a subscriber, with the changes of each frame. Returns a function that removes it. */
   onChanges(listener: (changes: readonly RowChange<Row>[]) => void): () => void {
     return this.#changed.add(listener)
   }
@@ -99,6 +102,7 @@ export class LiveCollection<Row> implements Disposable {
     const source = {
       state: () => ({ status: this.#stream.status, error: this.#stream.error }),
       listenerFailed: this.#listenerFailed,
+      hold: this.#stream.hold,
       closed: () => void this.#views.delete(view),
     }
     const view: LiveView<Row> = new LiveView<Row>(options, source, this.#fold.rows)
@@ -106,7 +110,7 @@ export class LiveCollection<Row> implements Disposable {
     return view
   }
 
-  /** Ends the subscription. The rows stay. */
+  /** Ends the subscription for good. The rows stay. */
   close(): void {
     this.#stream.close()
   }

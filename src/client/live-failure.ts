@@ -46,10 +46,7 @@ export interface Closing {
 export function failureOf(reason: unknown): LiveFailure {
   if (Array.isArray(reason)) return failureOfOperation(reason as readonly LiveError[])
   const { code, reason: why, isLasting = false } = (reason ?? {}) as Partial<Closing>
-  const error =
-    reason instanceof Error
-      ? reason
-      : new Error(`the connection was closed: ${String(code)} ${String(why)}`)
+  const error = reason instanceof Error ? reason : new Error(closingMessage(code, why))
   const isOver = isLasting || (code !== undefined && lastingCloseCodes.has(code))
   return {
     error,
@@ -57,6 +54,13 @@ export function failureOf(reason: unknown): LiveFailure {
     remedy: isOver ? 'none' : 'retry',
     retryAfterMs: undefined,
   }
+}
+
+/** Browsers give no reason for a connection that fails: 1006 is all that a page learns. */
+function closingMessage(code: number | undefined, reason: string | undefined): string {
+  if (reason !== undefined && reason !== '') return `the connection was closed: ${code} ${reason}`
+  if (code !== 1006) return `the connection was closed: ${code}`
+  return 'the connection failed (1006): check the URL, that the gateway runs, and that it allows the origin of this page'
 }
 
 function failureOfOperation(errors: readonly LiveError[]): LiveFailure {

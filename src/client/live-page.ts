@@ -24,8 +24,9 @@ export interface LivePageSnapshot<Row> extends LiveSnapshot<Row> {
 }
 
 /**
- * Opens a subscription to a page at once and keeps its rows, in the gateway's order, through lost connections,
- * restarted gateways and new snapshots, until it is closed. Throws `TypeError` for a document without its text.
+ * Keeps the rows of a page, in the gateway's order, through lost connections, restarted gateways and new snapshots. It
+ * connects with its first subscriber, and leaves shortly after the last one, with its rows: the next subscriber lets it
+ * go on. Throws `TypeError` for a document without its text.
  */
 export function livePage<Result, Variables, Row = RowOf<Result>>(
   options: LivePageOptions<Result, Variables>,
@@ -41,7 +42,6 @@ export class LivePage<Row> implements Disposable {
   #snapshot: LivePageSnapshot<Row> | undefined
 
   constructor({ listenerFailed, ...query }: LivePageOptions<unknown, unknown>) {
-    this.#listeners = new Listeners(listenerFailed)
     this.#stream = new LiveStream({
       ...query,
       received: (frame: PageFrame<Row>) => {
@@ -60,14 +60,17 @@ export class LivePage<Row> implements Disposable {
         this.#listeners.tell()
       },
     })
-    this.#stream.open()
+    this.#listeners = new Listeners({ failed: listenerFailed, hold: this.#stream.hold })
   }
 
   get status(): LiveStatus {
     return this.#stream.status
   }
 
-  /** Resolves when the first page is complete; rejects if that cannot happen any more. */
+  /**
+   * Resolves when the first page is complete; rejects if that cannot happen any more. Reading it
+   * counts as a subscriber until {@link close}.
+   */
   get synced(): Promise<void> {
     return this.#stream.synced
   }
@@ -79,10 +82,13 @@ export class LivePage<Row> implements Disposable {
     return (this.#snapshot ??= { rows, totalCount, status, error })
   }
 
-  /** Calls `listener` when the snapshot has changed. Returns a function that removes it. Works without `this`. */
+  /**
+   * Calls `listener`, a subscriber, when the snapshot has changed. Returns a function that removes it. Works without
+   * `this`.
+   */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
 
-  /** Ends the subscription. The rows stay. */
+  /** Ends the subscription for good. The rows stay. */
   close(): void {
     this.#stream.close()
   }

@@ -3,8 +3,8 @@ import type { LiveRequest, LiveResult, LiveTransport } from './live-transport.ts
 
 /**
  * State of a subscription: `loading` before the first snapshot is complete; `live` while the rows are complete and
- * followed; `reconnecting` while the connection is lost or a new snapshot arrives, with the previous rows; `failed` if
- * the gateway refuses the subscription for good; `closed` after it was closed.
+ * followed; `reconnecting`, with the previous rows, while the connection is lost, a new snapshot arrives, or it has no
+ * subscribers; `failed` if the gateway refuses the subscription for good; `closed` after it was closed.
  */
 export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'failed' | 'closed'
 
@@ -12,7 +12,7 @@ export type LiveStatus = 'loading' | 'live' | 'reconnecting' | 'failed' | 'close
 export interface LiveSnapshot<Row> {
   readonly rows: readonly Row[]
   readonly status: LiveStatus
-  /** The reason of `failed`, or the last error while `reconnecting`. */
+  /** The reason of `failed`; while `loading` or `reconnecting`, the last error; `undefined` while `live`. */
   readonly error: Error | undefined
 }
 
@@ -35,19 +35,30 @@ interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
 }
 
 /**
- * The frames of a subscription, through lost connections and temporary failures, until it is closed or refused for
- * good.
+ * How long a subscription stays open without a holder, in milliseconds: enough for a component that is mounted again, as
+ * React does under StrictMode, and not enough for those of a search field to add up.
+ */
+const graceMs = 100
+
+/**
+ * The frames of a subscription while it has holders, through lost connections and temporary failures, until it is
+ * refused for good. It starts with the first holder and rests after the last one, with its resume token. `close` is
+ * final.
  */
 export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   readonly #options: LiveStreamOptions<Frame>
   readonly #request: LiveRequest
-  readonly #synced = Promise.withResolvers<void>()
-  readonly #forgetClosed: (() => void) | undefined
+  #synced = pendingSync()
+  #forgetClosed: (() => void) | undefined
+  #holders = 0
+  #grace: ReturnType<typeof setTimeout> | undefined
+  #isAwaited = false
   #resumeToken: string | undefined
   #unsubscribe: (() => void) | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
   #hasRenewed = false
+  #wasLive = false
   #status: LiveStatus = 'loading'
   #error: Error | undefined
 
@@ -65,8 +76,6 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
         return { ...variables, ...(resumeFrom === undefined ? {} : { resumeFrom }) }
       },
     }
-    this.#synced.promise.catch(() => {})
-    this.#forgetClosed = options.client.on?.('closed', () => this.#lost())
   }
 
   get status(): LiveStatus {
@@ -77,19 +86,55 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     return this.#error
   }
 
-  /** Resolves when the rows are complete for the first time; rejects if that cannot happen any more. */
+  /**
+   * Resolves when the rows are complete for the first time; rejects if that cannot happen any more. Holds the stream
+   * until it is closed.
+   */
   get synced(): Promise<void> {
+    if (!this.#isAwaited) {
+      this.#isAwaited = true
+      this.hold()
+    }
     return this.#synced.promise
+  }
+
+  /** Keeps the subscription open until the returned function is called, once. Works without `this`. */
+  readonly hold = (): (() => void) => {
+    this.#holders++
+    if (this.#grace !== undefined) {
+      clearTimeout(this.#grace)
+      this.#grace = undefined
+    } else if (this.#holders === 1 && this.#status !== 'closed') this.#start()
+    return () => {
+      if (--this.#holders > 0 || this.#status === 'closed') return
+      this.#grace = setTimeout(() => this.#rest(), graceMs)
+    }
   }
 
   close(): void {
     if (this.#status === 'closed') return
+    clearTimeout(this.#grace)
     this.#end()
     this.#become('closed', undefined)
     this.#synced.reject(new Error('the subscription was closed before it was complete'))
   }
 
-  open(): void {
+  #start(): void {
+    this.#forgetClosed = this.#options.client.on?.('closed', (reason) => this.#lost(reason))
+    this.#open()
+  }
+
+  /** Ends the subscription until the next holder comes, who may ask again for what was refused. */
+  #rest(): void {
+    this.#grace = undefined
+    this.#end()
+    if (this.#status === 'failed') this.#synced = pendingSync()
+    this.#failures = 0
+    this.#hasRenewed = false
+    this.#become(this.#waiting, undefined)
+  }
+
+  #open(): void {
     this.#retry = undefined
     let over = false
     const ended = (reason: unknown): void => {
@@ -131,6 +176,7 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     this.#failures = 0
     this.#hasRenewed = false
     if (received === 'synced') {
+      this.#wasLive = true
       this.#become('live', undefined)
       this.#synced.resolve()
     } else if (this.#status === 'live') this.#become('reconnecting', undefined)
@@ -143,9 +189,11 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     unsubscribe?.()
   }
 
-  /** The transport has lost its connection; it may reconnect by itself. */
-  #lost(): void {
-    if (this.#status === 'live') this.#become('reconnecting', undefined)
+  /** The transport has lost its connection, or gets none; it may reconnect by itself. */
+  #lost(reason: unknown): void {
+    // The subscription waits for its own next attempt, and knows why.
+    if (this.#retry !== undefined) return
+    this.#become(this.#waiting, failureOf(reason).error)
   }
 
   #ended({ error, code, remedy, retryAfterMs }: LiveFailure): void {
@@ -159,9 +207,14 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     }
     // The token may mean something else in the new schema.
     if (code === 'SCHEMA_CHANGED') this.#resumeToken = undefined
-    this.#become(this.#status === 'loading' ? 'loading' : 'reconnecting', error)
+    this.#become(this.#waiting, error)
     const delayMs = Math.max(retryDelayMs(this.#failures++), retryAfterMs ?? 0)
-    this.#retry = setTimeout(() => this.open(), delayMs)
+    this.#retry = setTimeout(() => this.#open(), delayMs)
+  }
+
+  /** The status of a subscription that is not live, but may become so. */
+  get #waiting(): 'loading' | 'reconnecting' {
+    return this.#wasLive ? 'reconnecting' : 'loading'
   }
 
   /** Tries other credentials once. */
@@ -187,6 +240,13 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   }
 }
 
+function pendingSync(): PromiseWithResolvers<void> {
+  const pending = Promise.withResolvers<void>()
+  // A subscriber may never ask for it.
+  pending.promise.catch(() => {})
+  return pending
+}
+
 /**
  * A document with typed result and variables, of gql.tada or of graphql-codegen's client preset, in either of its
  * modes.
@@ -204,7 +264,7 @@ export type LiveDocument<Result, Variables> = string | TypedDocument<Result, Var
  * The text of a document; for a parsed document, the text that it was parsed from. Throws `TypeError` for a parsed
  * document without its text: print it first.
  */
-function documentText(document: string | object): string {
+export function documentText(document: string | object): string {
   if (typeof document === 'string') return document
   // The client preset of graphql-codegen writes a String object in its mode `string`.
   const value: unknown = document.valueOf()

@@ -32,8 +32,11 @@ export interface LiveSink {
 export interface LiveTransport {
   /** Returns a function that ends the subscription from this side. */
   subscribe(request: LiveRequest, sink: LiveSink): () => void
-  /** Calls `listener` when a connection is established or lost. Returns a function that removes it. */
-  on?(event: 'connected' | 'closed', listener: () => void): () => void
+  /**
+   * Calls `listener` when a connection is established, or lost or refused, with the `Error` or `{ code, reason }`.
+   * Returns a function that removes it.
+   */
+  on?(event: 'connected' | 'closed', listener: (reason?: unknown) => void): () => void
   /** Reconnects with other credentials after a refusal. Returns whether there may be others. */
   renew?(): boolean
 }

@@ -19,6 +19,8 @@ export interface ViewOptions<Row> {
 interface ViewSource {
   readonly state: () => Pick<LiveSnapshot<unknown>, 'status' | 'error'>
   readonly listenerFailed: ((error: unknown) => void) | undefined
+  /** Keeps the subscription open until the returned function is called. */
+  readonly hold: () => () => void
   readonly closed: () => void
 }
 
@@ -53,7 +55,7 @@ export class LiveView<Row> implements Disposable {
     this.#compare = (a, b) => compare?.(a.row, b.row) || a.number - b.number
     this.#accepts = filter ?? (() => true)
     this.#source = source
-    this.#listeners = new Listeners(source.listenerFailed)
+    this.#listeners = new Listeners({ failed: source.listenerFailed, hold: source.hold })
     for (const [id, row] of rows) {
       if (this.#accepts(row)) this.#entries.set(id, { id, row, number: this.#count++ })
     }
@@ -67,7 +69,10 @@ export class LiveView<Row> implements Disposable {
     return (this.#snapshot ??= { rows: this.#rows, ...this.#source.state() })
   }
 
-  /** Calls `listener` when the snapshot has changed. Returns a function that removes it. Works without `this`. */
+  /**
+   * Calls `listener` when the snapshot has changed; counts as a subscriber of the collection. Returns a function that
+   * removes it. Works without `this`.
+   */
   readonly subscribe = (listener: () => void): (() => void) => this.#listeners.add(listener)
 
   /** Stops updates. */

@@ -39,7 +39,7 @@ interface Subscription {
 export class WebSocketClient implements LiveTransport {
   readonly #options: WebSocketClientOptions
   readonly #subscriptions = new Map<string, Subscription>()
-  readonly #listeners = { connected: new Listeners(), closed: new Listeners() }
+  readonly #listeners = { connected: new Listeners(), closed: new Listeners<[reason: unknown]>() }
   #connection: WebSocketConnection | undefined
   #retry: ReturnType<typeof setTimeout> | undefined
   #failures = 0
@@ -59,7 +59,7 @@ export class WebSocketClient implements LiveTransport {
     return () => this.#forget(id)
   }
 
-  on(event: 'connected' | 'closed', listener: () => void): () => void {
+  on(event: 'connected' | 'closed', listener: (reason?: unknown) => void): () => void {
     return this.#listeners[event].add(listener)
   }
 
@@ -117,7 +117,7 @@ export class WebSocketClient implements LiveTransport {
 
   #closed(reason: unknown): void {
     this.#connection = undefined
-    this.#listeners.closed.tell()
+    this.#listeners.closed.tell(reason)
     const { code, reason: why = '' } = (reason ?? {}) as Partial<Closing>
     if (code === refusedCloseCode) this.#refused = { code, reason: why }
     const isLasting = typeof this.#options.connectionParams !== 'function'

@@ -81,11 +81,14 @@ export class WebSocketConnection {
     socket.addEventListener('message', (event) => {
       this.#receive(String((event as { readonly data: unknown }).data))
     })
-    // The following close event has the reason.
-    socket.addEventListener('error', () => {})
+    // In Node the error of a socket that fails has a message; the close event that follows has none.
+    let message = ''
+    socket.addEventListener('error', (event) => {
+      message = (event as { readonly message?: string }).message ?? ''
+    })
     socket.addEventListener('close', (event) => {
       const { code, reason } = event as { readonly code: number; readonly reason: string }
-      this.#ended({ code, reason })
+      this.#ended({ code, reason: reason || message })
     })
   }
 

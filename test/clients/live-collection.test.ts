@@ -267,5 +267,7 @@ function played() {
       return () => {}
     },
   }
-  return { pods: collect(client), frame: (frame: Frame<Pod>) => next?.(frame) }
+  const pods = collect(client)
+  pods.subscribe(() => {})
+  return { pods, frame: (frame: Frame<Pod>) => next?.(frame) }
 }

@@ -1,7 +1,17 @@
 import { readFile } from 'node:fs/promises'
-import { liveCollection, WebSocketClient, type WebSocketClientOptions } from 'informerql/client'
+import { createClient } from 'graphql-ws'
+import {
+  liveCollection,
+  type LiveSnapshot,
+  type LiveTransport,
+  WebSocketClient,
+  type WebSocketClientOptions,
+  type WebSocketConstructor,
+} from 'informerql/client'
 import { describe, expect, it, vi } from 'vitest'
+import { WebSocket } from 'ws'
 import { type Reply, startScriptedGateway } from './scripted-gateway.ts'
+import { shopForTests } from './shop.ts'
 
 /** What the client does: asks again, asks again with other credentials, or ends as `failed`. */
 type Remedy = 'retries' | 'renews' | 'ends'
@@ -118,5 +128,79 @@ describe('what an error means to the client', () => {
     const delaysMs = timers.mock.calls.map(([, delayMs = 0]) => delayMs)
     timers.mockRestore()
     expect(Math.max(...delaysMs)).toBeGreaterThanOrEqual(1_234)
+  })
+})
+
+interface Connecting {
+  readonly url: () => string
+  readonly webSocket: WebSocketConstructor
+  readonly connectionParams?: () => Record<string, unknown>
+}
+
+const transports: Readonly<Record<string, (options: Connecting) => LiveTransport>> = {
+  'its own client': (options) => new WebSocketClient(options),
+  'the client of graphql-ws': ({ webSocket, ...options }) =>
+    createClient({
+      ...options,
+      webSocketImpl: webSocket,
+      retryAttempts: Infinity,
+      retryWait: () => new Promise((resolve) => void setTimeout(resolve, 50)),
+      shouldRetry: () => true,
+    }),
+}
+
+describe.each(Object.entries(transports))('a collection that does not connect with %s', (_, by) => {
+  const open = shopForTests()
+
+  /** Waits for the error of a collection; then, with the fault mended, for its first snapshot. */
+  async function errorUntilMended(client: LiveTransport, mend: () => void): Promise<string> {
+    using pods = liveCollection<unknown, object, object>({ client, query })
+    const { promise, resolve } = Promise.withResolvers<LiveSnapshot<object>>()
+    pods.subscribe(() => {
+      const snapshot = pods.getSnapshot()
+      if (snapshot.error !== undefined) resolve(snapshot)
+    })
+    const { status, error } = await promise
+    expect(status).toBe('loading')
+    mend()
+    await pods.synced
+    expect(pods.getSnapshot()).toMatchObject({ status: 'live', error: undefined })
+    return error?.message ?? ''
+  }
+
+  it('tells that the URL is wrong, until it is live', async () => {
+    const { url } = open().gateway
+    let path = '/nothing'
+    const client = by({
+      url: () => new URL(path, url.replace('http', 'ws')).href,
+      webSocket: WebSocket,
+    })
+    const message = await errorUntilMended(client, () => {
+      path = '/graphql'
+    })
+    expect(message).toMatch(/404|check the URL/)
+  })
+
+  it('tells that the origin is refused, until it is live', async () => {
+    let origin: string | undefined = 'https://elsewhere.example'
+    class PageWebSocket extends WebSocket {
+      constructor(url: string, protocol: string) {
+        super(url, protocol, origin === undefined ? {} : { origin })
+      }
+    }
+    const url = () => open().gateway.url.replace('http', 'ws')
+    const message = await errorUntilMended(by({ url, webSocket: PageWebSocket }), () => {
+      origin = undefined
+    })
+    expect(message).toMatch(/403|check the URL/)
+  })
+
+  it('tells that an expired token comes again, until it is live', async () => {
+    const refused: Reply = { form: 'refuse', closing: 4403 }
+    await using gateway = await startScriptedGateway([refused, refused, { form: 'frame', frame }])
+    const connectionParams = () => ({ authorization: 'Bearer expired' })
+    const client = by({ url: () => gateway.url, webSocket: WebSocket, connectionParams })
+    expect(await errorUntilMended(client, () => {})).toContain('4403')
+    expect(gateway.connected).toHaveLength(3)
   })
 })

@@ -147,7 +147,9 @@ describe('livePage', () => {
         return () => {}
       },
     }
-    return { page: follow(client), subscribed, frame: (frame: PageFrame<Pod>) => next?.(frame) }
+    const page = follow(client)
+    page.subscribe(() => {})
+    return { page, subscribed, frame: (frame: PageFrame<Pod>) => next?.(frame) }
   }
 
   it('shows the old rows until a new page is complete', () => {

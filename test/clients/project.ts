@@ -36,11 +36,12 @@ export async function createProject(): Promise<Project> {
         module: 'esnext',
         moduleResolution: 'bundler',
         lib: ['es2024', 'esnext.disposable', 'dom'],
+        jsx: 'react-jsx',
         types: [],
         isolatedDeclarations: false,
         declaration: false,
       },
-      include: ['*.ts', 'generated/*.ts'],
+      include: ['*.ts', '*.tsx', 'generated/*.ts'],
     }),
   )
   return {

@@ -5,7 +5,7 @@ import { shopForTests } from './shop.ts'
 const open = shopForTests()
 
 const snippets = Array.from(
-  readFileSync('docs/clients.md', 'utf8').matchAll(/```ts\n(.*?)```/gs),
+  readFileSync('docs/clients.md', 'utf8').matchAll(/```tsx?\n(.*?)```/gs),
   ([, text = '']) => text,
 )
 
@@ -22,11 +22,12 @@ const operations = `
   declare const variables: { namespace?: string }
 `
 
-it('what docs/clients.md shows for browsers, Apollo Client and urql compiles', async () => {
+it('what docs/clients.md shows for browsers, React, Apollo Client and urql compiles', async () => {
   const { project, schema } = open()
   await project.write('informerql-apollo.ts', await schema('--for', 'apollo'))
   await project.write('informerql-urql.ts', await schema('--for', 'urql'))
   await project.write('browser.ts', snippetWith('new WebSocketClient'))
+  await project.write('hooks.tsx', snippetWith('useLiveCollection<'))
   await project.write(
     'apollo-app.ts',
     `${snippetWith('new ApolloClient')}

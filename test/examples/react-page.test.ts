@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
@@ -10,36 +7,13 @@ import { build } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeNamespaces } from '../gateway/random-writes.ts'
 import { must, startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
-import { describeInBrowser } from '../support/browser.ts'
+import { describeInBrowser, sentBy } from '../support/browser.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
+import { serveFiles } from '../support/file-server.ts'
 import { serveGateway } from '../support/gateway.ts'
 
 const root = resolve('examples', 'react-page')
 const pods = '/api/v1/namespaces/shop/pods'
-const types = { '.html': 'text/html', '.js': 'text/javascript' } as const
-
-/** Serves the files of a folder on loopback. */
-async function serveFiles(dir: string): Promise<AsyncDisposable & { readonly origin: string }> {
-  const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://page').pathname
-    const file = path === '/' ? '/index.html' : path
-    const type = Object.entries(types).find(([extension]) => file.endsWith(extension))?.[1]
-    readFile(join(dir, file)).then(
-      (bytes) => response.writeHead(200, { 'content-type': type ?? 'text/plain' }).end(bytes),
-      () => response.writeHead(404).end(),
-    )
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      server.close()
-      await once(server, 'close')
-    },
-  }
-}
 
 const addPod = (cluster: TestCluster, name: string) =>
   must(cluster, pods, {
@@ -61,6 +35,8 @@ describeInBrowser('the React page', (browser) => {
       root,
       configFile: false,
       logLevel: 'warn',
+      // StrictMode mounts components twice in React's development build only.
+      define: { 'process.env.NODE_ENV': '"development"' },
       build: { outDir: dir, emptyOutDir: true },
       resolve: { conditions: ['informerql-source', 'module', 'browser'] },
     })
@@ -80,11 +56,14 @@ describeInBrowser('the React page', (browser) => {
     const page = await browser().newPage()
     const problems: string[] = []
     page.on('pageerror', (error) => problems.push(error.message))
+    const sent = sentBy(page)
     await page.goto(`${files.origin}/?gateway=ws://127.0.0.1:${proxy.port}/graphql`)
     const status = page.getByRole('status')
     const names = page.locator('tr td:nth-child(2)')
     await status.getByText('live', { exact: true }).waitFor()
     expect(await names.allInnerTexts()).toEqual(['web-b'])
+    // StrictMode has mounted both components twice.
+    expect(sent).toEqual(['connected', 'subscribe 1', 'subscribe 2'])
     await addPod(cluster, 'web-a')
     await names.getByText('web-a').waitFor()
     expect(await names.allInnerTexts()).toEqual(['web-a', 'web-b'])
@@ -115,8 +94,11 @@ describeInBrowser('the React page', (browser) => {
       'shop/web-c',
     ])
 
+    sent.length = 0
     await page.getByRole('combobox').selectOption('Failed')
     await names.first().waitFor({ state: 'detached' })
+    await status.getByText('live', { exact: true }).waitFor()
+    await expect.poll(() => sent).toEqual(['subscribe 3', expect.stringMatching(/^complete [12]$/)])
     expect(problems).toEqual([])
     await page.close()
   })

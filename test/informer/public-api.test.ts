@@ -71,6 +71,7 @@ const entrances: readonly (readonly [string, string, () => Promise<object>])[] =
   ['informerql/cluster', 'src/cluster.ts', () => import('informerql/cluster')],
   ['informerql/kubernetes', 'src/kubernetes.ts', () => import('informerql/kubernetes')],
   ['informerql/client', 'src/client.ts', () => import('informerql/client')],
+  ['informerql/client/react', 'src/client-react.ts', () => import('informerql/client/react')],
   ['informerql/simulator', 'src/simulator.ts', () => import('informerql/simulator')],
 ]
 
@@ -90,7 +91,7 @@ describe('The public entrances', () => {
       'types',
       ...types.map((one) => `  ${one}`),
     ]
-    const snapshot = name.replace('/', '-')
+    const snapshot = name.replaceAll('/', '-')
     await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`./__snapshots__/${snapshot}.txt`)
   })
 

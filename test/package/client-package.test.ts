@@ -12,6 +12,7 @@ const tsc = resolve('node_modules', '.bin', 'tsc')
 /** A front end without this repository's modules, in a browser's world. */
 const app = `
 import { type LiveCollection, liveCollection, type TypedDocument, WebSocketClient } from '@informerql/client'
+import { useLiveCollection, useLivePage } from '@informerql/client/react'
 
 interface Result {
   readonly pods: {
@@ -25,6 +26,21 @@ export const typed: LiveCollection<{ readonly metadata: { readonly name: string 
 export const names = (): string[] => pods.getSnapshot().rows.map(({ metadata }) => metadata.name)
 // @ts-expect-error: the variables are those of the document
 liveCollection({ client, query: document, variables: { name: 'shop' } })
+export function useNames(namespace: string): string[] {
+  const { rows } = useLiveCollection({
+    client,
+    query: document,
+    variables: { namespace },
+    compare: (a, b) => a.metadata.name.localeCompare(b.metadata.name),
+  })
+  return rows.map(({ metadata }) => metadata.name)
+}
+export function useFirst(namespace: string): string | undefined {
+  const { rows, totalCount = 0 } = useLivePage({ client, query: document, variables: { namespace } })
+  return totalCount === 0 ? undefined : rows[0]?.metadata.name
+}
+// @ts-expect-error: the variables are those of the document
+useLiveCollection({ client, query: document, variables: { name: 'shop' } })
 `
 
 const program = `
@@ -56,10 +72,16 @@ describe('@informerql/client, installed from its tarball', () => {
   })
   afterAll(() => rm(dir, { recursive: true, force: true }))
 
-  it('has no dependencies, and all that it needs', async () => {
+  it('has no dependencies but React for its hooks, and all that it needs', async () => {
     const installed = join(dir, 'node_modules', '@informerql', 'client')
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8')) as object
-    expect(Object.keys(manifest).filter((key) => /dependencies/i.test(key))).toEqual([])
+    expect(Object.keys(manifest).filter((key) => /dependencies$/i.test(key))).toEqual([
+      'peerDependencies',
+    ])
+    expect(manifest).toMatchObject({
+      peerDependencies: { react: '>=18' },
+      peerDependenciesMeta: { react: { optional: true } },
+    })
     expect((await readdir(installed)).toSorted()).toEqual([
       'LICENSE',
       'README.md',

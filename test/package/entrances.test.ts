@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const run = promisify(execFile)
 const entrances = [
   'informerql',
-  ...['informer', 'cluster', 'kubernetes', 'client', 'simulator'].map(
+  ...['informer', 'cluster', 'kubernetes', 'client', 'client/react', 'simulator'].map(
     (name) => `informerql/${name}`,
   ),
 ]

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe } from 'vitest'
 
 const chromiumPath = [
@@ -30,4 +30,21 @@ export function describeInBrowser(name: string, suite: (browser: () => Browser) 
       return browser
     })
   })
+}
+
+/** What a page sends by WebSocket from now on: `connected`, `subscribe ID`, `complete ID`, and `disconnected`. */
+export function sentBy(page: Page): string[] {
+  const sent: string[] = []
+  page.on('websocket', (socket) => {
+    sent.push('connected')
+    socket.on('close', () => sent.push('disconnected'))
+    socket.on('framesent', ({ payload }) => {
+      const { type, id } = JSON.parse(String(payload)) as {
+        readonly type: string
+        readonly id?: string
+      }
+      if (id !== undefined) sent.push(`${type} ${id}`)
+    })
+  })
+  return sent
 }
