@@ -141,7 +141,7 @@ export class ClusterAccess implements AsyncDisposable {
   list(asker: Viewer, question: ListQuestion): ListAccess {
     const viewer = this.#local(asker)
     const { resource, verbs, within } = question
-    const place = within === undefined ? '' : within.toSorted().join(',')
+    const place = within === undefined ? '*' : within.toSorted().join(',')
     const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${place}`
     const known = this.#scopes.get(key)
     const present = question.present()

@@ -1,5 +1,5 @@
 import type { ApiResource } from '../kubernetes/api-resource.ts'
-import { type Scope, unrestricted } from '../query/condition/scope.ts'
+import { nothingVisible, type Scope, unrestricted } from '../query/condition/scope.ts'
 import { type AccessQuestion, questionOf } from './access-question.ts'
 
 /** A question about listing a kind. */
@@ -29,6 +29,8 @@ export type ListAccess =
    * objects of the kind are known.
    */
   | { readonly state: 'some'; readonly most: number }
+  /** The caller may not list everywhere, and which namespaces there are is not known yet. */
+  | { readonly state: 'noNamespaces' }
   /** These reviews are needed first. More may follow. */
   | { readonly state: 'unknown'; readonly questions: readonly AccessQuestion[] }
   /** More namespaces than `most`. The count is withheld: the caller may not be allowed to see any of them. */
@@ -36,7 +38,7 @@ export type ListAccess =
 
 export interface KnownAccess {
   readonly known: (question: AccessQuestion) => boolean | undefined
-  /** The namespaces of the cluster, the likeliest first; `undefined` if unknown. */
+  /** The namespaces of the cluster, the likeliest first; `undefined` if not known yet. */
   readonly namespaces: () => readonly string[] | undefined
   readonly maxNamespaces: number
 }
@@ -44,7 +46,7 @@ export interface KnownAccess {
 /**
  * The list access: everything, if that is allowed cluster-wide; otherwise by namespace, those with objects first. If
  * none of them is allowed but another namespace is, the list is empty; if no namespace is allowed, the list is
- * forbidden.
+ * forbidden. A list within no namespace at all is empty for every caller, without a review.
  */
 export function listAccess(
   question: Omit<ListQuestion, 'present'> & {
@@ -53,6 +55,7 @@ export function listAccess(
   { known, namespaces, maxNamespaces }: KnownAccess,
 ): ListAccess {
   const { resource, verbs, within } = question
+  if (within?.length === 0) return { state: 'allowed', scope: nothingVisible }
   const ask = (verb: string, namespace: string): AccessQuestion =>
     questionOf(verb, resource, { namespace })
   const everywhere = verbs.filter((verb) => known(ask(verb, '')) === true)
@@ -82,8 +85,9 @@ export function listAccess(
 
   if (within !== undefined) return among([...new Set(within)])
   const present = question.present()
+  const all = namespaces()
   if (present === undefined) {
-    const all = namespaces() ?? []
+    if (all === undefined) return { state: 'noNamespaces' }
     const few = among(all.slice(0, maxNamespaces))
     if (all.length <= maxNamespaces || few.state === 'unknown') return few
     // Namespaces without a review must not look like an answer.
@@ -91,6 +95,7 @@ export function listAccess(
   }
   const first = among(present)
   if (first.state !== 'forbidden') return first
+  if (all === undefined) return { state: 'noNamespaces' }
   const has = new Set(present)
-  return among((namespaces() ?? []).filter((namespace) => !has.has(namespace)))
+  return among(all.filter((namespace) => !has.has(namespace)))
 }

@@ -5,6 +5,7 @@ import type { Change } from '../informer/store/change.ts'
 import type { Indexers, StoreView } from '../informer/store/store-view.ts'
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { splitObjectKey, type Unstructured } from '../kubernetes/object.ts'
+import { ApiStatusError } from '../kubernetes/status.ts'
 import {
   bindingSubject,
   boundSubjects,
@@ -86,12 +87,17 @@ export class RbacWatch {
   }
 
   /**
-   * The namespaces; `undefined` if unknown. Namespaces with RoleBindings come first: RBAC may grant access there to
+   * The namespaces; `undefined` before the first list, none if the gateway may not list them. Namespaces with RoleBindings come first: RBAC may grant access there to
    * viewers without cluster-wide access.
    */
   namespaces(): readonly string[] | undefined {
     const { informer } = this.#namespaces ?? {}
-    if (informer?.hasSynced() !== true) return undefined
+    if (informer === undefined) return []
+    if (!informer.hasSynced()) {
+      const { lastError } = informer
+      const isRefused = lastError instanceof ApiStatusError && lastError.httpStatus === 403
+      return isRefused ? [] : undefined
+    }
     const { store } = informer
     const all = Array.from(store.ids(), (id) => store.keyOf(id))
     const bindings = this.#followed.find(({ informer: one }) => one.resource.resource === bound)

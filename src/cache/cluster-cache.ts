@@ -52,8 +52,11 @@ export interface ServedResource {
   /** Indexes that are built on demand. */
   readonly lazyIndexers?: Indexers
   /** The definitions of indexes by name, if they may change while the gateway runs. */
-  readonly indexTexts?: Readonly<Record<string, string>>
+  readonly indexTexts?: IndexTexts
 }
+
+/** The definitions of the indexes of one resource, as texts, by index name. */
+export type IndexTexts = Readonly<Record<string, string>>
 
 /**
  * The caches of one cluster, by group, version and resource. Acquiring a lease starts a cache; it stops when it has
@@ -64,7 +67,7 @@ export class ClusterCache implements AsyncDisposable {
   readonly #options: ClusterCacheOptions
   readonly #cached = new Map<string, CachedResource>()
   /** The definitions that the indexes of each store were built from. */
-  readonly #made = new WeakMap<CachedResource, Readonly<Record<string, string>>>()
+  readonly #made = new WeakMap<CachedResource, IndexTexts>()
   readonly #listeners = new Set<(resource: ApiResource) => void>()
   readonly #renewals = new Set<() => void>()
   readonly #incarnation: Incarnation
@@ -141,9 +144,7 @@ export class ClusterCache implements AsyncDisposable {
       if (now === undefined) continue
       const made = this.#made.get(cached) ?? {}
       const texts = now.indexTexts ?? {}
-      const isOther = ([name, text]: [string, string]): boolean =>
-        (made[name] ?? text) !== text && cached.hasOrMakes(name)
-      if (Object.entries(texts).some(isOther)) {
+      if (redefined(made, texts).some((name) => cached.hasOrMakes(name))) {
         cached.refuse(reindexed({ cluster: this.name, resource: cached.resource }))
         continue
       }
@@ -172,14 +173,16 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * Leases a resource; starts its informer if needed. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND
-   * if the cluster does not serve it, CACHE_FULL, or UNSUPPORTED if it is never cached.
+   * Leases a resource; starts its informer if needed. `indexTexts`: the definitions that the reader knows its indexes by.
+   * Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL,
+   * UNSUPPORTED if it is never cached, or NOT_SYNCED if an index has another definition by now.
    */
-  acquire(resource: ApiResource): Lease {
+  acquire(resource: ApiResource, indexTexts?: IndexTexts): Lease {
     const key = keyOf(resource)
+    const place = { cluster: this.name, resource }
+    if (this.#isOutdated(key, indexTexts)) throw reindexed(place)
     const cached = this.#cached.get(key)
     if (cached !== undefined) return cached.lease()
-    const place = { cluster: this.name, resource }
     if (this.#stopped) throw stopped(place)
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
     const served = this.#served.get(key)
@@ -200,13 +203,21 @@ export class ClusterCache implements AsyncDisposable {
   }
 
   /**
-   * The store of a synced resource, without a lease: valid within this tick. `undefined` if the resource is not synced.
+   * The store of a synced resource, without a lease: valid within this tick. `undefined` if the resource is not synced,
+   * or if one of the reader's indexes has another definition by now.
    */
-  synced(resource: ApiResource): StoreView | undefined {
-    const cached = this.#cached.get(keyOf(resource))
-    return cached === undefined || cached.unreadable() !== undefined
-      ? undefined
-      : cached.informer.store
+  synced(resource: ApiResource, indexTexts?: IndexTexts): StoreView | undefined {
+    const key = keyOf(resource)
+    const cached = this.#cached.get(key)
+    if (cached === undefined || cached.unreadable() !== undefined) return undefined
+    return this.#isOutdated(key, indexTexts) ? undefined : cached.informer.store
+  }
+
+  /** Whether a reader knows an index by another definition than the one that is served. */
+  #isOutdated(key: string, known: IndexTexts | undefined): boolean {
+    const { indexTexts: texts } = this.#served.get(key) ?? {}
+    if (known === texts || known === undefined || texts === undefined) return false
+    return redefined(texts, known).length > 0
   }
 
   /** Calls `listener` whenever a resource was synced for the first time. Returns a function that removes it. */
@@ -351,6 +362,13 @@ export class ClusterCache implements AsyncDisposable {
     }
     return found
   }
+}
+
+/** The names of the indexes that both define, and not by the same text. */
+function redefined(before: IndexTexts, now: IndexTexts): readonly string[] {
+  return Object.keys(now).filter(
+    (name) => Object.hasOwn(before, name) && before[name] !== now[name],
+  )
 }
 
 function averageBytes({ heldBytes, size }: StoreView): number {

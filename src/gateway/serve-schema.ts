@@ -62,12 +62,14 @@ interface SchemaSources {
 }
 
 /** A schema that is not served yet. */
-interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access'> {
+interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access' | 'indexTexts'> {
   /** The resources of all kinds, with the indexes that their caches need. */
-  readonly resources: readonly ServedResource[]
+  readonly resources: ReadonlyMap<Kind, KindResource>
   /** The clusters at the start of the build. */
   readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
 }
+
+type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>>
 
 class InvalidSchemaError extends CodedError {
   constructor(problem: string) {
@@ -119,25 +121,27 @@ export function serveBuilt({ members, resources, ...built }: BuiltSchema): Serve
     const isConnected = cluster.state === 'connected'
     const names = new Set(isConnected ? cluster.api.resources.map(resourceName) : [])
     const has = (resource: ApiResource): boolean => names.has(resourceName(resource))
-    cache.serve(resources.filter(({ resource }) => has(resource)))
+    cache.serve([...resources.values()].filter(({ resource }) => has(resource)))
     if (isConnected) cache.drop((resource) => !has(resource))
     clusters.set(cluster.name, cache)
     access.set(cluster.name, asked)
   }
-  return { ...built, clusters, access }
+  const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
+  return { ...built, clusters, access, indexTexts }
 }
 
 /** The resources of a schema, with their indexes. Pauses after each. */
 function* resourcesOf(
   kinds: Iterable<Kind>,
   { compiled, indexTexts }: SchemaRelations,
-): Generator<void, readonly ServedResource[]> {
+): Generator<void, ReadonlyMap<Kind, KindResource>> {
   const related = indexersByType(compiled)
-  const resources: ServedResource[] = []
-  for (const { resource, metadataOnly, uncached, indexes, typeName, ended, polymorphic } of kinds) {
+  const resources = new Map<Kind, KindResource>()
+  for (const kind of kinds) {
+    const { resource, metadataOnly, uncached, indexes, typeName, ended, polymorphic } = kind
     const ofRelations = related.get(typeName) ?? {}
     const choices = polymorphic.flatMap(({ chosen }) => (chosen === undefined ? [] : [chosen]))
-    resources.push({
+    resources.set(kind, {
       resource,
       metadataOnly,
       uncached,

@@ -24,6 +24,8 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   readonly allowedHosts: readonly string[]
   /** Origins of web pages that may send operations, besides the gateway's own: `https://portal.example.com`. */
   readonly allowedOrigins: readonly string[]
+  /** Headers that pages of allowed origins may send, besides those of GraphQL clients and of W3C tracing. */
+  readonly allowedHeaders: readonly string[]
   /** Whether to serve GraphiQL. Absent: only while bound to loopback. */
   readonly graphiql?: boolean | undefined
   /**
@@ -72,6 +74,10 @@ const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i,
   error: 'expected a host name, with or without a port, and no scheme',
 })
 
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, {
+  error: 'expected the name of a header, without its value',
+})
+
 /** Checks {@link ServerOptions}, and holds all their defaults. */
 export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
@@ -82,6 +88,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   tlsClientCa: z.string().min(1).optional(),
   allowedHosts: z.array(hostName).default([]),
   allowedOrigins: z.array(origin).default([]),
+  allowedHeaders: z.array(headerName).default([]),
   graphiql: z.boolean().optional(),
   trustedDocuments: z.string().min(1).optional(),
   maxBodyBytes: z.int().min(1024).max(16_777_216).default(131_072),

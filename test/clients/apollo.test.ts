@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   ApolloClient,
   CombinedGraphQLErrors,
@@ -10,9 +11,10 @@ import {
 import { OperationTypeNode } from 'graphql'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
 import { ApolloLink } from '@apollo/client/link'
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
 import { type Frame, foldNodes, goneObjects } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { podNames, shopForTests, watchConsole } from './shop.ts'
+import { pageFetch, podNames, shopForTests, watchConsole } from './shop.ts'
 import {
   framesText,
   labelsText,
@@ -67,6 +69,21 @@ describe('Apollo Client', () => {
     )
     return new ApolloClient({ cache, link })
   }
+
+  it('asks by the hashes of documents by GET from a page of the same origin', async () => {
+    const page = pageFetch()
+    const link = new PersistedQueryLink({
+      sha256: (text) => createHash('sha256').update(text).digest('hex'),
+      useGETForHashedQueries: true,
+    }).concat(new HttpLink({ uri: open().gateway.url, fetch: page.fetch }))
+    const client = new ApolloClient({ cache: new InMemoryCache(config), link })
+    const options = { query: pageQuery, variables: { first: 500 } } as const
+    for (const methods of [['GET', 'POST'], ['GET']]) {
+      const { data } = await client.query<Page>({ ...options, fetchPolicy: 'network-only' })
+      expect(podNamesOf(data?.pods.nodes ?? [])).toEqual(podNames)
+      expect(page.methods.splice(0)).toEqual(methods)
+    }
+  })
 
   it('takes the policies that are written for it, strictly typed', async () => {
     const { project } = open()

@@ -117,3 +117,18 @@ export function watchConsole(): { readonly lines: readonly string[] } & Disposab
   )
   return { lines, [Symbol.dispose]: () => spies.forEach((spy) => spy.mockRestore()) }
 }
+
+/** A `fetch` with the headers that browsers add for a page of the gateway's own origin, and the methods that it was used with. */
+export function pageFetch(): { readonly fetch: typeof fetch; readonly methods: string[] } {
+  const methods: string[] = []
+  return {
+    methods,
+    fetch: async (input, init) => {
+      methods.push(init?.method ?? 'GET')
+      const headers = new Headers(init?.headers)
+      headers.set('sec-fetch-site', 'same-origin')
+      headers.set('sec-fetch-dest', 'empty')
+      return await fetch(input, { ...init, headers })
+    },
+  }
+}

@@ -7,7 +7,7 @@ import {
 import { relayPagination } from '@urql/exchange-graphcache/extras'
 import { type Frame, foldNodes, goneObjects } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { podNames, shopForTests, watchConsole } from './shop.ts'
+import { pageFetch, podNames, shopForTests, watchConsole } from './shop.ts'
 import {
   framesText,
   labelsText,
@@ -128,6 +128,20 @@ describe('urql', () => {
     expect(data?.object).toMatchObject({ id, kind: 'Pod', status: expect.anything() })
     expect(names(client.readQuery(pageQuery, variables)?.data)).toEqual(podNames)
     expect(said.lines).toEqual([])
+  })
+
+  it('asks by GET from a page of the same origin, as it does by itself', async () => {
+    const page = pageFetch()
+    const client = new Client({
+      url: open().gateway.url,
+      exchanges: [fetchExchange],
+      fetch: page.fetch,
+      preferGetMethod: 'within-url-limit',
+    })
+    const { data, error } = await client.query(pageQuery, { first: 500 }).toPromise()
+    expect(error).toBeUndefined()
+    expect(names(data)).toEqual(podNames)
+    expect(page.methods).toEqual(['GET'])
   })
 
   it('folds the frames of a subscription into its lists', async () => {

@@ -293,6 +293,26 @@ describe('input that cannot be honoured is answered by an error that names it:',
     expect(services.errors).toMatchObject([{ extensions: { code: bad, argument: 'after' } }])
   })
 
+  it.each(['@include(if: $on)', '@skip(if: $on)'])(
+    'null for %s is an error of queries and of subscriptions',
+    async (directive) => {
+      const document = (operation: string, fields: string): string =>
+        `${operation} ($on: Boolean = true) { pods ${fields.replace('@', directive)} }`
+      const variables = { on: null }
+      const query = document('query', '{ totalCount nodes @ { id } }')
+      const subscription = document('subscription', '{ reset synced @ }')
+      for (const { data, errors } of [
+        await gateway.query(query, variables),
+        await firstAnswer(gateway.connect(), subscription, variables),
+      ]) {
+        expect(data?.pods ?? null).toBeNull()
+        expect(errors).toMatchObject([{ extensions: { code: bad } }])
+      }
+      const given = await gateway.query(query, { on: false })
+      expect(given.errors).toBeUndefined()
+    },
+  )
+
   it('one bad field leaves the others whole', async () => {
     const answer = await gateway.query(
       '{ a: pods(first: -1) { totalCount } b: pods { totalCount } }',

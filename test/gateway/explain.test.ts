@@ -45,7 +45,7 @@ describe('an answer that is to be explained', () => {
     expect(await ask({ query }, { 'x-informerql-explain': '0' })).not.toHaveProperty('extensions')
   })
 
-  it('is, by the body, by a header, and by WebSocket', async () => {
+  it('is, by the body, by a header, by WebSocket, and by an event stream', async () => {
     const query = '{ pods(first: 1) { nodes { kind } } }'
     const told = { explain: { answeredBy: 'plan', fields: [{ path: 'pods', returned: 1 }] } }
     const byBody = await ask({ query, extensions: { explain: true } })
@@ -57,6 +57,13 @@ describe('an answer that is to be explained', () => {
       .iterate({ query, extensions: { explain: true } })
       .next()
     expect(bySocket.value?.extensions).toMatchObject(told)
+    const response = await fetch(gateway.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query, extensions: { explain: true } }),
+    })
+    const [, data = ''] = /^event: next\ndata: (.*)$/m.exec(await response.text()) ?? []
+    expect(JSON.parse(data).extensions).toMatchObject(told)
   })
 
   it('names the index that answered, what had to be tested, and how many rows it took', async () => {

@@ -282,6 +282,33 @@ describe('pitfalls', () => {
   })
 })
 
+describe('a label whose key every JavaScript object has as a member', () => {
+  it('is none of an object that lacks it, wherever the last one stands', async () => {
+    await using cluster = await RelationCluster.start()
+    const app = { app: 'web' }
+    const selector = { ...app, constructor: 'x' }
+    cluster.create('inherited', [
+      ...['a', 'c'].map((name) => labelled(name, app)),
+      ...['b', 'd'].map((name) => labelled(name, selector)),
+      object('v1', 'Service', 'picky', { spec: { selector } }),
+    ])
+    const { data, errors } = await cluster.ask(
+      '{ pods(namespace: "inherited") { nodes { metadata { name } services { nodes { metadata { name } } } } } }',
+    )
+    expect(errors).toBeUndefined()
+    const told = data.pods.nodes.map(({ metadata, services }: Fields) => [
+      metadata.name,
+      services.nodes.length,
+    ])
+    expect(told).toEqual([
+      ['a', 0],
+      ['b', 1],
+      ['c', 0],
+      ['d', 1],
+    ])
+  })
+})
+
 describe('every reference is looked up in the cluster of who refers', () => {
   const simulators: Simulator[] = []
   let gateway: ServedGateway

@@ -75,6 +75,7 @@ const rows = [
     'certManagerAcmeOrders_',
     'certManagerAcmeOrder_',
   ],
+  ['', 'PodsPage', 'podspages', 'PodsPage_', 'podsPages_', 'podsPage_'],
   [
     'argoproj.io',
     'Application',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Authenticated, IdentityUnavailableError, type GraphQLServer } from 'informerql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { post, serve, type SmallApi, smallApi } from './small-api.ts'
@@ -128,6 +129,21 @@ describe('server-sent events', () => {
       body: '{',
     })
     expect(nothing.status).toBe(400)
+    const { errors } = await nothing.json()
+    expect(errors).toMatchObject([
+      { extensions: { code: 'BAD_USER_INPUT', hint: expect.stringContaining('query') } },
+    ])
+  })
+
+  it('of an unknown hash ask for its document, and answer once it was sent', async () => {
+    const query = '{ hello }'
+    const sha256Hash = createHash('sha256').update(query).digest('hex')
+    const extensions = { persistedQuery: { version: 1, sha256Hash }, explain: false, client: {} }
+    const told = async (body: object): Promise<string> =>
+      (await post(server.url, { extensions, ...body }, accept)).text()
+    expect(await told({})).toMatch(/"code":"PERSISTED_QUERY_NOT_FOUND".*\n\nevent: complete/s)
+    expect(await told({ query })).toContain('hello you')
+    expect(await told({})).toContain('hello you')
   })
 
   it('keep the connection alive while there is nothing to say, and end with their reader', async () => {

@@ -53,6 +53,25 @@ describe('GraphiQL', () => {
   })
 })
 
+describeInBrowser('A GET without further headers', (browser) => {
+  const ask = async (from: string): Promise<unknown> => {
+    const page = await browser().newPage()
+    await page.goto(from)
+    const answer = await page.evaluate(
+      async (url) => await (await fetch(url)).json().catch(String),
+      `${server.url}?query={hello}`,
+    )
+    await page.close()
+    return answer
+  }
+
+  it('is answered for a page of the same origin, and for no other', async () => {
+    const own = server.url.replace('/graphql', '/livez')
+    expect(await ask(own)).toEqual({ data: { hello: 'hello you' } })
+    await expect(ask(own.replace('127.0.0.1', 'localhost'))).rejects.toThrow('Failed to fetch')
+  })
+})
+
 /** Presses the button, and reads what the page shows. */
 async function run(page: Page): Promise<string> {
   await page.getByRole('button', { name: /execute query/i }).click()

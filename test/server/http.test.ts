@@ -117,7 +117,26 @@ describe('what a page of another origin could make a browser send without asking
 
   it('is refused as GET, unless a header proves that the browser was asked', async () => {
     const url = `${server.url}?query={hello}`
-    expect((await fetch(url)).status).toBe(403)
+    for (const headers of [
+      {},
+      { 'sec-fetch-site': 'none', 'sec-fetch-dest': 'empty' },
+      { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'script' },
+    ]) {
+      const refused = await fetch(url, { headers })
+      expect(refused.status).toBe(403)
+      expect(refused.headers.get('content-type')).toBe('application/json; charset=utf-8')
+      expect(await refused.json()).toEqual({
+        errors: [
+          {
+            message: 'A GET needs proof that no foreign page sends it.',
+            extensions: {
+              code: 'FORBIDDEN',
+              hint: expect.stringContaining('graphql-require-preflight'),
+            },
+          },
+        ],
+      })
+    }
     const proven = await fetch(url, { headers: { 'graphql-require-preflight': '1' } })
     expect(await answerOf(proven)).toEqual({ data: { hello: 'hello you' } })
   })

@@ -8,6 +8,7 @@ beforeAll(async () => {
   server = await serve(smallApi(), {
     allowedHosts: ['gateway.example.com', 'proxy.example.com:8443'],
     allowedOrigins: ['https://portal.example.com'],
+    allowedHeaders: ['x-tenant'],
   })
 })
 afterAll(() => server[Symbol.asyncDispose]())
@@ -132,9 +133,23 @@ describe('HTTP besides', () => {
     const allowed = await askFirst('https://portal.example.com')
     expect(allowed.status).toBe(204)
     expect(allowed.head).toContain('access-control-allow-headers: content-type')
+    for (const name of ['traceparent', 'tracestate', 'baggage', 'x-tenant']) {
+      expect(allowed.head).toMatch(new RegExp(`access-control-allow-headers: .*\\b${name}\\b`))
+    }
     const refused = await askFirst('https://evil.example')
     expect(refused.status).toBe(403)
     expect(refused.head).not.toContain('access-control')
+  })
+
+  it('answers a GET of a page of an allowed origin, which may read it', async () => {
+    const answer = await rawRequest(server.port, [
+      'GET /graphql?query={hello} HTTP/1.1',
+      `host: ${own()}`,
+      'origin: https://portal.example.com',
+      'connection: close',
+    ])
+    expect(answer.body).toContain('hello you')
+    expect(answer.head).toContain('access-control-allow-origin: https://portal.example.com')
   })
 
   it('gives nothing to a script or image of another page, which carries no origin', async () => {

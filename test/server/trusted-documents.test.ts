@@ -94,7 +94,7 @@ describe('of trusted documents', () => {
     },
   )
 
-  it('no others run, on neither transport', async () => {
+  it('no others run, on no transport', async () => {
     await using server = await trusting(manifest({ [hashOf(hello)]: hello }))
     const id = hashOf(hello)
     for (const payload of [
@@ -109,6 +109,8 @@ describe('of trusted documents', () => {
       const [http, socket] = await byBoth(server, payload)
       expect(http).toMatchObject(refused)
       expect(socket).toMatchObject(refused)
+      const events = await post(server.url, payload, { accept: 'text/event-stream' })
+      expect(await events.text()).toMatch(/"code":"UNTRUSTED_DOCUMENT".*\n\nevent: complete/s)
     }
   })
 

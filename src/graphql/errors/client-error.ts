@@ -1,4 +1,9 @@
-import { type DocumentNode, GraphQLError, type GraphQLErrorExtensions } from 'graphql'
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLErrorExtensions,
+  Kind as NodeKind,
+} from 'graphql'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedErrors } from './bounded-errors.ts'
@@ -117,8 +122,8 @@ export interface AnsweredResult {
 
 /**
  * A result as a client sees it: its errors within bounds, each with a code. Without a code, an error of a result
- * without `data` is the caller's (the specification's request errors: syntax, validation, variables); any other is the
- * gateway's. `unexpected` receives masked errors, once per message.
+ * without `data` is the caller's (the specification's request errors: syntax, validation, variables), and so is one about
+ * a variable; any other is the gateway's. `unexpected` receives masked errors, once per message.
  */
 export function clientResult<T extends AnsweredResult>(
   result: T,
@@ -149,7 +154,12 @@ export function clientResult<T extends AnsweredResult>(
 function withCode(error: GraphQLError, isRequestError: boolean): GraphQLError {
   const { extensions } = error
   if (typeof extensions['code'] === 'string') return error
-  if (!isRequestError) return placed(error, error.message, { code: 'INTERNAL', ...extensions })
+  if (!isRequestError) {
+    // graphql-js coerces the values of arguments and directives while it executes: null for `@include(if: $x)`.
+    const isOfValue = error.nodes?.[0]?.kind === NodeKind.VARIABLE
+    const code = isOfValue ? 'BAD_USER_INPUT' : 'INTERNAL'
+    return placed(error, error.message, { code, ...extensions })
+  }
   // `spec`: the status by the GraphQL-over-HTTP specification: 400, or 200 for clients of application/json.
   const http = extensions['http'] ?? { spec: true, status: 400 }
   return placed(error, error.message, { code: 'BAD_USER_INPUT', ...extensions, http })

@@ -199,8 +199,8 @@ function knownGroupAccess(
   if (followed instanceof ClientError) throw followed
   let untilMs = allowedUntilMs(access, root, placesOf(followed), ['list', 'watch'])
   const kinds: GroupKindAccess[] = []
-  const namespaces =
-    list.within ?? (followed.form === 'namespaces' ? [...followed.namespaces] : undefined)
+  const own = followed.form === 'namespaces' ? [...followed.namespaces] : undefined
+  const namespaces = list.within === undefined || list.within.length === 0 ? own : list.within
   const filtering = new Set(list.needs.map(({ kind }) => kind))
   // Includes the followed kind: relations may lead to its objects, too.
   for (const at of needs) {

@@ -362,7 +362,8 @@ class GroupParts implements ReadParts {
       if (refusal !== undefined) throw refusal
       const isHidden = (namespace: string): boolean =>
         scope.form === 'namespaces' && !scope.namespaces.has(namespace)
-      if (wanted?.every(isHidden) === true) throw forbiddenList(at, false)
+      if (wanted !== undefined && wanted.length > 0 && wanted.every(isHidden))
+        throw forbiddenList(at, false)
     }
     return { ...this.#snapshot.part(at), scope }
   }

@@ -1,7 +1,7 @@
 import { words } from './letter-case.ts'
 
-/** Endings of the gateway's own types for each kind: `PodConnection`, `PodFrame`. */
-const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
+/** Endings of the gateway's own types and root fields for each kind: `PodConnection`, `PodFrame`, `podsPage`. */
+const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page)$/
 
 /** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
 const ownTypes: ReadonlySet<string> = new Set(

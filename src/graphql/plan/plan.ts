@@ -13,6 +13,7 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { listWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
@@ -72,8 +73,12 @@ export class Plan<V> {
       : { errors: result.errors }
   }
 
-  /** The variation for a request. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  /**
+   * The variation for a request. Throws {@link NotCoveredError}, the GraphQLError of a constant argument, and a
+   * `ClientError` for a null in `@skip` or `@include`, which a nullable variable with a default may have.
+   */
   variation(variables: VariableValues): V {
+    for (const name of this.#flags) if (variables.coerced[name] === null) throw nullFlag(name)
     const flags = new Map(this.#flags.map((name) => [name, variables.coerced[name] === true]))
     const key = this.#flags.map((name) => Number(flags.get(name))).join('')
     let kept = this.#variations.get(key)
@@ -189,6 +194,12 @@ export interface PlannedOperation {
   readonly operation: OperationDefinitionNode
   /** Receives each change of the plan's size, in bytes. */
   readonly grown: (bytes: number) => void
+}
+
+function nullFlag(name: string): ClientError {
+  const message = `$${name} is null, and @skip and @include need true or false`
+  const hint = 'leave the variable out to have its default'
+  return new ClientError('BAD_USER_INPUT', message, { argument: 'if', value: null, hint })
 }
 
 /** The names of the variables in `@skip` and `@include`. */

@@ -135,7 +135,8 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   synced({ cluster, kind }: ClusterKind): StoreView | undefined {
-    return this.#options.served.clusters.get(cluster)?.synced(kind.resource)
+    const { clusters, indexTexts } = this.#options.served
+    return clusters.get(cluster)?.synced(kind.resource, indexTexts.get(kind))
   }
 
   incarnation(cluster: string): string {
@@ -187,11 +188,12 @@ export class KindLeases implements KindSource, Disposable {
     return acquired
   }
 
-  #acquireNow({ cluster: name, kind: { resource } }: ClusterKind): Lease | UnreadableResourceError {
-    const cluster = this.#options.served.clusters.get(name)
+  #acquireNow({ cluster: name, kind }: ClusterKind): Lease | UnreadableResourceError {
+    const { clusters, indexTexts } = this.#options.served
+    const cluster = clusters.get(name)
     if (cluster === undefined) throw new TypeError(`there is no cluster ${name}`)
     try {
-      return cluster.acquire(resource)
+      return cluster.acquire(kind.resource, indexTexts.get(kind))
     } catch (error) {
       if (error instanceof UnreadableResourceError) return error
       throw error

@@ -89,6 +89,14 @@ export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
   return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
 }
 
+/** The error of a field that lists a kind before the server knows the namespaces where the viewer may list it. */
+export function namespacesNotKnown({ cluster, kind }: ClusterKind): ClientError {
+  const message = `the namespaces of cluster ${cluster} are not known yet`
+  const hint = 'ask again in a moment, or name the namespaces'
+  const details = { cluster, kind: kind.typeName, hint, retryAfterMs: 1_000 }
+  return new ClientError('NOT_SYNCED', message, details)
+}
+
 /** The error of a field that needs access reviews for too many namespaces. */
 export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number): ClientError {
   const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`

@@ -2,9 +2,11 @@ import type { AccessQuestion } from '../../access/access-question.ts'
 import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import type { Lease } from '../../cache/cached-resource.ts'
+import { createObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
+import { IndexedStore } from '../../informer/store/indexed-store.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import type { StoreView } from '../../informer/store/store-view.ts'
+import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
@@ -16,8 +18,9 @@ import {
   type KindView,
   type ListReading,
 } from './kind-view.ts'
+import type { Kind } from '../model/kind.ts'
 import { unreadableKind } from './read-failures.ts'
-import type { KindNeed, ViewerAccess } from './viewer-access.ts'
+import { isNowhere, type KindNeed, type ViewerAccess } from './viewer-access.ts'
 
 /** An index of a kind in a cluster. */
 export interface IndexAt {
@@ -223,6 +226,7 @@ export class ReadSnapshot implements ReadParts {
     const listed = this.#source.access?.list(at, list) ?? unrestricted
     if (listed instanceof ClientError) return listed
     const need = { ...at, list }
+    if (isNowhere(need)) return this.#partOf(at, new EmptyStore(at.kind), nothingVisible)
     if (listed === 'unknown') return this.#missing(need)
     const view = this.#view(at, need)
     if (view instanceof ClientError) return view
@@ -285,6 +289,21 @@ export class ReadSnapshot implements ReadParts {
     const isAsked = further === 'permissions' ? this.#source.isExpected(need) : further === 'any'
     if (isAsked) this.#needed.push(need)
     return notLoaded(need)
+  }
+}
+
+/** The store of a list within no namespace, for which no informer starts. It has all indexes, without entries. */
+class EmptyStore extends IndexedStore {
+  constructor({ resource, metadataOnly }: Kind) {
+    super({ resource, codec: createObjectCodec({ resource, metadataOnly }) })
+  }
+
+  override index(): IndexView {
+    return super.index('namespace')
+  }
+
+  override hasIndex(): boolean {
+    return true
   }
 }
 

@@ -13,7 +13,13 @@ import type { Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind } from './kind-view.ts'
-import { forbiddenList, reviewFailure, tooManyNamespaces, tooManyReviews } from './read-failures.ts'
+import {
+  forbiddenList,
+  namespacesNotKnown,
+  reviewFailure,
+  tooManyNamespaces,
+  tooManyReviews,
+} from './read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 /** How an operation reads a kind. This decides which permissions it needs. */
@@ -25,6 +31,11 @@ export interface KindNeed extends ClusterKind {
 }
 
 type ListNeed = NonNullable<KindNeed['list']>
+
+/** Whether a need is a list, without its changes, within no namespace: its arguments contradict each other. */
+export function isNowhere({ kind, list }: KindNeed): boolean {
+  return kind.resource.namespaced && list?.watch === false && list.within?.length === 0
+}
 
 /** Whether the viewer may read anything of a kind, as far as the server knows. */
 export type Admission = 'admitted' | 'refused' | 'unknown'
@@ -81,6 +92,8 @@ export class ViewerAccess {
   /** Whether the viewer may read any of what is needed, as far as the server knows. */
   admission(need: KindNeed): Admission {
     const { list, keys, cluster, kind } = need
+    // An empty list needs no informer.
+    if (isNowhere(need)) return 'refused'
     if (list !== undefined) return admissionTo(this.#list(need, list))
     if (keys === undefined) {
       const question = questionOf('list', kind.resource)
@@ -128,6 +141,8 @@ export class ViewerAccess {
         return forbiddenList(at, list.watch)
       case 'tooMany':
         return tooManyNamespaces(at, known.most)
+      case 'noNamespaces':
+        return namespacesNotKnown(at)
       case 'some':
         return 'unloaded'
       case 'unknown':
@@ -207,10 +222,12 @@ export class ViewerAccess {
   }
 
   #list({ cluster, kind: { resource } }: ClusterKind, { within, watch }: ListNeed): ListAccess {
+    // Changes take an informer even within no namespace, and that takes access to some of the kind.
+    const isLimited = resource.namespaced && !(watch && within?.length === 0)
     return this.in(cluster).list(this.viewer, {
       resource,
       verbs: watch ? watching : listing,
-      within: resource.namespaced ? within : undefined,
+      within: isLimited ? within : undefined,
       present: () => presentNamespaces(this.#served.clusters.get(cluster)?.synced(resource)),
     })
   }

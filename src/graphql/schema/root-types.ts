@@ -69,7 +69,6 @@ export function buildSubscriptionType(
         add(kind.listField, 'listFrames', kind)
         add(kind.lookupField, 'lookupFrames', kind)
       }
-      // A field of a kind keeps the name.
       for (const kind of kinds) add(`${kind.listField}Page`, 'livePages', kind)
       return rootFieldsOf('Subscription', fields, types)
     },

@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql'
 import type { ClusterAccess } from '../../access/cluster-access.ts'
-import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import type { ClusterCache, IndexTexts } from '../../cache/cluster-cache.ts'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import type { DocumentLimits } from '../documents/document-bounds.ts'
@@ -14,6 +14,8 @@ export interface ServedSchema {
   /** A kind by API group and kind, in any version, as in owner references and object ids. */
   readonly kindOf: (group: string, kind: string) => Kind | undefined
   readonly relations: SchemaRelations
+  /** The definitions of the indexes of each kind. Plans compiled for this schema read no other ones. */
+  readonly indexTexts: ReadonlyMap<Kind, IndexTexts>
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
   /** The access of viewers, by cluster. */

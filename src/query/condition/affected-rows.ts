@@ -239,7 +239,8 @@ export function objectTest(
     object: KubernetesObject,
   ): readonly string[] | undefined => {
     if (form === 'index') return functionOf(name)?.(object)
-    const value = object.metadata.labels?.[name]
+    const { labels = {} } = object.metadata
+    const value = Object.hasOwn(labels, name) ? labels[name] : undefined
     return value === undefined ? [] : [value]
   }
   return (object) => meets(condition, object, valuesOf)

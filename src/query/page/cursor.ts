@@ -5,8 +5,14 @@ import type { OrderPosition } from './list-order.ts'
 
 /** Incremented when the contents of cursors, or the order that they depend on, change. */
 const version = 2
-/** Room for a namespace and a name of 253 characters each, and the values that order the list. */
+/**
+ * Room for a namespace and a name of 253 characters each, and for `maxWhole` characters of values: each may take 6 bytes of
+ * JSON, and so 8 characters of base64.
+ */
 const maxLength = 16_384
+/** Of values with more characters together, those longer than `maxCut` are cut to it. An order has at most 8. */
+const maxWhole = 1_400
+const maxCut = 128
 
 export class CursorError extends ArgumentError {
   readonly reason: 'malformed' | 'otherVersion' | 'otherQuery'
@@ -62,9 +68,13 @@ function canonical(value: unknown): unknown {
   )
 }
 
+/** The start of a long value, and the hash by which the whole value is known again. */
+export type CutValue = readonly [start: string, hash: string]
+
 /**
  * A keyset cursor: the position of an object in its list, whether or not the object still exists. Opaque, valid on
  * every replica, and bound to one list by its hash. Unsigned, since forging one only moves the caller's own position.
+ * Long values are cut, so that every cursor is short enough to be accepted: {@link decodeCursor} has the object's own.
  */
 export function encodeCursor(
   hash: string,
@@ -72,8 +82,21 @@ export function encodeCursor(
   budget: WorkBudget,
 ): string {
   budget.spend('tests', testsPerCursor)
+  let length = 0
+  for (const value of values) length += value?.length ?? 0
+  const kept = length > maxWhole ? values.map(cutValue) : values
   // JSON writes a missing value as null.
-  return Buffer.from(JSON.stringify([version, hash, key, ...values])).toString('base64url')
+  return Buffer.from(JSON.stringify([version, hash, key, ...kept])).toString('base64url')
+}
+
+function cutValue(value: string | undefined): string | undefined | CutValue {
+  if (value === undefined || value.length <= maxCut) return value
+  return [value.slice(0, maxCut), valueHash(value)]
+}
+
+/** The hash of a {@link CutValue}. */
+export function valueHash(value: string): string {
+  return createHash('sha256').update(value).digest('base64url').slice(0, 22)
 }
 
 interface CursorContext {
@@ -81,12 +104,14 @@ interface CursorContext {
   /** The argument that has the cursor, for errors. */
   readonly argument: string
   readonly terms: number
+  /** The value to go on from, of which the cursor has only the start. Absent: no cursor of the list is cut. */
+  readonly wholeValue?: (key: string, cut: CutValue, term: number) => string
 }
 
 /** The position in a cursor. Throws {@link CursorError}, which names the argument. */
 export function decodeCursor(
   cursor: string,
-  { hash, argument, terms }: CursorContext,
+  { hash, argument, terms, wholeValue }: CursorContext,
 ): OrderPosition {
   const fields = fieldsOf(cursor)
   if (fields === undefined) throw new CursorError(argument, cursor, 'malformed')
@@ -96,10 +121,15 @@ export function decodeCursor(
     throw new CursorError(argument, cursor, 'malformed')
   }
   if (boundTo !== hash) throw new CursorError(argument, cursor, 'otherQuery')
-  if (values.length !== terms || !values.every((value) => value === null || isText(value))) {
-    throw new CursorError(argument, cursor, 'malformed')
+  if (values.length !== terms) throw new CursorError(argument, cursor, 'malformed')
+  const read = (value: unknown, term: number): string | undefined => {
+    if (isText(value)) return value
+    if (value === null) return undefined
+    if (wholeValue === undefined || !isCut(value))
+      throw new CursorError(argument, cursor, 'malformed')
+    return wholeValue(key, value, term)
   }
-  return { key, values: values.map((value) => (isText(value) ? value : undefined)) }
+  return { key, values: values.map(read) }
 }
 
 /** The position of an object in a list over several kinds. */
@@ -131,6 +161,10 @@ export function typedPositionAt(
 
 function isText(value: unknown): value is string {
   return typeof value === 'string'
+}
+
+function isCut(value: unknown): value is CutValue {
+  return Array.isArray(value) && value.length === 2 && value.every(isText)
 }
 
 function fieldsOf(cursor: string): readonly unknown[] | undefined {

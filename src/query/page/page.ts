@@ -7,7 +7,14 @@ import {
   type RelatedStores,
   scopeCondition,
 } from '../condition/condition.ts'
-import { decodeCursor, encodeCursor, type ListIdentity, listHash } from './cursor.ts'
+import {
+  type CutValue,
+  decodeCursor,
+  encodeCursor,
+  type ListIdentity,
+  listHash,
+  valueHash,
+} from './cursor.ts'
 import { bindCondition } from '../condition/id-set.ts'
 import type { IdSet } from '../condition/candidates.ts'
 import type { IdBytes } from '../condition/id-bytes.ts'
@@ -17,11 +24,12 @@ import {
   type ListOrder,
   type OrderPosition,
   type OrderTerm,
+  orderValue,
   positionOf,
 } from './list-order.ts'
 import { orderedRows } from './ordered-rows.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
-import type { Scope } from '../condition/scope.ts'
+import { isInScope, type Scope } from '../condition/scope.ts'
 
 export const defaultPageSize = 100
 
@@ -108,8 +116,8 @@ export function listPage(options: PageOptions): Page {
   const { size, backwards } = pageSizeOf(options, options.maxPageSize)
   let hash: string | undefined
   const hashOnce = () => (hash ??= listHash(identity, budget))
-  const after = positionAt(options.after, 'after', terms, hashOnce)
-  const before = positionAt(options.before, 'before', terms, hashOnce)
+  const after = positionAt(options, 'after', hashOnce)
+  const before = positionAt(options, 'before', hashOnce)
   const order = { terms, backwards }
   const { set, namespaces, condition } = visible(options)
   budget.report?.reading(view)
@@ -162,13 +170,23 @@ function rowsAheadOf(
 }
 
 function positionAt(
-  cursor: string | null | undefined,
-  argument: string,
-  terms: readonly OrderTerm[],
+  options: PageOptions,
+  argument: 'after' | 'before',
   hash: () => string,
 ): OrderPosition | undefined {
+  const cursor = options[argument]
   if (cursor === undefined || cursor === null) return undefined
-  return decodeCursor(cursor, { hash: hash(), argument, terms: terms.length })
+  const { view, terms, scope } = options
+  const wholeValue = (key: string, [start, known]: CutValue, at: number): string => {
+    const term = terms[at]
+    const id = isInScope(scope, key) ? view.idOf(key) : undefined
+    const value = term && id !== undefined ? orderValue(view, term, id) : undefined
+    if (value !== undefined && valueHash(value) === known) return value
+    // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
+    const isLow = (term?.descending === true) === (argument === 'before')
+    return isLow ? start : `${start}\uffff`
+  }
+  return decodeCursor(cursor, { hash: hash(), argument, terms: terms.length, wholeValue })
 }
 
 export interface KeyRowsOptions extends RowsOptions {

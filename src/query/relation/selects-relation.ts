@@ -246,7 +246,8 @@ interface LastSelected {
 
 function isSame(labels: Labels, other: Labels): boolean {
   for (const key in labels) if (labels[key] !== other[key]) return false
-  for (const key in other) if (labels[key] === undefined) return false
+  // A label may have the key `constructor`, which every object inherits.
+  for (const key in other) if (!Object.hasOwn(labels, key)) return false
   return true
 }
 

@@ -19,37 +19,43 @@ export function asksForExplanation({ headers }: Pick<IncomingMessage, 'headers'>
   return headers[explainHeader] === '1'
 }
 
-/** The headers that pages of allowed origins may send. */
-export const allowedRequestHeaders: string = [
+/** The headers that pages of allowed origins may send, besides `server.allowedHeaders`: W3C's for tracing, too. */
+export const allowedRequestHeaders: readonly string[] = [
   'content-type',
   'authorization',
+  'traceparent',
+  'tracestate',
+  'baggage',
   explainHeader,
   ...preflightedHeaders,
-].join(', ')
+]
 
 /** Browsers send this type across origins only after a preflight request. */
 const jsonType = /^application\/(graphql\+)?json\s*(;|$)/i
 
 /**
  * The refusal of an HTTP operation before its body is read: a request that a foreign page could make a browser send
- * (CSRF), or a body that is too large or of unknown size. `undefined` if it is accepted.
+ * (CSRF), or a body that is too large or of unknown size. `undefined` if it is accepted. `isByOwnScript`: whether the
+ * browser says that an accepted page sends it.
  */
 export function operationRefusal(
   { method, headers }: IncomingMessage,
-  maxBodyBytes: number,
+  { isByOwnScript, maxBodyBytes }: { isByOwnScript: boolean; maxBodyBytes: number },
 ): Refusal | undefined {
   const preflighted = preflightedHeaders.some((name) => headers[name] !== undefined)
   if (method === 'GET') {
-    if (preflighted) return undefined
+    if (preflighted || isByOwnScript) return undefined
     return {
       status: 403,
-      reason: `Send operations as POST with content-type application/json, or with a header ${preflightedHeaders[0]}.`,
+      reason: 'A GET needs proof that no foreign page sends it.',
+      hint: `send a header ${preflightedHeaders[0]}: 1, or a POST with content-type application/json; a browser proves it by Sec-Fetch-Site for pages of the same origin`,
     }
   }
   if (method !== 'POST') {
     return {
       status: 405,
-      reason: 'Send operations as POST with content-type application/json.',
+      reason: `${String(method)} is not a method of operations.`,
+      hint: asJson,
       headers: { allow: 'POST' },
     }
   }
@@ -57,30 +63,36 @@ export function operationRefusal(
     const type = JSON.stringify(headers['content-type'] ?? '')
     return {
       status: 415,
-      reason: `Content-Type ${type} is refused; send the operation as application/json.`,
+      reason: `Content-Type ${type} is refused.`,
+      hint: asJson,
     }
   }
   const encoding = headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     return {
       status: 415,
-      reason: `Content-Encoding ${JSON.stringify(encoding)} is refused: a small body may be a large one. Send it as it is.`,
+      reason: `Content-Encoding ${JSON.stringify(encoding)} is refused: a small body may be a large one.`,
+      hint: 'send the body as it is',
     }
   }
   return sizeRefusal(headers['content-length'], maxBodyBytes)
 }
 
+const asJson = 'send operations as POST with content-type application/json'
+
 function sizeRefusal(contentLength: string | undefined, maxBodyBytes: number): Refusal | undefined {
   if (contentLength === undefined) {
     return {
       status: 411,
-      reason: 'The request needs a Content-Length; chunked bodies are refused.',
+      reason: 'The request has no Content-Length.',
+      hint: 'send the size of the body; chunked bodies are refused',
     }
   }
   if (Number(contentLength) > maxBodyBytes) {
     return {
       status: 413,
-      reason: `The body has ${contentLength} bytes; at most ${maxBodyBytes} are accepted (server.maxBodyBytes).`,
+      reason: `The body has ${contentLength} bytes, and at most ${maxBodyBytes} are accepted.`,
+      hint: 'send less, or name the document by its hash; the operator may raise server.maxBodyBytes',
     }
   }
   return undefined

@@ -30,20 +30,31 @@ export class OriginCheck {
       const host = JSON.stringify(headers.host ?? '')
       return {
         status: 403,
-        reason: `Host ${host} is not a name of this gateway; name it in server.allowedHosts if it should be one.`,
+        reason: `Host ${host} is not a name of this gateway.`,
+        hint: 'name it in server.allowedHosts if it should be one',
       }
     }
     if (this.#fromOwnPage(headers) || this.allowedOrigin(headers) !== undefined) return undefined
     const from = headers.origin ?? `a ${String(headers['sec-fetch-site'])} page`
     return {
       status: 403,
-      reason: `Requests from ${JSON.stringify(from)} are refused; name the origin in server.allowedOrigins if it may ask.`,
+      reason: `Requests from ${JSON.stringify(from)} are refused.`,
+      hint: 'name the origin in server.allowedOrigins if it may ask',
     }
   }
 
   /** The origin of the request if it is foreign and allowed. */
   allowedOrigin({ origin }: IncomingHttpHeaders): string | undefined {
     return origin !== undefined && this.#allowedOrigins.has(origin) ? origin : undefined
+  }
+
+  /**
+   * Whether the browser says that a script of an accepted page sends this request. A page cannot forge these headers. Only
+   * for requests without a {@link refusal}, so that a given origin is an accepted one.
+   */
+  isByOwnScript({ origin, ...headers }: IncomingHttpHeaders): boolean {
+    if (origin !== undefined) return true
+    return headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-dest'] === 'empty'
   }
 
   #knowsHost({ host = '' }: IncomingHttpHeaders): boolean {

@@ -1,43 +1,69 @@
-import {
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http'
+import { type OutgoingHttpHeaders, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
-import { clientErrorOf, isUnexpected } from '../../graphql/errors/client-error.ts'
+import {
+  type ClientErrorCode,
+  clientErrorOf,
+  isUnexpected,
+} from '../../graphql/errors/client-error.ts'
 
-/** A refusal: a status and one sentence for people. */
+/** A refusal: a status, what is wrong, and the way out. */
 export interface Refusal {
   readonly status: number
   readonly reason: string
+  readonly hint?: string
   readonly headers?: OutgoingHttpHeaders
 }
 
-/** Answers with plain text and without CORS headers, and closes the connection, since an unread body may follow. */
-export function refuseRequest(
+/** Answers with one GraphQL error, and closes the connection, since an unread body may follow. */
+export function refuseRequest(response: ServerResponse, refusal: Refusal): void {
+  sendError(response, refusal.status, bodyOf(refusal), refusal.headers)
+}
+
+const codes: Readonly<Record<number, ClientErrorCode>> = {
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  500: 'INTERNAL',
+  503: 'INTERNAL',
+}
+
+/** What a client of a server that is stopping waits before it asks another one. */
+const stoppingRetryMs = 1_000
+
+function bodyOf({ status, reason, hint }: Refusal): string {
+  const code = codes[status] ?? 'BAD_USER_INPUT'
+  const retryAfterMs = status === 503 ? stoppingRetryMs : undefined
+  return JSON.stringify({ errors: [{ message: reason, extensions: { code, hint, retryAfterMs } }] })
+}
+
+function sendError(
   response: ServerResponse,
-  { status, reason, headers }: Refusal,
+  status: number,
+  text: string,
+  headers?: OutgoingHttpHeaders,
 ): void {
-  const body = Buffer.from(`${reason}\n`)
+  const body = Buffer.from(text)
+  const isGraphql = response.req.headers.accept?.includes(graphqlJson) === true
   response.writeHead(status, {
     ...headers,
-    'content-type': 'text/plain; charset=utf-8',
+    'content-type': `${isGraphql ? graphqlJson : 'application/json'}; charset=utf-8`,
     'content-length': body.length,
     connection: 'close',
   })
   response.end(body)
 }
 
+const graphqlJson = 'application/graphql-response+json'
+
 const refusalDeadlineMs = 5_000
 
 /** As {@link refuseRequest}, for an upgrade request, which has no response object. */
-export function refuseUpgrade(socket: Duplex, { status, reason }: Refusal): void {
-  const body = `${reason}\n`
+export function refuseUpgrade(socket: Duplex, refusal: Refusal): void {
+  const { status } = refusal
+  const body = bodyOf(refusal)
   const head = [
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
-    'content-type: text/plain; charset=utf-8',
+    'content-type: application/json; charset=utf-8',
     `content-length: ${Buffer.byteLength(body)}`,
     'cache-control: no-store',
     'connection: close',
@@ -58,27 +84,18 @@ const statuses: Readonly<Record<string, number>> = {
  * Refuses an operation before it is read: answers with one GraphQL error and its HTTP status, and closes the
  * connection, since the body may follow. Returns the code. Rethrows unexpected errors.
  */
-export function refuseOperation(
-  request: IncomingMessage,
-  response: ServerResponse,
-  error: unknown,
-): string {
+export function refuseOperation(response: ServerResponse, error: unknown): string {
   const seen = clientErrorOf(error)
   if (isUnexpected(seen)) throw error
   const { message, extensions } = seen
   const { code, retryAfterMs } = extensions
-  const body = Buffer.from(JSON.stringify({ errors: [{ message, extensions }] }))
-  const isGraphql = request.headers.accept?.includes('application/graphql-response+json') === true
-  response.writeHead(statuses[String(code)] ?? 500, {
+  const text = JSON.stringify({ errors: [{ message, extensions }] })
+  sendError(response, statuses[String(code)] ?? 500, text, {
     ...challengeOf(error),
     ...(typeof retryAfterMs === 'number'
       ? { 'retry-after': String(Math.ceil(retryAfterMs / 1_000)) }
       : {}),
-    'content-type': `application/${isGraphql ? 'graphql-response+json' : 'json'}; charset=utf-8`,
-    'content-length': body.length,
-    connection: 'close',
   })
-  response.end(body)
   return String(code)
 }
 

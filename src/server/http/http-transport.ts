@@ -89,7 +89,8 @@ export class HttpTransport {
         response.writeHead(302, { location: graphqlPath }).end()
         return
     }
-    refuseRequest(response, { status: 404, reason: `There is nothing here; ask ${graphqlPath}.` })
+    const hint = `send operations to ${graphqlPath}`
+    refuseRequest(response, { status: 404, reason: 'There is nothing here.', hint })
   }
 
   async #answerGraphQL(
@@ -101,16 +102,20 @@ export class HttpTransport {
       await this.#graphiql.answer(request, response)
       return
     }
+    const { limits, origins } = this.#options
     if (origin !== undefined && request.method === 'OPTIONS') {
       response.writeHead(204, {
         'access-control-allow-methods': 'GET, POST',
-        'access-control-allow-headers': allowedRequestHeaders,
+        'access-control-allow-headers': [...allowedRequestHeaders, ...limits.allowedHeaders].join(
+          ', ',
+        ),
         'access-control-max-age': '600',
       })
       response.end()
       return
     }
-    const refusal = operationRefusal(request, this.#options.limits.maxBodyBytes)
+    const isByOwnScript = origins.isByOwnScript(request.headers)
+    const refusal = operationRefusal(request, { ...limits, isByOwnScript })
     if (refusal !== undefined) {
       refuseRequest(response, refusal)
       return
@@ -131,7 +136,7 @@ export class HttpTransport {
       if ('context' in made) ({ viewer } = made.context)
       ended = this.#options.quotas.take(isStream ? 'subscriptions' : 'operations', viewer)
     } catch (error) {
-      this.#refuse(request, response, error, viewer)
+      this.#refuse(response, error, viewer)
       return
     }
     // An operation counts until the reader has taken its answer.
@@ -143,7 +148,7 @@ export class HttpTransport {
       return
     }
     if (authenticator !== undefined && known !== undefined && !response.closed) {
-      const { reauthenticateMs } = this.#options.limits
+      const { reauthenticateMs } = limits
       const lost = (): void => void response.destroy()
       const following = { authenticator, credentials, known, reauthenticateMs, lost }
       const identity = new FollowedIdentity(following)
@@ -170,14 +175,9 @@ export class HttpTransport {
     }
   }
 
-  #refuse(
-    request: IncomingMessage,
-    response: ServerResponse,
-    error: unknown,
-    viewer: Viewer | undefined,
-  ): void {
-    const code = refuseOperation(request, response, error)
-    const address = request.socket.remoteAddress
+  #refuse(response: ServerResponse, error: unknown, viewer: Viewer | undefined): void {
+    const code = refuseOperation(response, error)
+    const address = response.req.socket.remoteAddress
     this.#options.observer?.refused({ transport: 'http', code, viewer, address })
   }
 
@@ -186,13 +186,14 @@ export class HttpTransport {
     response: ServerResponse,
     caller: OperationCaller,
   ): Promise<void> {
-    const operation = await operationAsked(request, this.#options.documents)
+    const operation = await operationAsked(request)
     if (this.#isStopping) {
       refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
       return
     }
     if (operation === undefined) {
-      refuseRequest(response, { status: 400, reason: 'There is no operation in the request.' })
+      const hint = 'send { "query": "…" } as JSON, or as parameters of the URL'
+      refuseRequest(response, { status: 400, reason: 'The request holds no operation.', hint })
       return
     }
     // The client may have gone while it was authenticated: no `close` would end the stream.

@@ -87,14 +87,13 @@ export async function answerPlanned(
   return true
 }
 
-/** The operation of a request, in its body or URL; `undefined` if it has no plain operation. */
+/** The operation of a request, in its body or URL, with whatever extensions; `undefined` if there is none. */
 export async function operationAsked(
   request: IncomingMessage,
-  { idMembers }: DocumentSource,
 ): Promise<HashedOperation | undefined> {
   const isPost = request.method === 'POST'
   const given = isPost ? parsed((await bodyOf(request)) ?? '') : searchOf(request)
-  return operationOf(given, idMembers).request
+  return isOperation(given) ? given : undefined
 }
 
 /** Whether a GET names its document by a hash, so that its answer may be revalidated. */
@@ -180,12 +179,17 @@ function operationOf(asked: unknown, idMembers: readonly string[]): AskedOperati
   if (Array.isArray(asked) || !Object.keys(asked).every(isMember)) {
     return { parsed: asked }
   }
-  const { query, operationName, variables, extensions } = asked as Readonly<Record<string, unknown>>
-  const isPlain =
+  const isPlain = isOperation(asked) && onlyNamesHash(asked.extensions ?? {})
+  return isPlain ? { parsed: asked, request: asked } : { parsed: asked }
+}
+
+function isOperation(asked: unknown): asked is HashedOperation {
+  if (!isRecord(asked)) return false
+  const { query, operationName, variables, extensions } = asked
+  return (
     typeof (query ?? '') === 'string' &&
     typeof (operationName ?? '') === 'string' &&
     isRecord(variables ?? {}) &&
-    isRecord(extensions ?? {}) &&
-    onlyNamesHash(extensions ?? {})
-  return isPlain ? { parsed: asked, request: asked } : { parsed: asked }
+    isRecord(extensions ?? {})
+  )
 }
