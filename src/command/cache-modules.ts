@@ -19,7 +19,7 @@ export function apolloModule(schema: GraphQLSchema): string {
   return `${[
     '// Written by `informerql schema --for apollo`. Run it again when the schema changes.',
     "import type { TypePolicies } from '@apollo/client'",
-    "import { connectionPages as pages } from 'informerql/client'",
+    "import { connectionPages as pages } from '@informerql/client'",
     '',
     'export const possibleTypes: Record<string, string[]> = {',
     ...possibleTypes(schema),
