@@ -141,6 +141,55 @@ describe('Apollo Client', () => {
     watching.unsubscribe()
   })
 
+  it('shows objects of kinds that are newer than its policies', () => {
+    using said = watchConsole()
+    const cache = new InMemoryCache(config)
+    const __typename = 'StableExampleComWidget'
+    const card = gql`
+      query Card($id: ID!) {
+        object(id: $id) {
+          ...Card
+        }
+      }
+      fragment Card on KubernetesObject {
+        id
+        kind
+        metadata {
+          name
+        }
+      }
+    `
+    const spec = (field: 'size' | 'color') => gql`
+      query Spec($id: ID!) {
+        object(id: $id) {
+          id
+          ... on StableExampleComWidget {
+            spec {
+              ${field}
+            }
+          }
+        }
+      }
+    `
+    const variables = { id: '1' }
+    const metadata = { __typename: 'ObjectMeta', name: 'gear' }
+    const object = { __typename, id: '1', kind: 'Widget', metadata }
+    cache.writeQuery({ query: card, variables, data: { object } })
+    for (const part of [{ size: 3 }, { color: 'red' }]) {
+      const data = { object: { __typename, id: '1', spec: { __typename: 'WidgetSpec', ...part } } }
+      cache.writeQuery({ query: spec('size' in part ? 'size' : 'color'), variables, data })
+    }
+    expect(cache.readQuery({ query: card, variables })).toEqual({ object })
+    for (const [field, value] of Object.entries({ size: 3, color: 'red' })) {
+      expect(cache.readQuery({ query: spec(field as 'size'), variables })).toMatchObject({
+        object: { spec: { [field]: value } },
+      })
+    }
+    expect(Object.keys(cache.extract())).toContain(`${__typename}:{"id":"1"}`)
+    // In development, Apollo Client says once what its policies do not have.
+    expect(said.lines).toEqual([expect.stringMatching(`Inferring subtype .*${__typename}`)])
+  })
+
   it('keeps the rest of an answer when a list is refused', async () => {
     using said = watchConsole()
     const client = clientWith(new InMemoryCache(config))
