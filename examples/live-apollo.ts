@@ -15,7 +15,7 @@ import { ApolloLink } from '@apollo/client/link'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
 import { OperationTypeNode } from 'graphql'
 import { createClient } from 'graphql-ws'
-import { foldNodes, type Frame, goneObjects } from 'informerql/client'
+import { foldConnection, type Frame, FrameFold, goneObjects } from 'informerql/client'
 import { WebSocket } from 'ws'
 
 interface Pod {
@@ -23,21 +23,31 @@ interface Pod {
   readonly metadata: { readonly name: string }
 }
 
-const podList: TypedDocumentNode<{ pods: { nodes: readonly Pod[]; resumeToken: string } }, object> =
-  gql`
-    query PodList {
-      pods(first: 500) {
-        nodes {
-          id
-          metadata {
-            name
-          }
+interface PodList {
+  readonly pods: {
+    readonly nodes: readonly Pod[]
+    readonly pageInfo: { readonly hasNextPage: boolean }
+    readonly resumeToken: string
+  }
+}
+
+const podList: TypedDocumentNode<PodList, object> = gql`
+  query PodList {
+    pods(first: 500) {
+      nodes {
+        id
+        metadata {
+          name
         }
-        resumeToken
       }
+      pageInfo {
+        hasNextPage
+      }
+      resumeToken
     }
-  `
-const podFrames: TypedDocumentNode<{ pods: Frame<Pod> }, { resumeFrom: string }> = gql`
+  }
+`
+const podFrames: TypedDocumentNode<{ pods: Frame<Pod> }, { resumeFrom?: string }> = gql`
   subscription PodFrames($resumeFrom: String) {
     pods(resumeFrom: $resumeFrom) {
       reset
@@ -74,15 +84,16 @@ client.watchQuery({ query: podList, fetchPolicy: 'cache-only' }).subscribe((resu
   const names = result.data?.pods?.nodes?.map((pod) => pod?.metadata?.name ?? '') ?? []
   console.log(`pods: ${names.toSorted().join(' ')}`)
 })
-// The page goes on as a subscription, from where it was read.
-const variables = { resumeFrom: data?.pods.resumeToken ?? '' }
+// A whole list goes on as a subscription from where it was read. For a part of one, the subscription begins with a snapshot.
+const isWhole = data?.pods.pageInfo.hasNextPage === false
+const fold = new FrameFold(isWhole ? data.pods.nodes : undefined)
+const variables = isWhole ? { resumeFrom: data.pods.resumeToken } : {}
 client.subscribe({ query: podFrames, variables }).subscribe((result) => {
   const frame = result.data?.pods
   if (frame === undefined) return
+  fold.apply(frame)
   client.cache.updateQuery({ query: podList }, (page) =>
-    page === null
-      ? undefined
-      : { pods: { ...page.pods, nodes: foldNodes(page.pods.nodes, frame) } },
+    page === null ? undefined : { pods: foldConnection(page.pods, fold) },
   )
   for (const id of goneObjects(frame)) {
     client.cache.evict({ id: client.cache.identify({ __typename: 'Pod', id }) ?? '' })

@@ -6,7 +6,7 @@
  */
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core'
 import { createClient } from 'graphql-ws'
-import { foldNodes, type Frame } from 'informerql/client'
+import { type Frame, FrameFold } from 'informerql/client'
 import { WebSocket } from 'ws'
 
 interface Pod {
@@ -51,12 +51,12 @@ const client = new Client({
   ],
 })
 
-let pods: Pod[] = []
+const pods = new FrameFold<Pod>()
 client.subscription(podFrames, {}).subscribe(({ data, error }) => {
   if (error !== undefined) throw error
   if (data === undefined) return
-  pods = foldNodes(pods, data.pods)
-  if (!data.pods.synced) return
-  const names = pods.map(({ metadata }) => metadata.name)
+  pods.apply(data.pods)
+  if (!pods.synced) return
+  const names = [...pods.objects.values()].map(({ metadata }) => metadata.name)
   console.log(`pods: ${names.toSorted().join(' ')}`)
 })

@@ -1,17 +1,17 @@
 /** `informerql/client`: for browsers and backends that subscribe to a gateway. No dependencies. */
 import './lib/node-version.ts'
 export {
+  type CachedList,
+  foldConnection,
+  liveLists,
+  type UrqlUpdater,
+} from './client/cached-lists.ts'
+export {
   type ConnectionPages,
   connectionPages,
   type ConnectionPolicy,
 } from './client/connection-pages.ts'
-export {
-  foldNodes,
-  type Frame,
-  type FrameChange,
-  FrameFold,
-  goneObjects,
-} from './client/frame-fold.ts'
+export { type Frame, type FrameChange, FrameFold, goneObjects } from './client/frame-fold.ts'
 export {
   type LiveCollection,
   liveCollection,

@@ -68,7 +68,7 @@ export const connectionPages: ConnectionPolicy = {
     if (only === undefined || only === null) return only
     if (cursor !== '') return alive(only, options)
     const pages = chain(existing.pages, args).map(([, page]) => alive(page, options))
-    return joinedPages(isBackwards(args) ? pages.toReversed() : pages, args)
+    return joinedPages(isBackwards(args) ? pages.toReversed() : pages, options)
   },
 }
 
@@ -118,13 +118,22 @@ function alive(page: Stored, { canRead, readField }: PolicyOptions): Stored {
   }
 }
 
-/** Joins pages in list order. */
-function joinedPages(pages: readonly Stored[], args: Stored | null): Stored {
+/** Joins pages in list order. An object that has moved between two fetched pages is shown once. */
+function joinedPages(pages: readonly Stored[], { args, readField }: PolicyOptions): Stored {
   const [first] = pages
   const last = pages.at(-1)
   const joinedLists = lists.flatMap((list) =>
     Array.isArray(first?.[list])
-      ? [[list, pages.flatMap((page) => page[list] as readonly unknown[])] as const]
+      ? [
+          [
+            list,
+            once(
+              list,
+              pages.flatMap((page) => page[list] as readonly never[]),
+              readField,
+            ),
+          ],
+        ]
       : [],
   )
   const [begin, end] = [first?.['pageInfo'], last?.['pageInfo']] as (Stored | undefined)[]
@@ -132,6 +141,22 @@ function joinedPages(pages: readonly Stored[], args: Stored | null): Stored {
   for (const name of ['startCursor', 'hasPreviousPage']) copyField(name, begin, pageInfo)
   for (const name of ['endCursor', 'hasNextPage']) copyField(name, end, pageInfo)
   return { ...Object.assign({}, ...pages), ...Object.fromEntries(joinedLists), pageInfo }
+}
+
+/** Rows without repetitions. Rows that the cache does not hold by reference stay. */
+function once(
+  list: (typeof lists)[number],
+  rows: readonly never[],
+  readField: PolicyOptions['readField'],
+): readonly unknown[] {
+  const seen = new Set<unknown>()
+  return rows.filter((row) => {
+    const node = (list === 'nodes' ? row : readField('node', row)) as Stored | null | undefined
+    const reference = node?.['__ref']
+    if (reference === undefined) return true
+    const { size } = seen
+    return seen.add(reference).size > size
+  })
 }
 
 function copyField(name: string, from: Stored | undefined, to: Record<string, unknown>): void {

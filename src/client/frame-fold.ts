@@ -23,9 +23,16 @@ export interface Frame<T> {
  * its changes. Copy the map for renderers that compare by identity.
  */
 export class FrameFold<T> {
-  readonly #objects = new Map<string, T>()
+  readonly #objects: Map<string, T>
+  #hasBase: boolean
   #synced = false
   #resumeToken: string | undefined
+
+  /** `queried` are all nodes of the list whose `resumeToken` the subscription begins with. Absent: it begins with a snapshot. */
+  constructor(queried?: readonly (T & { readonly id: string })[]) {
+    this.#objects = new Map(queried?.map((node) => [node.id, node]))
+    this.#hasBase = queried !== undefined
+  }
 
   get objects(): ReadonlyMap<string, T> {
     return this.#objects
@@ -34,6 +41,11 @@ export class FrameFold<T> {
   /** Whether the snapshot has been complete since the last reset. */
   get synced(): boolean {
     return this.#synced
+  }
+
+  /** Whether these are all objects of the list, not only those that changed after a token. */
+  get complete(): boolean {
+    return this.#hasBase && this.#synced
   }
 
   /** The value of `resumeFrom` for the next subscription. */
@@ -45,6 +57,7 @@ export class FrameFold<T> {
   apply({ reset, synced, changes, resumeToken }: Frame<T>): ReadonlyMap<string, T> {
     if (reset) {
       this.#objects.clear()
+      this.#hasBase = true
       this.#synced = false
     }
     applyChanges(this.#objects, changes)
@@ -52,19 +65,6 @@ export class FrameFold<T> {
     this.#resumeToken = resumeToken ?? this.#resumeToken
     return this.#objects
   }
-}
-
-/**
- * Applies a frame to the nodes of a list and returns a new list: new nodes are appended, removed nodes are dropped,
- * others keep their places. For caches that keep lists.
- */
-export function foldNodes<T extends { readonly id: string }>(
-  nodes: readonly T[],
-  { reset, changes }: Frame<T>,
-): T[] {
-  const folded = new Map(reset ? [] : nodes.map((node) => [node.id, node]))
-  applyChanges(folded, changes)
-  return [...folded.values()]
 }
 
 function applyChanges<T>(objects: Map<string, T>, changes: readonly FrameChange<T>[]): void {

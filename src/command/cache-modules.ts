@@ -19,12 +19,15 @@ export function apolloModule(schema: GraphQLSchema): string {
   return `${[
     '// Written by `informerql schema --for apollo`. Run it again when the schema changes.',
     "import type { TypePolicies } from '@apollo/client'",
-    "import { connectionPages as pages } from 'informerql/client'",
+    "import { connectionPages as pages } from '@informerql/client'",
     '',
     'export const possibleTypes: Record<string, string[]> = {',
-    ...possibleTypes(schema),
+    ...possibleTypes(schema, newerType),
+    `  ${newerType}: ['[A-Z].*'],`,
     '}',
     '',
+    '/** A type that is newer than this file: a kind, if it has an `id`, or a part of one. */',
+    "const newer = { keyFields: ({ id }: Record<string, unknown>) => (typeof id === 'string' ? ['id'] : false), merge: true } as const",
     '/** A part of an object. The fields that several queries read are merged. An `id` in it is not a cache key. */',
     'const value = { keyFields: false, merge: true } as const',
     '/** A new result replaces the old one as a whole. */',
@@ -36,9 +39,13 @@ export function apolloModule(schema: GraphQLSchema): string {
     ...rootOf('Query', query, 'pages'),
     ...rootOf('Subscription', streams, 'frames'),
     ...policies,
+    `  ${newerType}: newer,`,
     '}',
   ].join('\n')}\n`
 }
+
+/** The type of all types that a schema does not have: Apollo Client takes its subtypes by a pattern. */
+const newerType = '_NewerType'
 
 function rootOf(name: string, fields: readonly string[], policy: string): readonly string[] {
   if (fields.length === 0) return []
@@ -136,11 +143,11 @@ function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** The lines with the possible types of `KubernetesObject`. */
-function possibleTypes(schema: GraphQLSchema): readonly string[] {
+/** The lines with the possible types of `KubernetesObject`, and further ones. */
+function possibleTypes(schema: GraphQLSchema, ...further: readonly string[]): readonly string[] {
   const type = schema.getType('KubernetesObject')
   const types = isInterfaceType(type) ? schema.getPossibleTypes(type) : []
-  const names = types.map(({ name }) => name).toSorted()
+  const names = [...types.map(({ name }) => name).toSorted(), ...further]
   return ['  KubernetesObject: [', ...names.map((name) => `    '${name}',`), '  ],']
 }
 

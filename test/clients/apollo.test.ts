@@ -12,12 +12,20 @@ import { OperationTypeNode } from 'graphql'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
 import { ApolloLink } from '@apollo/client/link'
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
-import { type Frame, foldNodes, goneObjects } from 'informerql/client'
+import {
+  foldConnection,
+  type Frame,
+  FrameFold,
+  goneObjects,
+  PageFold,
+  type PageFrame,
+} from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { pageFetch, podNames, shopForTests, watchConsole } from './shop.ts'
 import {
   framesText,
   labelsText,
+  livePageText,
   type Page,
   pageText,
   type Pod,
@@ -150,6 +158,55 @@ describe('Apollo Client', () => {
     watching.unsubscribe()
   })
 
+  it('shows objects of kinds that are newer than its policies', () => {
+    using said = watchConsole()
+    const cache = new InMemoryCache(config)
+    const __typename = 'StableExampleComWidget'
+    const card = gql`
+      query Card($id: ID!) {
+        object(id: $id) {
+          ...Card
+        }
+      }
+      fragment Card on KubernetesObject {
+        id
+        kind
+        metadata {
+          name
+        }
+      }
+    `
+    const spec = (field: 'size' | 'color') => gql`
+      query Spec($id: ID!) {
+        object(id: $id) {
+          id
+          ... on StableExampleComWidget {
+            spec {
+              ${field}
+            }
+          }
+        }
+      }
+    `
+    const variables = { id: '1' }
+    const metadata = { __typename: 'ObjectMeta', name: 'gear' }
+    const object = { __typename, id: '1', kind: 'Widget', metadata }
+    cache.writeQuery({ query: card, variables, data: { object } })
+    for (const part of [{ size: 3 }, { color: 'red' }]) {
+      const data = { object: { __typename, id: '1', spec: { __typename: 'WidgetSpec', ...part } } }
+      cache.writeQuery({ query: spec('size' in part ? 'size' : 'color'), variables, data })
+    }
+    expect(cache.readQuery({ query: card, variables })).toEqual({ object })
+    for (const [field, value] of Object.entries({ size: 3, color: 'red' })) {
+      expect(cache.readQuery({ query: spec(field as 'size'), variables })).toMatchObject({
+        object: { spec: { [field]: value } },
+      })
+    }
+    expect(Object.keys(cache.extract())).toContain(`${__typename}:{"id":"1"}`)
+    // In development, Apollo Client says once what its policies do not have.
+    expect(said.lines).toEqual([expect.stringMatching(`Inferring subtype .*${__typename}`)])
+  })
+
   it('keeps the rest of an answer when a list is refused', async () => {
     using said = watchConsole()
     const client = clientWith(new InMemoryCache(config))
@@ -224,19 +281,18 @@ describe('Apollo Client', () => {
       query: framesSubscription,
       variables: { labelSelector: 'app=web' },
     })
-    let synced = false
+    const fold = new FrameFold<Pod>()
     const following = frames.subscribe(({ data }) => {
       if (data === undefined) return
-      const frame = data.pods
-      synced ||= frame.synced
+      fold.apply(data.pods)
       cache.updateQuery<Page>(matching, (page) =>
-        page === null ? page : { pods: { ...page.pods, nodes: foldNodes(page.pods.nodes, frame) } },
+        page === null ? page : { pods: foldConnection(page.pods, fold) },
       )
-      for (const id of goneObjects(frame)) {
+      for (const id of goneObjects(data.pods)) {
         cache.evict({ id: cache.identify({ __typename: 'Pod', id }) ?? '' })
       }
     })
-    await vi.waitUntil(() => synced, 10_000)
+    await vi.waitUntil(() => fold.complete, 10_000)
     expect(listed(matching)).toEqual(podNames)
     await addPod('web-new')
     await deletePod('web-c')
@@ -246,6 +302,95 @@ describe('Apollo Client', () => {
     following.unsubscribe()
     // What is deleted is gone from every list; what only no longer matches is still in the others.
     expect(listed(all)).toEqual(podNames.filter((name) => name !== 'web-c'))
+    expect(said.lines).toEqual([])
+  })
+
+  it('pages through a list that frames change, without repetitions', async () => {
+    using said = watchConsole()
+    const { addPod, deletePod, labelPod } = open()
+    const cache = new InMemoryCache(config)
+    const client = clientWith(cache)
+    const label = { app: 'paged' }
+    for (const name of ['p-b', 'p-d', 'p-f', 'p-h', 'p-j', 'p-l', 'p-n']) {
+      await addPod(name)
+      await labelPod(name, label.app)
+    }
+    const labelSelector = `app=${label.app}`
+    const options = { query: pageQuery, variables: { first: 3, labelSelector } }
+    await vi.waitFor(async () => {
+      const { data } = await client.query<Page>({ ...options, fetchPolicy: 'network-only' })
+      expect(data?.pods.totalCount).toBe(7)
+    }, 10_000)
+    const list = client.watchQuery<Page>(options)
+    const watching = list.subscribe(() => {})
+    const page = () => client.readQuery<Page>(options)?.pods
+    const names = () => podNamesOf(page()?.nodes ?? []).join(' ')
+    const fold = new FrameFold<Pod>()
+    const following = client
+      .subscribe<{ pods: Frame<Pod> }>({ query: framesSubscription, variables: { labelSelector } })
+      .subscribe(({ data }) => {
+        if (data === undefined) return
+        fold.apply(data.pods)
+        cache.updateQuery<Page>(options, (found) =>
+          found === null ? found : { pods: foldConnection(found.pods, fold) },
+        )
+      })
+    await vi.waitUntil(() => fold.complete, 10_000)
+    expect(names()).toBe('p-b p-d p-f')
+    await list.fetchMore({ variables: { after: page()?.pageInfo.endCursor } })
+    await vi.waitFor(() => expect(names()).toBe('p-b p-d p-f p-h p-j p-l'))
+    // A partial list takes rows out, and leaves rows that are behind it to the next page.
+    await addPod('p-m')
+    await labelPod('p-m', label.app)
+    await labelPod('p-d', 'other')
+    await labelPod('p-l', 'other')
+    await vi.waitFor(() => expect(names()).toBe('p-b p-f p-h p-j'), 10_000)
+    await vi.waitFor(() => expect(page()?.totalCount).toBe(6), 10_000)
+    expect(page()?.pageInfo.hasNextPage).toBe(true)
+    await list.fetchMore({ variables: { after: page()?.pageInfo.endCursor } })
+    await vi.waitFor(() => expect(names()).toBe('p-b p-f p-h p-j p-m p-n'))
+    expect(page()?.pageInfo.hasNextPage).toBe(false)
+    // A list that has no next page takes all.
+    await addPod('p-a')
+    await labelPod('p-a', label.app)
+    await vi.waitFor(() => expect(names()).toBe('p-b p-f p-h p-j p-m p-n p-a'), 10_000)
+    expect(page()?.totalCount).toBe(7)
+    following.unsubscribe()
+    watching.unsubscribe()
+    for (const name of fold.objects.values()) await deletePod(name.metadata.name)
+    for (const name of ['p-d', 'p-l']) await deletePod(name)
+    expect(said.lines).toEqual([])
+  })
+
+  it('keeps a list as its live page has it', async () => {
+    using said = watchConsole()
+    const { addPod, deletePod } = open()
+    const cache = new InMemoryCache(config)
+    const client = clientWith(cache)
+    const options = { query: pageQuery, variables: { first: 3 } }
+    await client.query<Page>(options)
+    const fold = new PageFold<Pod>()
+    const following = client
+      .subscribe<{ podsPage: PageFrame<Pod> }>({
+        query: gql(livePageText),
+        variables: { first: 3 },
+      })
+      .subscribe(({ data }) => {
+        if (data === undefined) return
+        fold.apply(data.podsPage)
+        cache.updateQuery<Page>(options, (page) =>
+          page === null ? page : { pods: foldConnection(page.pods, fold) },
+        )
+      })
+    const listed = () => client.readQuery<Page>(options)?.pods
+    await addPod('web-0')
+    await vi.waitFor(() => expect(podNamesOf(listed()?.nodes ?? [])[0]).toBe('web-0'), 10_000)
+    expect(listed()?.nodes).toHaveLength(3)
+    expect(listed()?.totalCount).toBe(fold.totalCount)
+    expect(listed()?.pageInfo).toMatchObject({ hasNextPage: true, endCursor: null })
+    await deletePod('web-0')
+    await vi.waitFor(() => expect(podNamesOf(listed()?.nodes ?? [])[0]).toBe('web-a'), 10_000)
+    following.unsubscribe()
     expect(said.lines).toEqual([])
   })
 

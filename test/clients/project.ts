@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
@@ -27,6 +27,11 @@ export async function createProject(): Promise<Project> {
   const started = (command: string, args: readonly string[]) =>
     run(command, args, { cwd: dir, timeout: 60_000, maxBuffer: 64 << 20 })
   const write = (file: string, text: string) => writeFile(join(dir, file), text)
+  // `packages/client` exports what is built of these sources.
+  const client = join(dir, 'node_modules', '@informerql', 'client')
+  await mkdir(client, { recursive: true })
+  await writeFile(join(client, 'package.json'), '{ "type": "module", "exports": "./client.ts" }')
+  await writeFile(join(client, 'client.ts'), "export * from '../../../../../../src/client.ts'\n")
   await write(
     'tsconfig.json',
     JSON.stringify({

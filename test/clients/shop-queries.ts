@@ -40,6 +40,16 @@ export const framesText: string = `
   }
 `
 
+/** The frames of a live page of the shop's pods. */
+export const livePageText: string = `
+  subscription LivePage($first: Int) {
+    podsPage(namespace: "${shop}", first: $first, coalesceMs: 0) {
+      reset synced totalCount
+      changes { step index from objectId object { id metadata { name } } }
+    }
+  }
+`
+
 export function podNamesOf(nodes: readonly Pod[]): readonly string[] {
   return nodes.map(({ metadata }) => metadata.name)
 }

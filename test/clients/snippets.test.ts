@@ -32,19 +32,16 @@ it('what docs/clients.md shows for browsers, React, Apollo Client and urql compi
     'apollo-app.ts',
     `${snippetWith('new ApolloClient')}
      import type { TypedDocumentNode } from '@apollo/client'
-     import { foldNodes, type Frame, goneObjects } from 'informerql/client'
+     import { foldConnection, type Frame, FrameFold, goneObjects, PageFold, type PageFrame } from '@informerql/client'
      ${operations}
-     type Variables = typeof variables
-     declare const PodList: TypedDocumentNode<{ pods: { nodes: Pod[] } }, Variables>
+     interface PodPage { pods: { nodes: readonly Pod[]; pageInfo: { hasNextPage: boolean } } }
+     type Variables = { namespace?: string; first?: number }
+     declare const PodList: TypedDocumentNode<PodPage, Variables>
      declare const PodFrames: TypedDocumentNode<{ pods: Frame<Pod> }, Variables>
-     ${snippetWith('cache.evict')}`,
+     declare const PodPageFrames: TypedDocumentNode<{ podsPage: PageFrame<Pod> }, Variables>
+     ${snippetWith('cache.evict')}
+     ${snippetWith('livePods.apply')}`,
   )
-  await project.write(
-    'urql-app.ts',
-    `${snippetWith('cacheExchange({')}
-     import type { TypedDocumentNode } from '@urql/core'
-     ${operations}
-     declare const PodList: TypedDocumentNode<{ pods: { nodes: Pod[] } }, typeof variables>`,
-  )
+  await project.write('urql-app.ts', snippetWith('cacheExchange({'))
   expect(await project.compile()).toBe('')
 })

@@ -94,6 +94,34 @@ describe('types of operations', () => {
     expect(await project.compile()).toBe('')
   })
 
+  it('graphql-codegen takes fields that are null only by an error as never null', async () => {
+    const { project } = open()
+    await mkdir(join(project.dir, 'generated', 'strict'), { recursive: true })
+    const nullability = { errorHandlingClient: true }
+    const files = await preset.buildGeneratesSection({
+      baseOutputDir: 'generated/strict/',
+      schema: parse(sdl),
+      schemaAst: buildASTSchema(parse(sdl)),
+      documents: [{ rawSDL: podsText, document: parse(podsText), location: '0.ts' }],
+      config: { scalars: codegenScalars, strictScalars: true, useTypeImports: true, nullability },
+      presetConfig: { fragmentMasking: false },
+      plugins: [],
+      pluginMap: {},
+    })
+    for (const file of files) await project.write(file.filename, await codegen(file))
+    await project.write(
+      'strict.ts',
+      `import type { PodsQuery } from './generated/strict/graphql.ts'
+       declare const answer: PodsQuery
+       const spec = answer.pods?.nodes[0]?.spec
+       export const name: string | undefined = spec?.containers?.[0]?.name
+       // @ts-expect-error -- there may be no requests
+       export const requests: Record<string, unknown> | undefined = spec?.containers?.[0]?.resources?.requests
+      `,
+    )
+    expect(await project.compile()).toBe('')
+  })
+
   it('gql.tada types an operation from a file of acceptable size', async () => {
     const { project } = open()
     const introspection = introspectionFromSchema(buildASTSchema(parse(sdl)), {

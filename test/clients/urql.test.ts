@@ -1,16 +1,13 @@
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core'
-import {
-  cacheExchange,
-  type CacheExchangeOpts,
-  type UpdateResolver,
-} from '@urql/exchange-graphcache'
+import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
-import { type Frame, foldNodes, goneObjects } from 'informerql/client'
+import { type Frame, liveLists, type PageFrame } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { pageFetch, podNames, shopForTests, watchConsole } from './shop.ts'
 import {
   framesText,
   labelsText,
+  livePageText,
   type Page,
   pageText,
   type Pod,
@@ -39,17 +36,6 @@ const framesSubscription = gql(framesText)
 
 const matching = { first: 500, labelSelector: 'app=web' }
 const names = (page: Page | undefined): readonly string[] => podNamesOf(page?.pods.nodes ?? [])
-
-/** Folds frames into the list that they are about, and forgets what is gone. */
-const foldPods: UpdateResolver = (result, _args, cache) => {
-  const frame = result['pods'] as Frame<Pod>
-  cache.updateQuery({ query: pageQuery, variables: matching }, (page) =>
-    page === null
-      ? page
-      : { ...page, pods: { ...page.pods, nodes: foldNodes(page.pods.nodes, frame) } },
-  )
-  for (const id of goneObjects(frame)) cache.invalidate({ __typename: 'Pod', id })
-}
 
 describe('urql', () => {
   const open = shopForTests()
@@ -147,7 +133,7 @@ describe('urql', () => {
   it('folds the frames of a subscription into its lists', async () => {
     using said = watchConsole()
     const { addPod, deletePod, labelPod } = open()
-    const client = clientWith({ updates: { Subscription: { pods: foldPods } } })
+    const client = clientWith({ updates: { Subscription: { pods: liveLists('pods') } } })
     const all = { first: 400 }
     await client.query(pageQuery, all).toPromise()
     await client.query(pageQuery, matching).toPromise()
@@ -172,6 +158,82 @@ describe('urql', () => {
     await vi.waitFor(() => expect(listed()).toEqual(left), 10_000)
     // A list with an object that is gone has to be asked for again.
     expect(client.readQuery(pageQuery, all)).toBeNull()
+    following.unsubscribe()
+    expect(said.lines).toEqual([])
+  })
+
+  it('pages through a list that frames change, without repetitions', async () => {
+    using said = watchConsole()
+    const { addPod, deletePod, labelPod } = open()
+    const client = clientWith({
+      resolvers: { Query: { pods: relayPagination() } },
+      updates: { Subscription: { pods: liveLists('pods') } },
+    })
+    for (const name of ['p-b', 'p-d', 'p-f', 'p-h', 'p-j', 'p-l', 'p-n']) {
+      await addPod(name)
+      await labelPod(name, 'paged')
+    }
+    const variables = { first: 3, labelSelector: 'app=paged' }
+    const fetched = async (after?: string | null) => {
+      const { data } = await client
+        .query(pageQuery, { ...variables, after }, { requestPolicy: 'cache-first' })
+        .toPromise()
+      return data?.pods
+    }
+    await vi.waitFor(async () => {
+      const context = { requestPolicy: 'network-only' } as const
+      const { data } = await client.query(pageQuery, variables, context).toPromise()
+      expect(data?.pods.totalCount).toBe(7)
+    }, 10_000)
+    const page = () => client.readQuery(pageQuery, variables)?.data?.pods
+    const listed = () => podNamesOf(page()?.nodes ?? []).join(' ')
+    let synced = false
+    const following = client
+      .subscription<{ pods: Frame<Pod> }>(framesSubscription, { labelSelector: 'app=paged' })
+      .subscribe(({ data }) => (synced ||= data?.pods.synced === true))
+    await vi.waitUntil(() => synced, 10_000)
+    expect(listed()).toBe('p-b p-d p-f')
+    await fetched(page()?.pageInfo.endCursor)
+    await vi.waitFor(() => expect(listed()).toBe('p-b p-d p-f p-h p-j p-l'))
+    // A partial list takes rows out, and leaves rows that are behind it to the next page.
+    await addPod('p-m')
+    await labelPod('p-m', 'paged')
+    await labelPod('p-d', 'other')
+    await labelPod('p-l', 'other')
+    await vi.waitFor(() => expect(listed()).toBe('p-b p-f p-h p-j'), 10_000)
+    await vi.waitFor(() => expect(page()?.totalCount).toBe(6), 10_000)
+    expect(page()?.pageInfo.hasNextPage).toBe(true)
+    await fetched(page()?.pageInfo.endCursor)
+    await vi.waitFor(() => expect(listed()).toBe('p-b p-f p-h p-j p-m p-n'))
+    expect(page()?.pageInfo.hasNextPage).toBe(false)
+    // A list that has no next page takes all.
+    await addPod('p-a')
+    await labelPod('p-a', 'paged')
+    await vi.waitFor(() => expect(listed()).toBe('p-b p-f p-h p-j p-m p-n p-a'), 10_000)
+    await vi.waitFor(() => expect(page()?.totalCount).toBe(7))
+    following.unsubscribe()
+    for (const letter of 'abdfhjlmn') await deletePod(`p-${letter}`)
+    expect(said.lines).toEqual([])
+  })
+
+  it('keeps a list as its live page has it', async () => {
+    using said = watchConsole()
+    const { addPod, deletePod } = open()
+    const client = clientWith({ updates: { Subscription: { podsPage: liveLists('pods') } } })
+    const variables = { first: 3 }
+    await client.query(pageQuery, variables).toPromise()
+    const page = () => client.readQuery(pageQuery, variables)?.data?.pods
+    const following = client
+      .subscription<{ podsPage: PageFrame<Pod> }>(gql(livePageText), variables)
+      .subscribe(() => {})
+    await addPod('web-0')
+    await vi.waitFor(() => expect(podNamesOf(page()?.nodes ?? [])[0]).toBe('web-0'), 10_000)
+    expect(page()?.nodes).toHaveLength(3)
+    expect(page()?.pageInfo).toMatchObject({ hasNextPage: true, endCursor: null })
+    const { totalCount = 0 } = page() ?? {}
+    await deletePod('web-0')
+    await vi.waitFor(() => expect(podNamesOf(page()?.nodes ?? [])[0]).toBe('web-a'), 10_000)
+    expect(page()?.totalCount).toBe(totalCount - 1)
     following.unsubscribe()
     expect(said.lines).toEqual([])
   })
