@@ -17,6 +17,7 @@ import {
   relationName,
   type TwoWayRelation,
 } from '../../query/relation/relation.ts'
+import { referenceTo } from '../../query/relation/reference-relation.ts'
 import { compileRelations, type RelationDefinition } from '../../query/relation/relations.ts'
 import {
   filteringRelations,
@@ -102,7 +103,10 @@ export function* resolveRelations(
     const ways = kind.usedBy.flatMap((field) => {
       const found = byField.get(field)
       if (found === undefined || field.definition.form !== 'reverse') return []
-      return [useWayOf(found, byName.get(field.definition.of), context)]
+      const { of } = field.definition
+      const any = ofAnyKind.find((one) => relationName(one) === of)
+      const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
+      return [useWayOf(found, reference, context)]
     })
     uses.set(kind, ways)
   }
@@ -132,7 +136,12 @@ export function* resolveRelations(
         relation: relatedBy(relation, needs),
         condition,
       }))
-      related.set(usedByField, { form: 'kinds', name: usedByField, ways })
+      related.set(usedByField, {
+        form: 'kinds',
+        name: usedByField,
+        ways,
+        leftOut: kind.leftOutUsers,
+      })
     }
     return { indexes: kind.indexes, related }
   }
@@ -273,13 +282,14 @@ export interface UseWay {
   readonly needs: readonly RelatedNeed[]
 }
 
-/** The use behind a relation that reads a reference backwards. */
+/** The use behind a relation that reads a reference backwards. A reference to any kind is the one to this kind. */
 function useWayOf(
   relation: SchemaRelation,
   definition: RelationDefinition | undefined,
   context: RelationContext,
 ): UseWay {
-  if (definition?.form !== 'reference') throw new TypeError(`${relation.name} reads no reference`)
+  if (definition?.form !== 'reference' && definition?.form !== 'numbered')
+    throw new TypeError(`${relation.name} reads no reference`)
   const { to: user, needs } = relation
   const { ended } = user
   const index = ended === undefined ? undefined : endedIndexName(ended)
