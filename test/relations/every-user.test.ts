@@ -37,7 +37,6 @@ const exceptions: readonly (readonly [RegExp, string])[] = [
   [/Probe\.grpc\.service$/, 'the service in a gRPC request'],
   [/^Pod status\.qosClass$|^Service spec\.loadBalancerClass$/, 'no object has this name'],
   [/^HorizontalPodAutoscaler .*\.resource\.name$/, 'a resource such as cpu'],
-  [/^PersistentVolumeClaim spec\.dataSource\.name$/, 'the server sets dataSourceRef as well'],
   [/\.deviceClassName$/, 'DeviceClasses have no usedBy'],
   [/[rR]oleRef\.name$|\.scaleTargetRef\.name$|\.targetRef\.name$/, 'leads to other kinds'],
   [/\.parentRef\.name$/, 'an IPAddress is a part of its Service, which deletes it'],

@@ -9,6 +9,7 @@ import { functionIndexes, type IndexFunctions, unknownListFields } from './index
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import {
   type BareKind,
+  type ChosenObjects,
   everyKindType,
   type Kind,
   type PolymorphicRelationField,
@@ -98,6 +99,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   const usersByKind = usersOf(
     kinds.flatMap(({ typeName }) => relations.of(typeName)),
     relations.ofAnyKind,
+    polymorphic.usedChoices,
   )
   const usersOfKind = ({ typeName }: BareKind): readonly RelationField[] => {
     const isTaken =
@@ -261,10 +263,11 @@ function eventsOf(typeName: string): RelationField {
   }
 }
 
-/** The reverse of each use, by the type of the used objects. A reference to any kind counts for the types that others use, too. */
+/** The reverse of each use, by the type of the used objects. References to any kind, and choices, count for the types that others use, too. */
 function usersOf(
   relations: readonly RelationField[],
   ofAnyKind: readonly ReferenceOfAnyKind[],
+  choices: readonly ChosenObjects[],
 ): ReadonlyMap<string, readonly RelationField[]> {
   const uses = relations.flatMap(({ definition }) =>
     (definition.form === 'reference' || definition.form === 'numbered') && definition.uses === true
@@ -280,7 +283,14 @@ function usersOf(
         const name = `${usedByField}(${of})`
         return { definition: { form: 'reverse', name, from, to: user.from, of }, many: true }
       })
-      return [from, reverses] as const
+      const choosers = choices.map(({ field, path, relation, kindPath }): RelationField => {
+        const name = `${usedByField}(${field})`
+        const { from: to } = relation.definition
+        const kindRelation = relationName(relation.definition)
+        const places = { path: path.text, kindRelation, kindPath: kindPath.text }
+        return { definition: { form: 'chooser', name, from, to, field, ...places }, many: true }
+      })
+      return [from, [...reverses, ...choosers]] as const
     },
   )
   return new Map(byType)

@@ -40,6 +40,8 @@ export interface ChosenObjects {
   readonly relation: RelationField
   /** The place of the kind in that object: `spec.paramKind`. */
   readonly kindPath: Path
+  /** Whether the choosing object uses the chosen ones. */
+  readonly uses?: boolean
 }
 
 /** A field that leads to objects of several kinds: a reverse relation for each of them. */

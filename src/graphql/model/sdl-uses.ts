@@ -2,7 +2,7 @@ import type { RelationDeclaration, TypeExtension, UsesDeclaration } from '../sdl
 import { SdlError, unknownFieldHint } from '../sdl/sdl-error.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 
-/** What objects of a type use: a `@reference`, `@named` or `@objectRef` with `uses`, or an `@uses`. */
+/** What objects of a type use: a `@reference`, `@named`, `@objectRef` or `@chooses` with `uses`, or an `@uses`. */
 interface Use {
   readonly declaration: RelationDeclaration
   /** The type of the used objects; `undefined`: any kind that has `usedBy`. */
@@ -63,7 +63,8 @@ export class SdlUses {
   #useIn(declaration: RelationDeclaration): Use | undefined {
     const { directive, arguments: args, type } = declaration
     const { as, at, uses } = args
-    if (directive === 'objectRef') return uses ? { declaration, to: undefined } : undefined
+    if (directive === 'objectRef' || directive === 'chooses')
+      return uses ? { declaration, to: undefined } : undefined
     if (directive !== 'reference' && directive !== 'named') return undefined
     const to = type.replace(/Connection$/, '')
     if (typeof as !== 'string') return uses ? { declaration, to } : undefined
@@ -93,7 +94,8 @@ export class SdlUses {
       )
       return this.#usesOf(as, [...open, as]).flatMap(({ declaration, to }) => {
         const { name, type, directive } = declaration
-        if (directive === 'named' || taken.has(`${as}.${name}`)) return []
+        if (directive === 'named' || directive === 'chooses' || taken.has(`${as}.${name}`))
+          return []
         const own = {
           place,
           name: `uses(${as}.${name} at ${at})`,

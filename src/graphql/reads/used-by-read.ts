@@ -9,7 +9,12 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
 import { originOf, refOf } from './object-read.ts'
-import { partOfType, type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
+import {
+  partOfType,
+  partOnTheWay,
+  type PolymorphicPage,
+  polymorphicPage,
+} from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
 
@@ -62,11 +67,13 @@ export class UsedByRead {
       followed({ reads, condition: everything, isSaid: false })
     }
     const read = this.#users(run, used, splitObjectKey(key).namespace, args.kinds)
-    const origin = { view, id, budget, part: (type: string) => partOfType(read, type).part }
     const parts = Array.from(read.values(), ({ part, ways }) => {
-      const conditions = ways.map(({ relation, condition }) =>
-        allOf([relation.relation.follow(origin), condition]),
-      )
+      const conditions = ways.map(({ relation, condition }) => {
+        const onTheWay = (type: string): KindView =>
+          type === part.kind.typeName ? part : partOnTheWay(relation, type, run.parts, cluster)
+        const origin = { view, id, budget, part: onTheWay }
+        return allOf([relation.relation.follow(origin), condition])
+      })
       return { ...part, condition: anyOf(conditions) }
     })
     const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`

@@ -50,7 +50,11 @@ export interface AnyKindArguments {
     readonly uses?: boolean | null
   }
   readonly sameLabel: { readonly key: string }
-  readonly chooses: { readonly path: string; readonly kindAt: string }
+  readonly chooses: {
+    readonly path: string
+    readonly kindAt: string
+    readonly uses?: boolean | null
+  }
   readonly chosenBy: { readonly of: readonly string[] }
 }
 

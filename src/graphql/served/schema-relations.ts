@@ -17,6 +17,7 @@ import {
   relationName,
   type TwoWayRelation,
 } from '../../query/relation/relation.ts'
+import { chooserPlaces } from '../../query/relation/chooser-relation.ts'
 import { referenceTo } from '../../query/relation/reference-relation.ts'
 import { compileRelations, type RelationDefinition } from '../../query/relation/relations.ts'
 import {
@@ -102,11 +103,16 @@ export function* resolveRelations(
   for (const kind of kinds.values()) {
     const ways = kind.usedBy.flatMap((field) => {
       const found = byField.get(field)
-      if (found === undefined || field.definition.form !== 'reverse') return []
+      if (found === undefined) return []
+      if (field.definition.form === 'chooser')
+        return [useWayOf(found, chooserPlaces(field.definition))]
+      if (field.definition.form !== 'reverse') return []
       const { of } = field.definition
       const any = ofAnyKind.find((one) => relationName(one) === of)
       const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
-      return [useWayOf(found, reference, context)]
+      if (reference?.form !== 'reference' && reference?.form !== 'numbered')
+        throw new TypeError(`${found.name} reads no reference`)
+      return [useWayOf(found, referencePlaces(reference, context))]
     })
     uses.set(kind, ways)
   }
@@ -282,14 +288,8 @@ export interface UseWay {
   readonly needs: readonly RelatedNeed[]
 }
 
-/** The use behind a relation that reads a reference backwards. A reference to any kind is the one to this kind. */
-function useWayOf(
-  relation: SchemaRelation,
-  definition: RelationDefinition | undefined,
-  context: RelationContext,
-): UseWay {
-  if (definition?.form !== 'reference' && definition?.form !== 'numbered')
-    throw new TypeError(`${relation.name} reads no reference`)
+/** The use behind a relation from the used object to its users. */
+function useWayOf(relation: SchemaRelation, places: ReferencePlaces): UseWay {
   const { to: user, needs } = relation
   const { ended } = user
   const index = ended === undefined ? undefined : endedIndexName(ended)
@@ -297,7 +297,7 @@ function useWayOf(
     user,
     relation,
     condition: index === undefined ? everything : noneOf(hasValue(index, [endedValue])),
-    places: referencePlaces(definition, context),
+    places,
     needs: [...needs.values()].map(({ kind, indexes }) =>
       kind !== user || index === undefined
         ? { kind, indexes }
