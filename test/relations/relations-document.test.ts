@@ -34,6 +34,8 @@ function how(definition: RelationDefinition): string {
       return definition.steps.join(', then ')
     case 'events':
       return 'events'
+    case 'chooser':
+      return `chosen by ${definition.field}`
   }
 }
 

@@ -9,6 +9,7 @@ import { functionIndexes, type IndexFunctions, unknownListFields } from './index
 import { inferredReferences, referencedByOf } from './inferred-references.ts'
 import {
   type BareKind,
+  type ChosenObjects,
   everyKindType,
   type Kind,
   type PolymorphicRelationField,
@@ -20,6 +21,7 @@ import { PolymorphicRelations } from './polymorphic-relations.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
 import { SdlRelations } from './sdl-relations.ts'
+import { SdlUses } from './sdl-uses.ts'
 import type { DormantDeclaration } from './unknown-types.ts'
 
 /** The kinds, and the declarations for them. */
@@ -46,9 +48,12 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   const { kinds, indexFunctions } = options
   const catalog = new KindCatalog(options)
   const problems: CodedError[] = [...unknownTargets(options.extensions, catalog)]
-  const extensions = options.extensions.flatMap((extension) =>
+  const written = options.extensions.flatMap((extension) =>
     extension.typeName === everyKindType ? ofEachKind(extension, catalog) : [extension],
   )
+  const uses = new SdlUses(written, catalog)
+  problems.push(...uses.problems)
+  const extensions = [...written, ...uses.extensions]
   const inferred = options.inferReferences ? inferredFor(catalog, extensions) : []
   const known = [...extensions, ...inferred].filter(({ typeName, optional, place }) => {
     if (catalog.has(typeName)) return true
@@ -91,11 +96,15 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       ...(by === undefined ? [] : [by]),
     ]
   }
-  const uses = kinds.flatMap(({ typeName }) => relations.of(typeName).filter(isUse))
+  const usersByKind = usersOf(
+    kinds.flatMap(({ typeName }) => relations.of(typeName)),
+    relations.ofAnyKind,
+    polymorphic.usedChoices,
+  )
   const usersOfKind = ({ typeName }: BareKind): readonly RelationField[] => {
     const isTaken =
       catalog.hasField(typeName, usedByField) || relations.find(typeName, usedByField) !== undefined
-    return isTaken ? [] : usersOf(typeName, uses)
+    return isTaken ? [] : (usersByKind.get(typeName) ?? [])
   }
   yield
   const endedProblems: SdlError[] = []
@@ -105,10 +114,12 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     return {
       ...kind,
       indexes: indexes.get(typeName) ?? [],
-      relations: relations.of(typeName),
+      relations: relations.of(typeName).filter(({ isHidden }) => !isHidden),
+      uses: relations.of(typeName).filter(({ isHidden }) => isHidden),
       objectRefs: objectRefs.of(typeName),
       polymorphic: polymorphicOf(kind),
       usedBy: usersOfKind(kind),
+      leftOutUsers: uses.leftOutUsers(typeName),
       ...(ended === undefined ? {} : { ended }),
       ...(hasEvents ? { events: eventsOf(typeName) } : {}),
     }
@@ -252,20 +263,37 @@ function eventsOf(typeName: string): RelationField {
   }
 }
 
-function isUse({ definition }: RelationField): boolean {
-  return definition.form === 'reference' && definition.uses === true
-}
-
-/** The reverse of each use of a kind. */
-function usersOf(typeName: string, uses: readonly RelationField[]): readonly RelationField[] {
-  return uses
-    .filter(({ definition }) => definition.to === typeName)
-    .map(({ definition }) => {
-      const of = relationName(definition)
-      const name = `${usedByField}(${of})`
-      const reverse = { form: 'reverse', name, from: typeName, to: definition.from, of } as const
-      return { definition: reverse, many: true }
-    })
+/** The reverse of each use, by the type of the used objects. References to any kind, and choices, count for the types that others use, too. */
+function usersOf(
+  relations: readonly RelationField[],
+  ofAnyKind: readonly ReferenceOfAnyKind[],
+  choices: readonly ChosenObjects[],
+): ReadonlyMap<string, readonly RelationField[]> {
+  const uses = relations.flatMap(({ definition }) =>
+    (definition.form === 'reference' || definition.form === 'numbered') && definition.uses === true
+      ? [definition]
+      : [],
+  )
+  const anyUses = ofAnyKind.filter((one) => one.uses === true)
+  const byType = Array.from(
+    Map.groupBy(uses, ({ to }) => to),
+    ([from, users]) => {
+      const reverses = [...users, ...anyUses].map((user): RelationField => {
+        const of = relationName(user)
+        const name = `${usedByField}(${of})`
+        return { definition: { form: 'reverse', name, from, to: user.from, of }, many: true }
+      })
+      const choosers = choices.map(({ field, path, relation, kindPath }): RelationField => {
+        const name = `${usedByField}(${field})`
+        const { from: to } = relation.definition
+        const kindRelation = relationName(relation.definition)
+        const places = { path: path.text, kindRelation, kindPath: kindPath.text }
+        return { definition: { form: 'chooser', name, from, to, field, ...places }, many: true }
+      })
+      return [from, [...reverses, ...choosers]] as const
+    },
+  )
+  return new Map(byType)
 }
 
 /** The `@ended` of a type. The last one wins, so that the user's SDL wins over the package's. */

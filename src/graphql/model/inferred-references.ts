@@ -8,14 +8,15 @@ import type { SdlRelations } from './sdl-relations.ts'
 const referenceName = /(?:Ref|Reference)s?$/
 const place = { file: 'inferred references', line: 1 } as const
 
-/** Bounds of the search in one kind. */
-const maxReferences = 50
+/** Bounds of the search in one kind. References beyond the fields count for `usedBy` only. */
+const maxFields = 50
+const maxReferences = 500
 const maxDepth = 10
 
 /**
  * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or the name
  * of a kind of the same API group or the core group (`secretRef`). Each becomes a field of the member's name; if the name is
- * taken, of the longer name with the parent's.
+ * taken, of the longer name with the parent's. If both are taken, it counts for `usedBy` only.
  */
 export function inferredReferences(kind: BareKind, catalog: KindCatalog): TypeExtension {
   const { definitions } = catalog
@@ -24,10 +25,11 @@ export function inferredReferences(kind: BareKind, catalog: KindCatalog): TypeEx
   for (const found of referencesIn(definitions.schemaOf(kind.resource) ?? {}, scope, '', 0)) {
     const isFree = (one: string): boolean =>
       !relations.has(one) && !catalog.hasField(kind.typeName, one)
-    const name = [found.name, found.longName].find(isFree)
-    if (name === undefined) continue
+    const field = relations.size < maxFields ? [found.name, found.longName].find(isFree) : undefined
+    const name = field ?? `uses(${found.path})`
     const declaration = declarationOf(name, found, kind, catalog)
-    if (declaration !== undefined) relations.set(name, declaration)
+    if (declaration === undefined) continue
+    relations.set(name, field === undefined ? { ...declaration, isHidden: true } : declaration)
     if (relations.size >= maxReferences) break
   }
   const all = [...relations.values()]
@@ -82,7 +84,7 @@ function declarationOf(
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
-    const args = { path: [path] }
+    const args = { path: [path], uses: true }
     return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
   const meant = written.replace(/(?:Key)?(?:Ref|Reference)s?$/, '').toLowerCase()
@@ -98,7 +100,7 @@ function declarationOf(
     type: isList ? `${to.typeName}Connection` : to.typeName,
     isList: false,
     directive: 'reference',
-    arguments: { path: [`${path}.name`], ...namespaces },
+    arguments: { path: [`${path}.name`], ...namespaces, uses: true },
   }
 }
 

@@ -125,11 +125,18 @@ function follow(
   scope: DefinitionScope,
 ): SchemaAtPath {
   let schema = start
-  for (const step of steps) {
+  for (const [at, step] of steps.entries()) {
     const definition = definitionNameOf(schema)
-    const at = definition === undefined ? schema : scope.find(definition)
-    if (at === undefined || isOpen(at)) return undescribed
-    const inner = step.form === 'field' ? memberOf(at, step.name) : (at.items ?? valuesOf(at))
+    const found = definition === undefined ? schema : scope.find(definition)
+    if (found === undefined || isOpen(found)) return undescribed
+    const { items = valuesOf(found), properties = {} } = found
+    // `[*]` also stands for every member of an object: `spec.provider[*].auth`.
+    if (step.form === 'each' && items === undefined) {
+      const rest = steps.slice(at + 1)
+      const within = Object.values(properties).map((one) => follow(one, rest, scope))
+      return within.find(({ form }) => form !== 'absent') ?? absent
+    }
+    const inner = step.form === 'field' ? memberOf(found, step.name) : items
     if (inner === undefined) return absent
     schema = inner
   }

@@ -17,6 +17,8 @@ export interface RelationField {
   /** Whether the field is a connection. If not, it is one object or null. */
   readonly many: boolean
   readonly description?: string
+  /** Whether it counts for `usedBy` only, and is no field. */
+  readonly isHidden?: true
 }
 
 /** The description of a relation's field: the one in its SDL, or else one made from its declaration. */
@@ -38,6 +40,8 @@ export interface ChosenObjects {
   readonly relation: RelationField
   /** The place of the kind in that object: `spec.paramKind`. */
   readonly kindPath: Path
+  /** Whether the choosing object uses the chosen ones. */
+  readonly uses?: boolean
 }
 
 /** A field that leads to objects of several kinds: a reverse relation for each of them. */
@@ -93,8 +97,12 @@ export interface Kind {
   readonly relations: readonly RelationField[]
   readonly objectRefs: readonly ObjectRefField[]
   readonly polymorphic: readonly PolymorphicRelationField[]
-  /** The relations from the objects that use this kind's: the reverse of each `@reference` with `uses`. */
+  /** What its objects use without a field for it: `@uses`. */
+  readonly uses: readonly RelationField[]
+  /** The relations from the objects that use this kind's: the reverse of each `@reference` with `uses`, and the like. */
   readonly usedBy: readonly RelationField[]
+  /** The type names of kinds that may use it, but that the profile leaves out of the schema. */
+  readonly leftOutUsers: readonly string[]
   /** Which of its objects have ended and no longer use anything. */
   readonly ended?: EndedRule
   /** The relation behind `events`; absent if the cluster serves no core Events. */
@@ -107,10 +115,10 @@ export interface Kind {
   readonly uncached: boolean
 }
 
-/** All relations of a kind: declared ones, the parts of polymorphic ones, `events` and `usedBy`. */
+/** All relations of a kind: declared ones, the parts of polymorphic ones, `events`, `uses` and `usedBy`. */
 export function relationFieldsOf(kind: Kind): readonly RelationField[] {
-  const { relations, polymorphic, events = [], usedBy } = kind
-  return [relations, polymorphic.flatMap((field) => field.relations), events, usedBy].flat()
+  const { relations, polymorphic, events = [], uses, usedBy } = kind
+  return [relations, polymorphic.flatMap((field) => field.relations), events, uses, usedBy].flat()
 }
 
 /** Whether `where` of a kind has `usedBy`. */
@@ -133,5 +141,13 @@ export function filteringRelations(kind: Kind): readonly RelationField[] {
 /** A kind without its declarations. */
 export type BareKind = Omit<
   Kind,
-  'indexes' | 'relations' | 'objectRefs' | 'polymorphic' | 'events' | 'usedBy' | 'ended'
+  | 'indexes'
+  | 'relations'
+  | 'objectRefs'
+  | 'polymorphic'
+  | 'events'
+  | 'uses'
+  | 'usedBy'
+  | 'leftOutUsers'
+  | 'ended'
 >

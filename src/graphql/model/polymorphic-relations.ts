@@ -52,6 +52,13 @@ export class PolymorphicRelations {
     )
   }
 
+  /** The choices whose objects use what they choose. */
+  get usedChoices(): readonly ChosenObjects[] {
+    return [...this.#choices.values()].flatMap((one) =>
+      one instanceof SdlError || one.uses !== true ? [] : [one],
+    )
+  }
+
   /** The relations `field` of all kinds to this one, reversed. */
   reversesOf(name: string, from: string, field: string): readonly RelationField[] {
     return this.#catalog.kinds.flatMap(({ typeName: to }) => {
@@ -139,7 +146,8 @@ export class PolymorphicRelations {
       const message = `${field}: @chooses: a ${type} has nothing at ${text}`
       return new SdlError('unknown-field', place, message, unknownFieldHint)
     }
-    return { field, path: parsePath(path), relation, kindPath: parsePath(kindPath) }
+    const use = args.uses ? { uses: true } : {}
+    return { field, path: parsePath(path), relation, kindPath: parsePath(kindPath), ...use }
   }
 }
 

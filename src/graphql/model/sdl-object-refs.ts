@@ -42,7 +42,7 @@ export class SdlObjectRefs {
   ): SdlError | undefined {
     const { name, type, isList, place, description } = declaration
     const args = argumentsOf(declaration, 'objectRef')
-    if (args === undefined) return undefined
+    if (args === undefined || declaration.isHidden) return undefined
     const full = `${typeName}.${name}`
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${full}: ${message}`, hint)

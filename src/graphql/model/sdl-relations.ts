@@ -127,10 +127,11 @@ export class SdlRelations {
           all.push({ full, typeName, optional, declaration })
           continue
         }
-        const { path, topmost, kindAt } = reference
+        const { path, topmost, kindAt, uses } = reference
         // No index holds such a reference: another object decides which object is meant.
         if (topmost || kindAt || path.some((one) => pathProblem(one, place, name))) continue
-        this.#ofAnyKind.set(full, { from: typeName, name, paths: path })
+        const use = uses ? { uses } : {}
+        this.#ofAnyKind.set(full, { from: typeName, name, paths: path, ...use })
       }
     }
     const rankOf = ({ declaration }: Written): number =>
@@ -194,7 +195,7 @@ export class SdlRelations {
   }
 
   #relation({ full, typeName, optional, declaration }: Written): RelationField {
-    const { name, type, place, directive, description } = declaration
+    const { name, type, place, directive, description, isHidden } = declaration
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, `${full}: ${message}`, hint)
     const earlier = this.#places.get(full)
@@ -257,6 +258,7 @@ export class SdlRelations {
     return {
       definition: reader.read(declaration.arguments, read) as RelationDefinition,
       many,
+      ...(isHidden ? { isHidden } : {}),
       ...(description === undefined ? {} : { description }),
     }
   }

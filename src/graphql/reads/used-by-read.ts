@@ -1,14 +1,20 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
+import { LeftOutUsersError } from '../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
-import type { Kind } from '../model/kind.ts'
+import { type Kind, usedByField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { KindView, FoundObject } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
 import { originOf, refOf } from './object-read.ts'
-import { partOfType, type PolymorphicPage, polymorphicPage } from './polymorphic-page.ts'
+import {
+  partOfType,
+  partOnTheWay,
+  type PolymorphicPage,
+  polymorphicPage,
+} from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
 
@@ -42,8 +48,8 @@ export class UsedByRead {
   }
 
   /**
-   * A page of the users of an object that the viewer may see; empty where the object is gone. Throws the error of the
-   * first kind that cannot be read: otherwise some of the users would pass for all of them.
+   * A page of the users of an object; empty where the object is gone. Throws the error of the first kind that cannot be
+   * read, is not in the schema, or that the viewer may see only in part: otherwise some of the users would pass for all.
    */
   page(run: ReadRun, object: FoundObject | undefined, args: UsedByArguments): UsedByPage {
     const { budget, followed } = run
@@ -61,11 +67,13 @@ export class UsedByRead {
       followed({ reads, condition: everything, isSaid: false })
     }
     const read = this.#users(run, used, splitObjectKey(key).namespace, args.types)
-    const origin = { view, id, budget, part: (type: string) => partOfType(read, type).part }
     const parts = Array.from(read.values(), ({ part, ways }) => {
-      const conditions = ways.map(({ relation, condition }) =>
-        allOf([relation.relation.follow(origin), condition]),
-      )
+      const conditions = ways.map(({ relation, condition }) => {
+        const onTheWay = (type: string): KindView =>
+          type === part.kind.typeName ? part : partOnTheWay(relation, type, run.parts, cluster)
+        const origin = { view, id, budget, part: onTheWay }
+        return allOf([relation.relation.follow(origin), condition])
+      })
       return { ...part, condition: anyOf(conditions) }
     })
     const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
@@ -99,6 +107,11 @@ export class UsedByRead {
       const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
       const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
       const part = run.parts.part({ cluster, kind: user, indexes }, { within })
+      const { scope } = part
+      const isWhole =
+        scope.form === 'all' ||
+        (isWithin && scope.form === 'namespaces' && scope.namespaces.has(namespace))
+      if (!isWhole) throw run.related(cluster).notFullyVisible(user.typeName, usedByField)
       return [user.typeName, { part, ways }] as const
     })
     return new Map(users)
@@ -114,6 +127,8 @@ export class UsedByRead {
       const hint = `there are ${users.join(', ')}`
       throw new ClientError('BAD_USER_INPUT', message, { argument: 'types', value: name, hint })
     }
+    const { leftOutUsers } = this.#kind
+    if (!names && leftOutUsers.length > 0) throw new LeftOutUsersError(usedByField, leftOutUsers)
     const cache = this.#served.clusters.get(cluster)
     return ways.filter(
       ({ user }) =>

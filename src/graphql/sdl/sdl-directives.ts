@@ -26,6 +26,20 @@ export interface EndedArguments {
   readonly in: readonly string[]
 }
 
+/** The arguments of `@uses`. */
+export interface UsesArguments {
+  readonly kind?: string | null
+  readonly path?: readonly string[] | null
+  readonly namespacePath?: readonly string[] | null
+  readonly namespaceOtherwise?: string | null
+  readonly namespace?: string | null
+  readonly kindPath?: readonly string[] | null
+  readonly groupPath?: readonly string[] | null
+  readonly defaultKind?: boolean | null
+  readonly as?: string | null
+  readonly at?: string | null
+}
+
 /** The arguments of the directives whose fields lead to objects of any kind. */
 export interface AnyKindArguments {
   readonly objectRef: {
@@ -33,9 +47,14 @@ export interface AnyKindArguments {
     readonly category?: readonly string[] | null
     readonly topmost?: boolean | null
     readonly kindAt?: string | null
+    readonly uses?: boolean | null
   }
   readonly sameLabel: { readonly key: string }
-  readonly chooses: { readonly path: string; readonly kindAt: string }
+  readonly chooses: {
+    readonly path: string
+    readonly kindAt: string
+    readonly uses?: boolean | null
+  }
   readonly chosenBy: { readonly of: readonly string[] }
 }
 

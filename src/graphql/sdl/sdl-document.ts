@@ -20,6 +20,7 @@ import {
   sdlDirectives,
   sdlEnums,
   typeDirectives,
+  type UsesArguments,
 } from './sdl-directives.ts'
 import { SdlError, type SdlPlace } from './sdl-error.ts'
 import type { SdlSource } from './sdl-source.ts'
@@ -43,6 +44,8 @@ export interface RelationDeclaration {
   readonly directive: string
   /** The arguments of the directive, checked against its definition. */
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Whether it counts for `usedBy` only, and is no field. */
+  readonly isHidden?: true
 }
 
 /** The arguments of a declaration if it has this directive. */
@@ -59,6 +62,12 @@ export interface EndedDeclaration {
   readonly arguments: EndedArguments
 }
 
+/** An `@uses` as it is written. */
+export interface UsesDeclaration {
+  readonly place: SdlPlace
+  readonly arguments: UsesArguments
+}
+
 /** One `extend type` or `extend interface`. */
 export interface TypeExtension {
   readonly place: SdlPlace
@@ -68,6 +77,7 @@ export interface TypeExtension {
   readonly indexes: readonly IndexDeclaration[]
   readonly relations: readonly RelationDeclaration[]
   readonly ended?: EndedDeclaration
+  readonly uses?: readonly UsesDeclaration[]
 }
 
 /** The declarations of one source, and the problems of the parts that cannot be read. */
@@ -134,8 +144,9 @@ class DocumentReader {
   }
 
   /** The directives of the type itself. */
-  #onType(node: ExtensionNode): Pick<TypeExtension, 'indexes' | 'ended'> {
+  #onType(node: ExtensionNode): Pick<TypeExtension, 'indexes' | 'ended' | 'uses'> {
     const indexes: IndexDeclaration[] = []
+    const uses: UsesDeclaration[] = []
     let ended: EndedDeclaration | undefined
     for (const directive of node.directives ?? []) {
       const { value: name } = directive.name
@@ -146,7 +157,7 @@ class DocumentReader {
       }
       const definition = typeDirectives.find((one) => one.name === name)
       if (definition === undefined) {
-        const hint = 'a type takes @index and @ended'
+        const hint = 'a type takes @index, @ended and @uses'
         this.#unsupported(directive, `@${name} does not stand on a type`, hint)
         continue
       }
@@ -154,9 +165,14 @@ class DocumentReader {
       if (found === undefined) continue
       const place = this.#placeOf(directive)
       if (name === 'index') indexes.push({ place, arguments: found as IndexArguments })
+      else if (name === 'uses') uses.push({ place, arguments: found as UsesArguments })
       else ended ??= { place, arguments: found as EndedArguments }
     }
-    return { indexes, ...(ended === undefined ? {} : { ended }) }
+    return {
+      indexes,
+      ...(ended === undefined ? {} : { ended }),
+      ...(uses.length === 0 ? {} : { uses }),
+    }
   }
 
   #relation(

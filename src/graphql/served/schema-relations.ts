@@ -17,6 +17,8 @@ import {
   relationName,
   type TwoWayRelation,
 } from '../../query/relation/relation.ts'
+import { chooserPlaces } from '../../query/relation/chooser-relation.ts'
+import { referenceTo } from '../../query/relation/reference-relation.ts'
 import { compileRelations, type RelationDefinition } from '../../query/relation/relations.ts'
 import {
   filteringRelations,
@@ -101,8 +103,16 @@ export function* resolveRelations(
   for (const kind of kinds.values()) {
     const ways = kind.usedBy.flatMap((field) => {
       const found = byField.get(field)
-      if (found === undefined || field.definition.form !== 'reverse') return []
-      return [useWayOf(found, byName.get(field.definition.of), context)]
+      if (found === undefined) return []
+      if (field.definition.form === 'chooser')
+        return [useWayOf(found, chooserPlaces(field.definition))]
+      if (field.definition.form !== 'reverse') return []
+      const { of } = field.definition
+      const any = ofAnyKind.find((one) => relationName(one) === of)
+      const reference = byName.get(of) ?? (any && referenceTo(kind.typeName, any))
+      if (reference?.form !== 'reference' && reference?.form !== 'numbered')
+        throw new TypeError(`${found.name} reads no reference`)
+      return [useWayOf(found, referencePlaces(reference, context))]
     })
     uses.set(kind, ways)
   }
@@ -132,7 +142,12 @@ export function* resolveRelations(
         relation: relatedBy(relation, needs),
         condition,
       }))
-      related.set(usedByField, { form: 'kinds', name: usedByField, ways })
+      related.set(usedByField, {
+        form: 'kinds',
+        name: usedByField,
+        ways,
+        leftOut: kind.leftOutUsers,
+      })
     }
     return { indexes: kind.indexes, related }
   }
@@ -273,13 +288,8 @@ export interface UseWay {
   readonly needs: readonly RelatedNeed[]
 }
 
-/** The use behind a relation that reads a reference backwards. */
-function useWayOf(
-  relation: SchemaRelation,
-  definition: RelationDefinition | undefined,
-  context: RelationContext,
-): UseWay {
-  if (definition?.form !== 'reference') throw new TypeError(`${relation.name} reads no reference`)
+/** The use behind a relation from the used object to its users. */
+function useWayOf(relation: SchemaRelation, places: ReferencePlaces): UseWay {
   const { to: user, needs } = relation
   const { ended } = user
   const index = ended === undefined ? undefined : endedIndexName(ended)
@@ -287,7 +297,7 @@ function useWayOf(
     user,
     relation,
     condition: index === undefined ? everything : noneOf(hasValue(index, [endedValue])),
-    places: referencePlaces(definition, context),
+    places,
     needs: [...needs.values()].map(({ kind, indexes }) =>
       kind !== user || index === undefined
         ? { kind, indexes }

@@ -23,6 +23,24 @@ export class UnknownFilterError extends ArgumentError {
   }
 }
 
+/** A search for all users of an object, while the profile leaves kinds of users out of the schema. `kind` is the first. */
+export class LeftOutUsersError extends CodedError {
+  readonly argument: string
+  readonly kind: string
+
+  constructor(argument: string, leftOut: readonly string[]) {
+    super(
+      'UNSUPPORTED',
+      `${argument}: the schema leaves out kinds of users: ${leftOut.join(', ')}`,
+      {
+        hint: 'name the kinds that count in `kinds`, or let the profile of the schema include these',
+      },
+    )
+    this.argument = argument
+    this.kind = leftOut[0] ?? ''
+  }
+}
+
 /** A filter, a selector or a namespace argument has an unusable value. */
 export class FilterValueError extends ArgumentError {
   constructor(argument: string, value: unknown, problem: string, hint?: string) {

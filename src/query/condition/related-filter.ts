@@ -1,6 +1,6 @@
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { allOf, anyOf, type Condition, everything, noneOf, type RelatedBy } from './condition.ts'
-import { FilterValueError, UnknownFilterError } from './argument-error.ts'
+import { FilterValueError, LeftOutUsersError, UnknownFilterError } from './argument-error.ts'
 
 export interface WhereFields {
   readonly indexes: readonly FilterableIndex[]
@@ -20,7 +20,13 @@ export type RelatedField =
       readonly to: () => WhereFields
     }
   /** A relation to several kinds. Its filter only asks whether there are objects, and of which kinds. */
-  | { readonly form: 'kinds'; readonly name: string; readonly ways: readonly RelatedWay[] }
+  | {
+      readonly form: 'kinds'
+      readonly name: string
+      readonly ways: readonly RelatedWay[]
+      /** Related kinds that the schema does not have. */
+      readonly leftOut: readonly string[]
+    }
 
 /** A relation from one kind to another, as part of such a field. */
 export interface RelatedWay {
@@ -86,7 +92,7 @@ function compileOperator(
       ? condition
       : { form: 'related', field: field.name, relation, condition, isNegated, argument }
   if (field.form === 'kinds') {
-    const found = anyOf(waysOf(value, field.ways, context).map(related))
+    const found = anyOf(waysOf(value, field, { ...context, isNegated }).map(related))
     return holdsWithout ? noneOf(found) : found
   }
   const { relation } = field
@@ -97,11 +103,14 @@ function compileOperator(
   return holdsWithout ? noneOf(found) : found
 }
 
-/** The relations from the kinds that the caller names; all if absent. */
+/**
+ * The relations from the kinds that the caller names; all if absent. Throws {@link LeftOutUsersError} if objects of kinds
+ * that the schema does not have could make the answer wrong.
+ */
 function waysOf(
   value: unknown,
-  ways: readonly RelatedWay[],
-  { argument, spend }: RelatedFilterContext,
+  { ways, leftOut }: Extract<RelatedField, { form: 'kinds' }>,
+  { argument, spend, isNegated }: RelatedFilterContext,
 ): readonly RelatedWay[] {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new FilterValueError(argument, value, 'must be an object')
@@ -110,7 +119,10 @@ function waysOf(
   const [unknown] = Object.keys(others)
   if (unknown !== undefined)
     throw new UnknownFilterError(`${argument}.${unknown}`, unknown, ['types'])
-  if (types === undefined || types === null) return ways
+  if (types === undefined || types === null) {
+    if (isNegated && leftOut.length > 0) throw new LeftOutUsersError(argument, leftOut)
+    return ways
+  }
   const here = `${argument}.types`
   if (!Array.isArray(types)) throw new FilterValueError(here, types, 'must be a list')
   spend(types.length, here)

@@ -65,7 +65,10 @@ export function choiceIndexers(field: string, path: Path): Indexers {
 }
 
 /** The index values under which objects that select this one may be found. */
-export function placesChoosing(view: StoreView, id: ObjectId): readonly string[] {
+export function placesChoosing(
+  view: Pick<StoreView, 'keyOf' | 'labelsOf'>,
+  id: ObjectId,
+): readonly string[] {
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const labels = placesOfLabels(view.labelsOf(id))
   const namespaces = namespace === '' ? [anyNamespace] : [namespace, anyNamespace]

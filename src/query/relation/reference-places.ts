@@ -1,13 +1,15 @@
 import { type Path, parsePath, type PathStep } from '../index/path.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { parseNameTemplate } from './name-template.ts'
+import { parseNameTemplate, stemOf } from './name-template.ts'
 import {
   isOfKind,
   keyIn,
+  namespaceOtherwise,
   type NameRule,
   placesOf,
   type ReferenceRelation,
 } from './referenced-keys.ts'
+import type { NumberedRelation } from './reference-relation.ts'
 import type { RelationContext } from './relation.ts'
 
 /**
@@ -23,10 +25,14 @@ interface Found {
 
 /** Finds the paths of a reference to the object with a key. Throws as `referencedKeys` does. */
 export function referencePlaces(
-  definition: ReferenceRelation,
+  definition: ReferenceRelation | NumberedRelation,
   context: RelationContext,
 ): ReferencePlaces {
   const isNamespaced = context.isNamespaced(definition.to)
+  if (definition.form === 'numbered') {
+    return (object, key) => placesByRule(definition.names, isNamespaced, object, key)
+  }
+  const otherwise = namespaceOtherwise(definition)
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
   return (object, key) => {
@@ -38,7 +44,8 @@ export function referencePlaces(
         hasName = true
         if (place.kind !== undefined && !isMeant(place, item.value)) return []
         const [said] = place.namespace === undefined ? [] : foundAt(place.namespace, item)
-        return keyIn(isNamespaced, name.value, said?.value, object) === key ? [name.path] : []
+        const namespace = said?.value || otherwise(object)
+        return keyIn(isNamespaced, name.value, namespace, object) === key ? [name.path] : []
       }),
     )
     const { names, isOtherwise } = definition
@@ -58,7 +65,10 @@ function placesByRule(
   key: string,
 ): readonly string[] {
   const [said] = namespacePath === undefined ? [] : foundAt(parsePath(namespacePath), whole(object))
-  return templates.flatMap((template) => {
+  return templates.flatMap((rule) => {
+    const isNumbered = rule.endsWith('#')
+    const template = isNumbered ? rule.slice(0, -1) : rule
+    const wanted = isNumbered ? stemOf(key) : key
     const paths = Array.from(template.matchAll(inBraces), ([, text = '']) => parsePath(text))
     const varying = paths.find(({ many }) => many) ?? paths[0]
     if (varying === undefined) return []
@@ -66,7 +76,7 @@ function placesByRule(
       const fixed = template.replace(`{${varying.text}}`, () => String(value))
       const names = fixed.includes('{') ? parseNameTemplate(fixed).namesOf(object) : [fixed]
       const means = (name: string): boolean =>
-        keyIn(isNamespaced, name, namespace ?? said?.value, object) === key
+        keyIn(isNamespaced, name, namespace ?? said?.value, object) === wanted
       return names.some(means) ? [path] : []
     })
   })

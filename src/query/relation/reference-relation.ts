@@ -27,6 +27,8 @@ import {
 export interface NumberedRelation extends RelationBase {
   readonly form: 'numbered'
   readonly names: NameRule
+  /** Whether the object uses the others, so that it appears in their `usedBy`. */
+  readonly uses?: boolean
 }
 
 /** The object refers to others by UID: `EndpointSlice.pods` by `endpoints[*].targetRef.uid`. */
@@ -77,6 +79,7 @@ interface NamedArguments {
   readonly name: readonly string[]
   readonly namespace?: string | null
   readonly namespacePath?: string | null
+  readonly uses?: boolean | null
 }
 
 interface ReferenceArguments {
@@ -89,6 +92,8 @@ interface ReferenceArguments {
   readonly at?: string | null
   readonly otherwise?: string | null
   readonly uses?: boolean | null
+  /** The argument of `@uses`. */
+  readonly namespaceOtherwise?: string | null
   /** The arguments of the `@named` beside it. */
   readonly names?: NamedArguments
 }
@@ -118,6 +123,7 @@ function referenceOf(args: ReferenceArguments, declaration: Declaration): Refere
     ...(defaultKind ? { isDefaultKind: true } : {}),
     ...(names === undefined ? {} : { names }),
     ...(otherwise ? { isOtherwise: true } : {}),
+    ...(args.namespaceOtherwise ? { namespaceOtherwise: args.namespaceOtherwise } : {}),
     ...(uses ? { uses } : {}),
   }
   if (groupPath && !kindPath) {
@@ -143,14 +149,15 @@ function namedOf(
   const names = nameRuleOf(args)
   const templates = names.templates.map((text) => parseNameTemplate(text))
   const numbered = templates.filter(({ isNumbered }) => isNumbered)
-  if (numbered.length === 0) return referenceOf({ path: [], names: args }, declaration)
+  const uses = args.uses ?? false
+  if (numbered.length === 0) return referenceOf({ path: [], names: args, uses }, declaration)
   if (numbered.length < templates.length) {
     const hint = 'end all of them in #, or none'
     throw unsupported(declaration, 'names with a number at the end beside others', hint)
   }
   declaration.needConnection()
   declaration.present(namePathsOf(names))
-  return { form: 'numbered', name, from, to, names }
+  return { form: 'numbered', name, from, to, names, ...(uses ? { uses } : {}) }
 }
 
 /** The relation of a `@uid`. */
@@ -265,19 +272,19 @@ function compileReverseReference(
 /** References to any kind, read backwards from the objects of one kind. */
 export function compileReverseOfAnyKind(
   definition: ReverseRelation,
-  { from, name, paths }: ReferenceOfAnyKind,
+  reference: ReferenceOfAnyKind,
   context: RelationContext,
 ): Relation {
-  const reference: ReferenceRelation = {
-    form: 'reference',
-    from,
-    name: `${name}=${definition.from}`,
-    to: definition.from,
-    paths: [],
-    refPaths: paths,
-    many: true,
-  }
-  return compileReverseReference(definition, reference, context)
+  return compileReverseReference(definition, referenceTo(definition.from, reference), context)
+}
+
+/** Of references to any kind, those to one kind. */
+export function referenceTo(
+  to: string,
+  { from, name, paths }: ReferenceOfAnyKind,
+): ReferenceRelation {
+  const own = `${name}=${to}`
+  return { form: 'reference', from, name: own, to, paths: [], refPaths: paths, many: true }
 }
 
 function forwards(

@@ -21,6 +21,8 @@ export interface ReferenceRelation extends RelationBase {
    * up to its last `[*]`. If absent, references are within the object's own namespace.
    */
   readonly namespacePaths?: readonly string[]
+  /** The path of the namespace where none of {@link namespacePaths} has one; else it is the object's own. */
+  readonly namespaceOtherwise?: string
   /** Paths of the kinds, like {@link namespacePaths}. References to other kinds do not belong to this relation. */
   readonly kindPaths?: readonly string[]
   /** Paths of API groups or an `apiVersion`, like {@link kindPaths}. A missing group means any. */
@@ -63,6 +65,7 @@ export function referencedKeys(
   context: RelationContext,
 ): IndexFunction {
   const { names, isOtherwise, to } = definition
+  const otherwise = namespaceOtherwise(definition)
   const isNamespaced = context.isNamespaced(to)
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
@@ -77,7 +80,7 @@ export function referencedKeys(
         hasName = true
         if (place.kind !== undefined && !isMeant(place, item)) continue
         const said = place.namespace === undefined ? undefined : valueAt(place.namespace, item)
-        const key = keyIn(isNamespaced, name, said, object)
+        const key = keyIn(isNamespaced, name, said || otherwise(object), object)
         if (key !== undefined) keys.push(key)
       }
     }
@@ -140,6 +143,15 @@ export function keysByRule(rule: NameRule, isNamespaced: boolean): IndexFunction
 }
 
 const none: readonly string[] = []
+
+/** Reads the namespace of references that name none themselves. */
+export function namespaceOtherwise({
+  namespaceOtherwise: text,
+}: ReferenceRelation): (object: KubernetesObject) => unknown {
+  if (text === undefined) return () => undefined
+  const path = parsePath(text)
+  return (object) => valueAt(path, object)
+}
 
 /** The key that a name refers to; `undefined` if it needs a namespace and has none. */
 export function keyIn(

@@ -34,6 +34,8 @@ export interface ReferenceOfAnyKind {
   readonly name: string
   readonly from: string
   readonly paths: readonly string[]
+  /** Whether the objects use those that they refer to. */
+  readonly uses?: boolean
 }
 
 /**

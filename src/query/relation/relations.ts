@@ -1,4 +1,5 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
+import { type ChooserRelation, chooserForm } from './chooser-relation.ts'
 import { type EventsRelation, eventsForm } from './events-relation.ts'
 import {
   type OwnedRelation,
@@ -47,6 +48,7 @@ export type RelationDefinition =
   | OwnerRelation
   | ThroughRelation
   | EventsRelation
+  | ChooserRelation
 
 /** All forms of relations. */
 const forms: {
@@ -62,6 +64,7 @@ const forms: {
   owner: ownerForm,
   through: throughForm,
   events: eventsForm,
+  chooser: chooserForm,
 }
 
 /** The directives of all forms, by name. */

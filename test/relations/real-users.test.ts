@@ -1,0 +1,250 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeClusters, type Fields, must } from '../gateway/test-cluster.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+
+const core = '/api/v1/namespaces/default'
+const apps = '/apis/apps/v1/namespaces/default'
+const container = { name: 'main', image: 'nginx:1' }
+const labels = { app: 'db' }
+const selector = { matchLabels: labels }
+const policies = '/apis/admissionregistration.k8s.io/v1'
+const claimSpec = {
+  accessModes: ['ReadWriteOnce'],
+  resources: { requests: { storage: '1Gi' } },
+  storageClassName: 'fast',
+}
+
+const matchConstraints = {
+  resourceRules: [
+    {
+      apiGroups: ['none.example.com'],
+      apiVersions: ['v1'],
+      resources: ['none'],
+      operations: ['CREATE'],
+    },
+  ],
+}
+
+/** What uses what, as it is made over the API. */
+const made: readonly (readonly [path: string, body: Fields])[] = [
+  ...['data-db-0', 'data-db-2', 'origin', 'idle'].map(
+    (name) => [`${core}/persistentvolumeclaims`, { metadata: { name }, spec: claimSpec }] as const,
+  ),
+  [
+    `${core}/persistentvolumeclaims`,
+    {
+      metadata: { name: 'clone' },
+      spec: { ...claimSpec, dataSource: { kind: 'PersistentVolumeClaim', name: 'origin' } },
+    },
+  ],
+  [
+    `${apps}/statefulsets`,
+    {
+      metadata: { name: 'db' },
+      spec: {
+        replicas: 1,
+        serviceName: 'db',
+        selector,
+        template: { metadata: { labels }, spec: { containers: [container] } },
+        volumeClaimTemplates: [
+          { metadata: { name: 'data' }, spec: { ...claimSpec, storageClassName: 'template' } },
+        ],
+      },
+    },
+  ],
+  [
+    '/api/v1/persistentvolumes',
+    {
+      metadata: { name: 'remote' },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteOnce'],
+        csi: {
+          driver: 'csi.example.com',
+          volumeHandle: 'v',
+          nodeStageSecretRef: { name: 'stage', namespace: 'default' },
+        },
+      },
+    },
+  ],
+  ...['stage', 'idle'].map((name) => [`${core}/secrets`, { metadata: { name } }] as const),
+  ...['template', 'idle'].map(
+    (name) =>
+      [
+        '/apis/storage.k8s.io/v1/storageclasses',
+        { metadata: { name }, provisioner: 'csi.example.com' },
+      ] as const,
+  ),
+  ['/apis/node.k8s.io/v1/runtimeclasses', { metadata: { name: 'safe' }, handler: 'safe' }],
+  ['/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 1000 }],
+  [
+    `${apps}/deployments`,
+    {
+      metadata: { name: 'idle' },
+      spec: {
+        replicas: 0,
+        selector,
+        template: {
+          metadata: { labels },
+          spec: { containers: [container], priorityClassName: 'high', runtimeClassName: 'safe' },
+        },
+      },
+    },
+  ],
+  ...['hook', 'conversion', 'idle'].map(
+    (name) =>
+      [`${core}/services`, { metadata: { name }, spec: { ports: [{ port: 443 }] } }] as const,
+  ),
+  [
+    `${policies}/validatingwebhookconfigurations`,
+    {
+      metadata: { name: 'hooks' },
+      webhooks: [
+        {
+          name: 'hooks.example.com',
+          clientConfig: { service: { name: 'hook', namespace: 'default' } },
+          admissionReviewVersions: ['v1'],
+          sideEffects: 'None',
+          rules: matchConstraints.resourceRules,
+        },
+      ],
+    },
+  ],
+  [
+    '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
+    {
+      metadata: { name: 'converted.users.example.com' },
+      spec: {
+        group: 'users.example.com',
+        names: { plural: 'converted', kind: 'Converted' },
+        scope: 'Namespaced',
+        conversion: {
+          strategy: 'Webhook',
+          webhook: {
+            conversionReviewVersions: ['v1'],
+            clientConfig: { service: { name: 'conversion', namespace: 'default' } },
+          },
+        },
+        versions: [
+          {
+            name: 'v1',
+            served: true,
+            storage: true,
+            schema: { openAPIV3Schema: { type: 'object' } },
+          },
+        ],
+      },
+    },
+  ],
+  ...['named', 'selected', 'other'].map(
+    (name) => [`${core}/configmaps`, { metadata: { name, labels: { settings: name } } }] as const,
+  ),
+  ...[
+    ['of-config-maps', { apiVersion: 'v1', kind: 'ConfigMap' }],
+    ['of-secrets', { apiVersion: 'v1', kind: 'Secret' }],
+  ].map(
+    ([name, paramKind]) =>
+      [
+        `${policies}/validatingadmissionpolicies`,
+        {
+          metadata: { name },
+          spec: { paramKind, matchConstraints, validations: [{ expression: 'true' }] },
+        },
+      ] as const,
+  ),
+  ...(
+    [
+      ['by-name', 'of-config-maps', { name: 'named', namespace: 'default' }],
+      ['by-label', 'of-config-maps', { selector: { matchLabels: { settings: 'selected' } } }],
+      ['of-another-kind', 'of-secrets', { name: 'other', namespace: 'default' }],
+    ] as const
+  ).map(
+    ([name, policyName, paramRef]) =>
+      [
+        `${policies}/validatingadmissionpolicybindings`,
+        {
+          metadata: { name },
+          spec: {
+            policyName,
+            paramRef: { ...paramRef, parameterNotFoundAction: 'Allow' },
+            validationActions: ['Deny'],
+          },
+        },
+      ] as const,
+  ),
+]
+
+describeClusters('what uses an object', (cluster) => {
+  let gateway: ServedGateway
+  beforeAll(async () => {
+    for (const [path, body] of made) await must(cluster(), path, { method: 'POST', body })
+    gateway = await serveGateway({ clusters: [{ name: 'one', ...cluster().selection }] })
+  })
+  afterAll(async () => gateway?.[Symbol.asyncDispose]())
+
+  const usersOf = async (lookup: string, name: string): Promise<readonly string[]> => {
+    const data = await gateway.data(
+      `{ found: ${lookup}(${name.replace(/^(?:(.*)\/)?(.*)$/, (_, namespace: string | undefined, own: string) => `${namespace === undefined ? '' : `namespace: "${namespace}", `}name: "${own}"`)}) { usedBy { nodes { object { kind name } paths } } } }`,
+    )
+    return data.found.usedBy.nodes.map(
+      ({ object, paths }: Fields) => `${object.kind} ${object.name} ${paths.join(' ')}`,
+    )
+  }
+  const unused = async (list: string): Promise<readonly string[]> => {
+    const data = await gateway.data(
+      `{ found: ${list}(where: { usedBy: { none: {} } }, first: 100) { nodes { metadata { name } } } }`,
+    )
+    return data.found.nodes.map(({ metadata }: Fields) => metadata.name)
+  }
+
+  it('counts the claims that a StatefulSet has left behind, and those that others are copied from', async () => {
+    const places = 'StatefulSet db spec.volumeClaimTemplates[0].metadata.name'
+    expect(await usersOf('persistentVolumeClaim', 'default/data-db-2')).toEqual([places])
+    expect(await unused('persistentVolumeClaims')).toEqual(['clone', 'idle'])
+  })
+
+  it('counts the Secrets of volumes', async () => {
+    expect(await usersOf('secret', 'default/stage')).toEqual([
+      'PersistentVolume remote spec.csi.nodeStageSecretRef.name',
+    ])
+    const names = await unused('secrets')
+    expect(names).toContain('idle')
+    expect(names).not.toContain('stage')
+  })
+
+  it('counts the classes that templates name', async () => {
+    expect(await usersOf('storageClass', 'template')).toEqual([
+      'StatefulSet db spec.volumeClaimTemplates[0].spec.storageClassName',
+    ])
+    expect(await usersOf('priorityClass', 'high')).toEqual([
+      'Deployment idle spec.template.spec.priorityClassName',
+    ])
+    expect(await usersOf('runtimeClass', 'safe')).toEqual([
+      'Deployment idle spec.template.spec.runtimeClassName',
+    ])
+    expect(await unused('storageClasses')).toEqual(['idle'])
+  })
+
+  it('counts the Services of webhooks and of conversions', async () => {
+    expect(await usersOf('service', 'default/hook')).toEqual([
+      'ValidatingWebhookConfiguration hooks webhooks[0].clientConfig.service.name',
+    ])
+    expect(await usersOf('service', 'default/conversion')).toEqual([
+      'CustomResourceDefinition converted.users.example.com spec.conversion.webhook.clientConfig.service.name',
+    ])
+    expect(await unused('services')).toContain('idle')
+  })
+
+  it('counts the settings of admission policies, by name and by labels, if they are of the kind that the policy names', async () => {
+    expect(await usersOf('configMap', 'default/named')).toEqual([
+      'ValidatingAdmissionPolicyBinding by-name spec.paramRef.name',
+    ])
+    expect(await usersOf('configMap', 'default/selected')).toEqual([
+      'ValidatingAdmissionPolicyBinding by-label spec.paramRef.selector',
+    ])
+    const names = await unused('configMaps')
+    expect(names).toContain('other')
+    expect(names).not.toContain('named')
+    expect(names).not.toContain('selected')
+  })
+})
