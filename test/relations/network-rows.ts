@@ -156,10 +156,12 @@ export const networkRows: readonly RelationRow[] = [
     },
   },
   {
-    row: 'through the pods: the Services of a workload, and the events of its pods',
+    row: 'the Services of a workload, and through its pods their events',
     objects: [
       object('v1', 'Service', 'web', { spec: { selector: { app: 'web' } } }),
-      object('apps/v1', 'StatefulSet', 'web'),
+      object('apps/v1', 'StatefulSet', 'web', {
+        spec: { template: { metadata: { labels: { app: 'web' } } } },
+      }),
       object('apps/v1', 'StatefulSet', 'none'),
       object('v1', 'Event', 'of-pod', {
         involvedObject: { kind: 'Pod', namespace: '<namespace>', name: 'web-0' },

@@ -156,9 +156,9 @@ export class RandomCluster {
       case 'Service':
         return { spec: this.chance(0.2) ? {} : { selector: this.#labels() } }
       case 'Deployment':
-        return { spec: { replicas: this.below(4), template: { spec: this.#podSpec() } } }
+        return { spec: { replicas: this.below(4), template: this.#template() } }
       case 'ReplicaSet':
-        return { spec: { replicas: this.below(4) } }
+        return { spec: { replicas: this.below(4), template: { metadata: this.#podMetadata() } } }
       case 'Ingress':
         return { spec: this.#ingressSpec() }
       case 'Event':
@@ -171,6 +171,14 @@ export class RandomCluster {
       case 'PersistentVolumeClaim':
         return {}
     }
+  }
+
+  #template(): Fields {
+    return { metadata: this.#podMetadata(), spec: this.#podSpec() }
+  }
+
+  #podMetadata(): Fields {
+    return this.chance(0.9) ? { labels: this.#labels() } : {}
   }
 
   #podSpec(): Fields {

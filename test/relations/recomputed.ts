@@ -61,15 +61,16 @@ export const namedIn = (spec: Fields): Readonly<Record<string, readonly string[]
   }
 }
 
-const selects = (service: Fields, pod: Fields): boolean => {
+const selectsLabels = (service: Fields, { metadata: { labels = {} } = {} }: Fields): boolean => {
   const selector = Object.entries(service.spec?.selector ?? {})
-  const { labels = {} } = pod.metadata
-  return (
-    sameNamespace(service, pod) &&
-    selector.length > 0 &&
-    selector.every(([key, value]) => labels[key] === value)
-  )
+  return selector.length > 0 && selector.every(([key, value]) => labels[key] === value)
 }
+
+const selects = (service: Fields, pod: Fields): boolean =>
+  sameNamespace(service, pod) && selectsLabels(service, pod)
+
+const selectsTemplate = (service: Fields, workload: Fields): boolean =>
+  sameNamespace(service, workload) && selectsLabels(service, workload.spec.template)
 
 const isAbout = (event: Fields, object: Fields, apiVersion: string, kind: string): boolean => {
   const { uid, name, namespace, kind: involved, apiVersion: version } = event.involvedObject
@@ -117,8 +118,6 @@ const isAboutPodOf =
     world
       .objects('Pod')
       .some((pod) => isOf(workload, pod, world) && isAbout(event, pod, 'v1', 'Pod'))
-const isServed = (deployment: Fields, service: Fields, world: World): boolean =>
-  world.objects('Pod').some((pod) => selects(service, pod) && isDeployed(deployment, pod, world))
 
 const isRouted = (ingress: Fields, pod: Fields, world: World): boolean =>
   world.objects('Service').some((service) => selects(service, pod) && routes(ingress, service))
@@ -159,6 +158,8 @@ export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedR
   PersistentVolumeClaim: { pods: toMany('Pod', backwards(named('PersistentVolumeClaim'))) },
   Service: {
     pods: toMany('Pod', selects),
+    deployments: toMany('Deployment', selectsTemplate),
+    replicaSets: toMany('ReplicaSet', selectsTemplate),
     ingresses: toMany('Ingress', backwards(routes)),
   },
   Ingress: {
@@ -170,12 +171,13 @@ export const relations: Readonly<Partial<Record<Type, Record<string, RecomputedR
     pods: toMany('Pod', owns),
     podEvents: toMany('Event', isAboutPodOf(owns)),
     deployment: toOne('Deployment', backwards(owns)),
+    services: toMany('Service', backwards(selectsTemplate)),
   },
   Deployment: {
     pods: toMany('Pod', isDeployed),
     podEvents: toMany('Event', isAboutPodOf(isDeployed)),
     replicaSets: toMany('ReplicaSet', owns),
-    services: toMany('Service', isServed),
+    services: toMany('Service', backwards(selectsTemplate)),
     events: toMany('Event', (deployment, event) =>
       isAbout(event, deployment, 'apps/v1', 'Deployment'),
     ),

@@ -137,8 +137,8 @@ export const workloadRows: readonly RelationRow[] = [
     expected: {
       'statefulSet db service': 'db',
       'statefulSet lost service': null,
-      'service db statefulSets': ['db'],
-      'service unused statefulSets': [],
+      'service db governedStatefulSets': ['db'],
+      'service unused governedStatefulSets': [],
     },
   },
   {

@@ -5,8 +5,9 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, type OwnerReference, splitObjectKey } from '../../kubernetes/object.ts'
 import { parseExact } from '../../lib/json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
-import type { ObjectRefField } from '../model/kind.ts'
-import type { FoundObject, KindView } from '../prepare/kind-view.ts'
+import type { RelationDefinition } from '../../query/relation/relations.ts'
+import type { Kind, ObjectRefField } from '../model/kind.ts'
+import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
 import {
   objectRefOfKind,
   objectRefsOf,
@@ -16,7 +17,6 @@ import {
 import type { ObjectRef } from '../schema/read-context.ts'
 import { foundByUid, kindOfIdentity, referenced } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
-import type { RelationRead } from './relation-read.ts'
 
 /** The owners of an object, found by their UIDs. */
 export function ownersOf(run: ReadRun, part: KindView, id: ObjectId): readonly FoundObject[] {
@@ -70,14 +70,97 @@ export function ownerChainFrom(
   return chain
 }
 
+/** A reference with a UID, as objects have it. */
+interface NamedReference {
+  readonly apiVersion?: string
+  readonly kind?: string
+  readonly namespace?: string
+  readonly name: string
+  readonly uid: string
+}
+
+/** A kind that a relation leads to, and where objects name those of it. */
+interface NamedStep {
+  readonly kind: Kind
+  readonly read: ValueReader
+}
+
+/**
+ * The object that a relation by UID leads to, by the names that stand beside the UIDs: for viewers who may get the
+ * object, but not list its kind.
+ */
+export class NamedRead {
+  readonly #steps: readonly NamedStep[]
+
+  private constructor(steps: readonly NamedStep[]) {
+    this.#steps = steps
+  }
+
+  /** `undefined` if the objects of the relation name no others. `kinds`: those that it reads, in their order. */
+  static of(definition: RelationDefinition, kinds: readonly Kind[]): NamedRead | undefined {
+    if (definition.form === 'owner') {
+      return new NamedRead(kinds.map((kind) => ({ kind, read: readOwners })))
+    }
+    const [path = ''] = definition.form === 'uid' ? definition.paths : []
+    const [kind] = kinds
+    if (!path.endsWith(uidMember) || kind === undefined) return undefined
+    return new NamedRead([{ kind, read: valueReader(path.slice(0, -uidMember.length)) }])
+  }
+
+  /**
+   * The first such object by its key; `undefined` if it does not exist. Throws `refusal` if the viewer may not get it,
+   * whether or not it exists.
+   */
+  one(run: ReadRun, part: KindView, id: ObjectId, refusal: Error): FoundObject | undefined {
+    let isRefused = false
+    let found: readonly FoundObject[] = [{ part, id }]
+    for (const { kind, read } of this.#steps) {
+      found = found.flatMap((from) => {
+        const origin = originOf(from.part, from.id)
+        const references = read(run, from.part, from.id) as readonly NamedReference[]
+        return references.flatMap((reference) => {
+          if (!isOfKind(kind, reference)) return []
+          const at = { cluster: origin.cluster, kind }
+          const { name, namespace = origin.namespace ?? '' } = reference
+          const key = objectKey(kind.resource.namespaced ? { namespace, name } : { name })
+          const one = foundByUid(run, at, reference.uid, key)
+          isRefused ||= one === undefined && isHidden(run, at, key)
+          return one ?? []
+        })
+      })
+    }
+    const keyOf = (one: FoundObject): string => one.part.view.keyOf(one.id)
+    const [first] = found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+    if (first === undefined && isRefused) throw refusal
+    return first
+  }
+}
+
+const uidMember = '.uid'
+
+function isOfKind({ resource }: Kind, { apiVersion, kind }: NamedReference): boolean {
+  if (kind !== undefined && kind !== resource.kind) return false
+  return apiVersion === undefined || splitApiVersion(apiVersion).group === resource.group
+}
+
+/** Whether the viewer may not look up the object with a key. */
+function isHidden(run: ReadRun, at: ClusterKind, key: string): boolean {
+  return !at.kind.uncached && run.late(() => run.parts.forLookup(at, [key])) === undefined
+}
+
+/** The relation to the object that names the kind of a reference. */
+interface KindRelation {
+  one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined
+}
+
 /** A field that refers to objects of any kind, such as `Event.involved`. */
 export class ObjectRefRead {
   readonly #readers: readonly ValueReader[]
   readonly #isTopmost: boolean
-  readonly #kind: { readonly relation: RelationRead; readonly read: ValueReader } | undefined
+  readonly #kind: { readonly relation: KindRelation; readonly read: ValueReader } | undefined
 
   /** `relation` leads to the object that names the kind, where the field has `kindAt`. */
-  constructor({ paths, isTopmost, kindAt }: ObjectRefField, relation: RelationRead | undefined) {
+  constructor({ paths, isTopmost, kindAt }: ObjectRefField, relation: KindRelation | undefined) {
     this.#readers = paths.map(valueReader)
     this.#isTopmost = isTopmost === true
     this.#kind = kindAt && relation && { relation, read: valueReader(kindAt.path) }

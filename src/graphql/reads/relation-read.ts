@@ -10,6 +10,7 @@ import type { ReadPage } from './direct/direct-list.ts'
 import { type ListRequest, pageOf } from './list-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf } from './object-read.ts'
+import { NamedRead } from './owner-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** References whose keys an index of the referring kind holds. */
@@ -28,6 +29,7 @@ export class RelationRead {
   /** Whether the run keeps the result for relations that go through this one. Events are followed in two ways. */
   readonly #isStep: boolean
   readonly #isSaid: boolean
+  readonly #named: NamedRead | undefined
   readonly #targets = new Map<string, ClusterKind>()
   readonly #ways = new WeakMap<ReadRun, Map<string, KindView>>()
   readonly #direct = new WeakMap<ReadRun, DirectReferences | 'none'>()
@@ -36,6 +38,7 @@ export class RelationRead {
     this.#relation = relation
     this.#isStep = many && !['through', 'events'].includes(relation.relation.definition.form)
     this.#isSaid = definition.form === 'reference' && !many
+    this.#named = many ? undefined : NamedRead.of(definition, relation.reads)
   }
 
   get to(): Kind {
@@ -60,6 +63,16 @@ export class RelationRead {
       run.budget.spend('examined', 1)
       return found(run, direct.part, direct.part.view.idOf(key))
     }
+    try {
+      return this.#oneFollowed(run, part, id)
+    } catch (error) {
+      const isRefused = error instanceof ClientError && error.code === 'FORBIDDEN'
+      if (this.#named === undefined || !isRefused) throw error
+      return this.#named.one(run, part, id, error)
+    }
+  }
+
+  #oneFollowed(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
     const condition = this.#follow(run, part, id, false)
     if (condition.form === 'nothing') return undefined
     const at = this.#target(part.cluster)

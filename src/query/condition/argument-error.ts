@@ -33,7 +33,7 @@ export class LeftOutUsersError extends CodedError {
       'UNSUPPORTED',
       `${argument}: the schema leaves out kinds of users: ${leftOut.join(', ')}`,
       {
-        hint: 'name the kinds that count in `kinds`, or let the profile of the schema include these',
+        hint: 'name the types that count in `types`, or let the profile of the schema include these',
       },
     )
     this.argument = argument

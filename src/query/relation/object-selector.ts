@@ -9,6 +9,7 @@ import {
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { parsePath, valueAt, valuesAt } from '../index/path.ts'
 import type { RelationBase } from './relation.ts'
+import type { TemplateRelation } from './template-labels.ts'
 
 /** The object selects others of its namespace by labels: `Service.pods` by `spec.selector`. */
 export interface SelectsRelation extends RelationBase {
@@ -29,6 +30,8 @@ export interface SelectsRelation extends RelationBase {
    * own.
    */
   readonly namespaceLabelsPath?: string
+  /** Selects objects by the labels of their pod template; absent: by their own labels. */
+  readonly template?: TemplateRelation
 }
 
 export interface ObjectSelector {

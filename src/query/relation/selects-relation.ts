@@ -35,6 +35,7 @@ import {
 } from './relation.ts'
 import { parsePath } from '../index/path.ts'
 import { visibleIds } from './last-steps.ts'
+import { TemplateLabels, type TemplateRelation } from './template-labels.ts'
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
 
 /** A selector covers its own namespace, or those that it names; for a cluster-scoped object, all. */
@@ -44,17 +45,35 @@ export const selectsForm: RelationForm<SelectsRelation> = {
   compileReverse: compileReverseSelects,
   staysInNamespace: ({ namespacesPath, namespaceLabelsPath }) =>
     namespacesPath === undefined && namespaceLabelsPath === undefined,
-  words: ({ path }) => `that it selects by its labels: ${codeOf([path])}`,
+  words: ({ path, template }) =>
+    `${template === undefined ? 'that' : 'whose pod template'} it selects by its labels: ${codeOf([path])}`,
 }
 
-interface SelectsArguments extends Pick<SelectsRelation, 'path' | 'selector' | 'whenAbsent'> {
+interface SelectsArguments extends Required<Pick<SelectsRelation, 'selector' | 'whenAbsent'>> {
+  readonly path?: string | null
   readonly namespaceSelector?: string | null
   readonly namespaceLabels?: string | null
+  readonly as?: string | null
+  readonly at?: string | null
+  readonly numberedLabel?: string | null
 }
 
 /** The relation of a `@selects`. */
 function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRelation {
-  const { namespaceSelector, namespaceLabels, path, ...rest } = args
+  const { as, at, numberedLabel, ...own } = args
+  const template = as && at ? templateOf({ as, at, numberedLabel }, declaration) : undefined
+  const other = as ? (declaration.argumentsOf(as) as SelectsArguments | undefined) : own
+  const fail = (message: string, hint: string): Error =>
+    declaration.fail('unsupported', message, hint)
+  if (!as !== !at) throw fail('@selects with one of as and at', 'give both, or neither')
+  if (as && own.path) throw fail('path beside as', 'give one of them')
+  if (numberedLabel && !as) throw fail('numberedLabel without as', 'give both, or neither')
+  if (other === undefined) {
+    const hint = 'correct the name, as in Service.pods'
+    throw declaration.fail('unknown-relation', `${as} is no @selects`, hint)
+  }
+  const { namespaceSelector, namespaceLabels, selector, whenAbsent, path } = other
+  if (!path) throw fail('@selects without a path', 'give it one, or as')
   const { name, from, to } = declaration
   if (namespaceLabels) declaration.needTypes([namespaceType])
   declaration.needConnection()
@@ -67,13 +86,34 @@ function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRel
     from,
     to,
     path,
-    ...rest,
+    selector,
+    whenAbsent,
     ...(namespaceSelector ? { namespacesPath: namespaceSelector } : {}),
     ...(namespaceLabels ? { namespaceLabelsPath: namespaceLabels } : {}),
+    ...(template === undefined ? {} : { template }),
   }
 }
 
-/** The indexes of a relation's selectors on the store of the selecting type. */
+interface TemplateArguments {
+  readonly as: string
+  readonly at: string
+  readonly numberedLabel: string | null | undefined
+}
+
+function templateOf(
+  { as, at, numberedLabel }: TemplateArguments,
+  declaration: Declaration,
+): TemplateRelation {
+  const labelsPath = `${at}.metadata.labels`
+  parsePath(labelsPath)
+  declaration.presentOfTarget([labelsPath])
+  return { as, labelsPath, ...(numberedLabel ? { numberedLabel } : {}) }
+}
+
+/**
+ * The indexes of a relation's selectors on the store of the selecting type. Relations to workloads use those of the
+ * relation to pods.
+ */
 interface SelectorIndexes {
   /** By the text of the selectors, so that testing them does not decode objects. */
   readonly selectors: string
@@ -85,7 +125,7 @@ interface SelectorIndexes {
 }
 
 function selectorIndexes(definition: SelectsRelation, context: RelationContext): SelectorIndexes {
-  const name = relationName(definition)
+  const name = definition.template?.as ?? relationName(definition)
   const [selectors, places, keys] = [`selector:${name}`, `sel:${name}`, `selkey:${name}`]
   const read = readSelectors(definition, context.isNamespaced(definition.from))
   return {
@@ -105,17 +145,18 @@ function compileSelects(definition: SelectsRelation, context: RelationContext): 
   const read = readSelectors(definition, context.isNamespaced(definition.from))
   const { selectors, indexers } = selectorIndexes(definition, context)
   const { [selectors]: valuesOf = () => [] } = indexers
+  const template = definition.template && new TemplateLabels(definition.template)
   return {
     definition,
     reads: readsOf(definition, definition.to),
-    indexers: {},
+    indexers: template === undefined ? {} : { [definition.to]: template.indexers },
     shortcuts: { [definition.from]: { [selectors]: valuesOf } },
     follow(origin) {
       const { view, id } = origin
       const own = view.hasIndex(selectors)
         ? view.index(selectors).valuesOf(id).map(parsedSelector)
         : read(originObject(origin))
-      return anyOf(own.map((selector) => selectedBy(selector, origin)))
+      return anyOf(own.map((selector) => selectedBy(selector, origin, template)))
     },
   }
 }
@@ -127,8 +168,13 @@ function readsOf({ namespaceLabelsPath }: SelectsRelation, to: string): readonly
   return namespaceLabelsPath === undefined ? [to] : [namespaceType, to]
 }
 
-function selectedBy({ labels, namespaces }: ObjectSelector, origin: RelationOrigin): Condition {
-  return allOf([namespacesIn(namespaces, origin), selectorCondition(labels)])
+function selectedBy(
+  { labels, namespaces }: ObjectSelector,
+  origin: RelationOrigin,
+  template: TemplateLabels | undefined,
+): Condition {
+  const selected = template?.condition(labels) ?? selectorCondition(labels)
+  return allOf([namespacesIn(namespaces, origin), selected])
 }
 
 function namespacesIn(namespaces: ObjectSelector['namespaces'], origin: RelationOrigin): Condition {
@@ -165,13 +211,14 @@ function compileReverseSelects(
   const readsLabels = selects.namespaceLabelsPath !== undefined
   const reachesFar =
     readsLabels || selects.namespacesPath !== undefined || !context.isNamespaced(selects.from)
+  const template = selects.template && new TemplateLabels(selects.template)
   const last = new WeakMap<StoreView, LastSelected>()
   const memo = new SelectingMemo()
-  const follow = (origin: Omit<RelationOrigin, 'object'>): Condition => {
+  const follow = (origin: RelationOrigin): Condition => {
     const { view, id, part, budget } = origin
     const { namespace } = splitObjectKey(view.keyOf(id))
     const { view: selecting, scope } = part(definition.to)
-    const labels = view.labelsOf(id)
+    const labels = template?.of(origin) ?? view.labelsOf(id)
     const { resourceVersion } = selecting
     const before = last.get(selecting)
     if (
@@ -188,9 +235,13 @@ function compileReverseSelects(
     const values = placesOfLabels(labels)
     budget.spend('tests', values.length)
     for (const place of values) {
-      if (asked.posting(place[0]) === undefined) continue
-      for (const where of reachesFar ? [namespace, anyNamespace] : [namespace]) {
-        const posting = byPlace.posting(placeIn(where, place))
+      const [key] = place
+      const ofKey = asked.posting(key)
+      if (ofKey === undefined) continue
+      // The index has each number on its own.
+      const isNumbered = key === template?.numberedLabel
+      for (const where of reachesFar && !isNumbered ? [namespace, anyNamespace] : [namespace]) {
+        const posting = isNumbered ? ofKey : byPlace.posting(placeIn(where, place))
         if (posting === undefined) continue
         budget.spend('examined', posting.size)
         for (const candidate of posting) {
@@ -199,7 +250,7 @@ function compileReverseSelects(
           const isMet = texts.valuesOf(candidate).some((text) => {
             const selector = parsedSelector(text)
             return (
-              matchesLabels(selector.labels, labels) &&
+              matchesLabels(template?.selecting(selector.labels) ?? selector.labels, labels) &&
               reaches(selector, namespace, () => labelsOfNamespace(origin, namespace))
             )
           })
@@ -216,7 +267,9 @@ function compileReverseSelects(
     definition,
     reads: readsOf(selects, definition.to),
     indexers: { [definition.to]: indexers },
-    ofSiblings: true,
+    ...(template === undefined
+      ? { ofSiblings: true }
+      : { shortcuts: { [definition.from]: template.indexers } }),
     follow,
     followAll(origin, ids) {
       const { view } = origin
@@ -225,7 +278,7 @@ function compileReverseSelects(
       let isSibling: ((id: ObjectId) => boolean) | undefined
       for (const id of ids) {
         if (isSibling?.(id) === true) continue
-        isSibling = siblingsOf(view, id)
+        if (template === undefined) isSibling = siblingsOf(view, id)
         const find = (): Condition => follow({ ...origin, id })
         found.add(readsLabels ? find() : memo.of(selecting, view, id, find))
       }

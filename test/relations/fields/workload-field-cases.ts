@@ -2,6 +2,7 @@ import { link, reference, settledForm } from './link.ts'
 import { chain, owner, ownerForm } from './owner-links.ts'
 import type { FieldCase, Form, Place } from './field-case.ts'
 import { all, at, targetName } from './form.ts'
+import { selection } from './selection-links.ts'
 
 /** What owns what: between two kinds, and with one in between. */
 const owners: readonly FieldCase[] = [
@@ -29,8 +30,8 @@ const owners: readonly FieldCase[] = [
   }),
 ]
 
-/** What is behind the pods of a workload, which it owns itself or through one of another kind. */
-function behindPods(type: string, fields: string, between?: string): FieldCase {
+/** The Events about the pods of a workload, which it owns itself or through one of another kind. */
+function behindPods(type: string, between?: string): FieldCase {
   const middle: Place = `${between ?? type} ~middle`
   const top: Place = `${type} ~top`
   const direct = settledForm(ownerForm(type), top)
@@ -50,32 +51,23 @@ function behindPods(type: string, fields: string, between?: string): FieldCase {
         ),
       ],
       ['Pod ~stray', at('metadata.labels.app', 'stray')],
-      ['Service ~web', at('spec.selector.app', 'web')],
-      ['Service ~stray', at('spec.selector.app', 'stray')],
       ['Event ~own', ofPod('~own')],
       ['Event ~stray', ofPod('~stray')],
       ['Event ~of-top', { involvedObject: { kind: type, namespace: '<here>', name: '~top' } }],
     ],
-    leads: Object.fromEntries(
-      fields
-        .split(',')
-        .map((field) => [
-          `${type}.${field}`,
-          { [top]: field === 'services' ? (['Service ~web'] as const) : (['Event ~own'] as const) },
-        ]),
-    ),
+    leads: { [`${type}.podEvents`]: { [top]: ['Event ~own'] } },
   }
 }
 
 const pods: readonly FieldCase[] = [
-  behindPods('Deployment', 'podEvents,services', 'ReplicaSet'),
-  behindPods('ReplicaSet', 'podEvents'),
-  behindPods('StatefulSet', 'podEvents,services'),
-  behindPods('DaemonSet', 'podEvents,services'),
-  behindPods('Job', 'podEvents'),
-  behindPods('CronJob', 'podEvents', 'Job'),
-  behindPods('ReplicationController', 'podEvents'),
-  behindPods('ArgoRollout', 'podEvents,services', 'ReplicaSet'),
+  behindPods('Deployment', 'ReplicaSet'),
+  behindPods('ReplicaSet'),
+  behindPods('StatefulSet'),
+  behindPods('DaemonSet'),
+  behindPods('Job'),
+  behindPods('CronJob', 'Job'),
+  behindPods('ReplicationController'),
+  behindPods('ArgoRollout', 'ReplicaSet'),
 ]
 
 const containers = ['containers', 'initContainers', 'ephemeralContainers']
@@ -177,10 +169,94 @@ const ofTemplates: readonly FieldCase[] = templates.flatMap(([type, path, claims
   ]
 })
 
+/** The kinds whose pods something may select, and how the fields that lead to them are called. */
+const selected: readonly (readonly [type: string, field: string, path: string])[] = [
+  ['Deployment', 'deployments', 'spec.template'],
+  ['StatefulSet', 'statefulSets', 'spec.template'],
+  ['DaemonSet', 'daemonSets', 'spec.template'],
+  ['ReplicaSet', 'replicaSets', 'spec.template'],
+  ['Job', 'jobs', 'spec.template'],
+  ['CronJob', 'cronJobs', 'spec.jobTemplate.spec.template'],
+  ['ReplicationController', 'replicationControllers', 'spec.template'],
+]
+
+/** What selects the template of a workload, which has no pods. Its own labels do not count. */
+const surroundings: readonly FieldCase[] = selected.flatMap(([type, field, path]) => {
+  const target = all(
+    at(`${path}.metadata.labels`, { rel: targetName, also: 'yes' }),
+    at('metadata.labels.own', 'yes'),
+  )
+  return [
+    link(`Service.${field}`, `${type}.services`, {
+      target,
+      meant: [
+        at('spec.selector', { rel: targetName }),
+        at('spec.selector', { rel: targetName, also: 'yes' }),
+      ],
+      missed: [
+        at('spec.selector', {}),
+        at('spec.selector', { rel: targetName, also: 'no' }),
+        at('spec.selector', { rel: targetName, own: 'yes' }),
+      ],
+    }),
+    ...(
+      [
+        ['NetworkPolicy', 'networkPolicies', 'spec.podSelector'],
+        ['PodDisruptionBudget', 'disruptionBudgets', 'spec.selector'],
+      ] as const
+    ).map(([selecting, back, selector]) =>
+      selection(`${selecting}.${field}`, `${type}.${back}`, selector, {
+        target,
+        bare: at(selector, { matchLabels: { rel: 'nobody' } }),
+      }),
+    ),
+  ]
+})
+
+/** A Service of one pod of a StatefulSet, by the label that its controller gives the pod. */
+const ofOnePod = link('Service.statefulSets', 'StatefulSet.services', {
+  target: at('spec.template.metadata.labels.app', 'web'),
+  meant: [
+    at('spec.selector', { 'statefulset.kubernetes.io/pod-name': `${targetName}-0` }),
+    at('spec.selector', { app: 'web', 'statefulset.kubernetes.io/pod-name': `${targetName}-12` }),
+  ],
+  missed: [
+    at('spec.selector', { 'statefulset.kubernetes.io/pod-name': `${targetName}-x` }),
+    at('spec.selector', { app: 'db', 'statefulset.kubernetes.io/pod-name': `${targetName}-0` }),
+  ],
+})
+
+/** What selects a Rollout, by the templates of its ReplicaSets. */
+const ofRollouts: FieldCase = {
+  objects: [
+    ['ArgoRollout ~web'],
+    ['ArgoRollout ~idle'],
+    [
+      'ReplicaSet ~web-1',
+      all(
+        settledForm(ownerForm('ArgoRollout'), 'ArgoRollout ~web'),
+        at('spec.template.metadata.labels', { app: 'web', 'rollouts-pod-template-hash': '1' }),
+      ),
+    ],
+    ['Service ~active', at('spec.selector', { app: 'web', 'rollouts-pod-template-hash': '1' })],
+    ['Service ~preview', at('spec.selector', { app: 'web', 'rollouts-pod-template-hash': '2' })],
+    ['NetworkPolicy ~web', at('spec.podSelector.matchLabels.app', 'web')],
+    ['PodDisruptionBudget ~web', at('spec.selector.matchLabels.app', 'web')],
+  ],
+  leads: {
+    'ArgoRollout.services': { 'ArgoRollout ~web': ['Service ~active'] },
+    'ArgoRollout.networkPolicies': { 'ArgoRollout ~web': ['NetworkPolicy ~web'] },
+    'ArgoRollout.disruptionBudgets': { 'ArgoRollout ~web': ['PodDisruptionBudget ~web'] },
+  },
+}
+
 /** Relations of workloads, and of what pods use. */
 export const workloadFieldCases: readonly FieldCase[] = [
   ...owners,
   ...pods,
+  ...surroundings,
+  ofOnePod,
+  ofRollouts,
   ...uses,
   ...ofTemplates,
   {
@@ -206,5 +282,5 @@ export const workloadFieldCases: readonly FieldCase[] = [
       },
     },
   },
-  reference('StatefulSet.service', 'Service.statefulSets', 'spec.serviceName'),
+  reference('StatefulSet.service', 'Service.governedStatefulSets', 'spec.serviceName'),
 ]

@@ -1,0 +1,98 @@
+import type { Indexers } from '../../informer/store/store-view.ts'
+import type { LabelRequirement, LabelSelector } from '../../kubernetes/label-selector.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { allOf, type Condition, hasValue, noneOf, nothing } from '../condition/condition.ts'
+import { parsePath, valueAt } from '../index/path.ts'
+import { stemOf } from './name-template.ts'
+import { originObject, type RelationOrigin } from './relation.ts'
+
+/** Where the objects of a type hold the labels of the pods that they create. */
+export interface TemplateRelation {
+  /** The full name of the relation to the pods: `Service.pods`. Its indexes of selectors are used. */
+  readonly as: string
+  /** The path of the labels: `spec.template.metadata.labels`. */
+  readonly labelsPath: string
+  /** A label that each pod has besides: the name of the object, `-` and a number. */
+  readonly numberedLabel?: string
+}
+
+type Labels = Readonly<Record<string, string>>
+
+/**
+ * The labels of pod templates, and the index of them on the store of the type that has the template: `key=value` and
+ * `key` of each label. Relations with the same path share the index.
+ */
+export class TemplateLabels {
+  readonly indexers: Indexers
+  readonly numberedLabel: string | undefined
+  readonly #index: string
+  readonly #valuesOf: (object: KubernetesObject) => readonly string[]
+
+  /** Throws `PathError`. */
+  constructor({ labelsPath, numberedLabel }: TemplateRelation) {
+    const path = parsePath(labelsPath)
+    this.numberedLabel = numberedLabel
+    this.#index = `labels:${labelsPath}${numberedLabel === undefined ? '' : `+${numberedLabel}`}`
+    this.#valuesOf = (object) => {
+      const labels = Object.entries(valueAt(path, object) ?? {})
+      if (numberedLabel !== undefined) labels.push([numberedLabel, `${object.metadata.name}-#`])
+      return labels.flatMap(([key, value]) => [key, labelText(key, String(value))])
+    }
+    this.indexers = { [this.#index]: this.#valuesOf }
+  }
+
+  /** The labels of the template of one object; those of numbers end in `#`. */
+  of(origin: RelationOrigin): Labels {
+    const { view, id } = origin
+    const values = view.hasIndex(this.#index)
+      ? view.index(this.#index).valuesOf(id)
+      : this.#valuesOf(originObject(origin))
+    const labels: Record<string, string> = {}
+    for (const value of values) {
+      const equals = value.indexOf('=')
+      if (equals >= 0) labels[value.slice(0, equals)] = value.slice(equals + 1)
+    }
+    return labels
+  }
+
+  /** A selector of pods as one of templates: values of the numbered label end in `#`. */
+  selecting(selector: LabelSelector): LabelSelector {
+    const numbered = this.numberedLabel
+    if (numbered === undefined || !selector.some(({ key }) => key === numbered)) return selector
+    return selector.flatMap((one): LabelSelector => {
+      if (one.key !== numbered || !('values' in one)) return [one]
+      // A selector that leaves out some numbers selects the pods of the others.
+      if (one.operator === 'notin') return []
+      return [{ ...one, values: one.values.map((value) => `${stemOf(value) ?? value}#`) }]
+    })
+  }
+
+  /** The objects whose templates a selector selects. */
+  condition(selector: LabelSelector): Condition {
+    return allOf(this.selecting(selector).map((one) => this.#requirement(one)))
+  }
+
+  #requirement(requirement: LabelRequirement): Condition {
+    const { key, operator } = requirement
+    const has = (values: readonly string[]): Condition => hasValue(this.#index, values)
+    switch (operator) {
+      case 'in':
+        return has(requirement.values.map((value) => labelText(key, value)))
+      case 'notin':
+        return noneOf(has(requirement.values.map((value) => labelText(key, value))))
+      case 'exists':
+        return has([key])
+      case 'absent':
+        return noneOf(has([key]))
+      // Selectors of objects have no such requirements.
+      case 'gt':
+      case 'lt':
+        return nothing
+    }
+  }
+}
+
+/** No label key has a `=`. */
+function labelText(key: string, value: string): string {
+  return `${key}=${value}`
+}
