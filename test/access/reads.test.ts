@@ -8,6 +8,8 @@ const alice = caller('alice')
 const admin = caller('admin', 'system:masters')
 /** Reads pods everywhere, and the node by its name. */
 const bob = caller('bob')
+/** Reads the classes, but pods and ConfigMaps in `one` only. */
+const carol = caller('carol')
 /** Reads nothing. */
 const mallory = caller('mallory')
 
@@ -22,6 +24,12 @@ beforeAll(async () => {
   ])
   await world.allow('two', 'alice', 'alice', [gets('configmaps', 'settings')])
   await world.allowEverywhere('bob', 'bob', [reads('', 'pods'), gets('nodes', 'worker')])
+  await world.allow('one', 'carol', 'carol', [reads('', 'pods', 'configmaps')])
+  await world.allowEverywhere('carol', 'carol', [reads('scheduling.k8s.io', 'priorityclasses')])
+  await world.make('/apis/scheduling.k8s.io/v1/priorityclasses', {
+    metadata: { name: 'high' },
+    value: 1000,
+  })
   served = await serveViewers({ clusters: [world.selection] })
 })
 
@@ -103,6 +111,21 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
     const fromNode = '{ node(name: "worker") { pods { totalCount } } }'
     expect((await ask(bob, fromNode)).data.node.pods.totalCount).toBe(2)
     expect((await ask(alice, fromNode)).data.node).toBeNull()
+  })
+
+  it('the users of an object are an error where some may be hidden, as a field and as a filter', async () => {
+    const kinds = '(kinds: ["Pod"])'
+    const field = `{ priorityClass(name: "high") { usedBy${kinds} { totalCount } } }`
+    const filter =
+      '{ priorityClasses(where: { usedBy: { none: { kinds: ["Pod"] } } }) { nodes { metadata { name } } } }'
+    for (const query of [field, filter]) {
+      const { errors } = await ask(carol, query)
+      expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Pod' } }])
+    }
+    expect((await ask(admin, field)).data.priorityClass.usedBy).toEqual({ totalCount: 0 })
+    // The users of a ConfigMap are in its namespace.
+    const within = `{ configMap(namespace: "one", name: "settings") { usedBy${kinds} { totalCount } } }`
+    expect((await ask(carol, within)).data.configMap.usedBy).toEqual({ totalCount: 0 })
   })
 
   it('owners, what is owned and ids hold to the same', async () => {

@@ -26,6 +26,8 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
           colourRef: string,
           credentials: objectOf({ secretRef: named }),
           encryption: objectOf({ secretRef: named }),
+          // Its name and its longer name are taken.
+          archive: objectOf({ encryption: objectOf({ secretRef: named }) }),
         }),
       },
     )
@@ -42,6 +44,8 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
     cluster.create('here', [
       object('v1', 'Secret', 'key'),
       object('v1', 'Secret', 'other'),
+      object('v1', 'Secret', 'archive'),
+      object('v1', 'Secret', 'unused'),
       object('v1', 'ConfigMap', 'hook'),
       object('v1', 'ConfigMap', 'far', {}, { namespace: 'rel-elsewhere' }),
       object('apps/v1', 'StatefulSet', 'db'),
@@ -59,6 +63,7 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
           colourRef: 'blue',
           credentials: { secretRef: { name: 'key' } },
           encryption: { secretRef: { name: 'other' } },
+          archive: { encryption: { secretRef: { name: 'archive' } } },
         },
       }),
     ])
@@ -73,6 +78,26 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
     ['relExampleStore cold secretKeyRef', 'key'],
   ])('%s', async (path, expected) => {
     expect(await cluster.namesAt('here', path)).toEqual(expected)
+  })
+
+  it('they count as users, those without a field as well', async () => {
+    const { data, errors } = await cluster.ask(`{
+      used: secrets(namespace: "here", where: { usedBy: { some: { kinds: ["RelExampleBackup", "RelExampleStore"] } } }) {
+        nodes { metadata { name } usedBy(kinds: ["RelExampleBackup"]) { nodes { paths } } }
+      }
+      unused: secrets(namespace: "here", where: { usedBy: { none: {} } }) { nodes { metadata { name } } }
+    }`)
+    expect(errors).toBeUndefined()
+    const paths = (path: string): object => ({ nodes: [{ paths: [path] }] })
+    expect(data.used.nodes).toEqual([
+      {
+        metadata: { name: 'archive' },
+        usedBy: paths('spec.archive.encryption.secretRef.name'),
+      },
+      { metadata: { name: 'key' }, usedBy: paths('spec.credentials.secretRef.name') },
+      { metadata: { name: 'other' }, usedBy: paths('spec.encryption.secretRef.name') },
+    ])
+    expect(data.unused.nodes).toEqual([{ metadata: { name: 'unused' } }])
   })
 
   it('what names no kind is no reference', () => {

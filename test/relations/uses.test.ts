@@ -177,6 +177,28 @@ describe('usedBy', () => {
     expect(narrowed.configMap.usedBy).toEqual({ totalCount: 6, types: ['Pod'] })
   })
 
+  it('never calls unused what a kind that the profile leaves out may use', async () => {
+    await using profiled = await serveGateway({
+      clusters: [{ name: 'one', ...cluster.selection }],
+      profile: { exclude: { kinds: ['DaemonSet', 'CronJob'] } },
+    })
+    const none = '{ configMaps(where: { usedBy: { none: {} } }) { totalCount } }'
+    const field = '{ configMap(namespace: "default", name: "settings") { usedBy { totalCount } } }'
+    for (const query of [none, field]) {
+      const { errors } = await profiled.query(query)
+      expect(errors).toMatchObject([{ extensions: { code: 'UNSUPPORTED', kind: 'CronJob' } }])
+      expect(errors?.[0]?.message).toContain('CronJob, DaemonSet')
+    }
+    const limited = await profiled.data(
+      '{ configMaps(where: { usedBy: { none: { kinds: ["Pod"] } } }) { totalCount } }',
+    )
+    expect(limited.configMaps.totalCount).toBeGreaterThan(0)
+    const some = await profiled.data(
+      '{ configMaps(where: { usedBy: { some: {} } }) { totalCount } }',
+    )
+    expect(some.configMaps.totalCount).toBeGreaterThan(0)
+  })
+
   it('never calls unused what a kind that cannot be read may use', async () => {
     const query = 'query ($where: ConfigMapWhere) { configMaps(where: $where) { totalCount } }'
     const { data, errors } = await restricted.query(query, { where: { usedBy: { none: {} } } })
