@@ -114,10 +114,10 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
   })
 
   it('the users of an object are an error where some may be hidden, as a field and as a filter', async () => {
-    const kinds = '(kinds: ["Pod"])'
+    const kinds = '(types: ["Pod"])'
     const field = `{ priorityClass(name: "high") { usedBy${kinds} { totalCount } } }`
     const filter =
-      '{ priorityClasses(where: { usedBy: { none: { kinds: ["Pod"] } } }) { nodes { metadata { name } } } }'
+      '{ priorityClasses(where: { usedBy: { none: { types: ["Pod"] } } }) { nodes { metadata { name } } } }'
     for (const query of [field, filter]) {
       const { errors } = await ask(carol, query)
       expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Pod' } }])

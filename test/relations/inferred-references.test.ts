@@ -82,8 +82,8 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
 
   it('they count as users, those without a field as well', async () => {
     const { data, errors } = await cluster.ask(`{
-      used: secrets(namespace: "here", where: { usedBy: { some: { kinds: ["RelExampleBackup", "RelExampleStore"] } } }) {
-        nodes { metadata { name } usedBy(kinds: ["RelExampleBackup"]) { nodes { paths } } }
+      used: secrets(namespace: "here", where: { usedBy: { some: { types: ["RelExampleBackup", "RelExampleStore"] } } }) {
+        nodes { metadata { name } usedBy(types: ["RelExampleBackup"]) { nodes { paths } } }
       }
       unused: secrets(namespace: "here", where: { usedBy: { none: {} } }) { nodes { metadata { name } } }
     }`)

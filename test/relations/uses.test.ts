@@ -190,7 +190,7 @@ describe('usedBy', () => {
       expect(errors?.[0]?.message).toContain('CronJob, DaemonSet')
     }
     const limited = await profiled.data(
-      '{ configMaps(where: { usedBy: { none: { kinds: ["Pod"] } } }) { totalCount } }',
+      '{ configMaps(where: { usedBy: { none: { types: ["Pod"] } } }) { totalCount } }',
     )
     expect(limited.configMaps.totalCount).toBeGreaterThan(0)
     const some = await profiled.data(
