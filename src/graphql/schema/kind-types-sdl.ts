@@ -138,6 +138,22 @@ interface KubernetesObject {
   kind: String!
   "The metadata of the object: name, labels, owners."
   metadata: ObjectMeta!
+  "The \`metadata.name\` of the object."
+  name: String!
+  "The \`metadata.namespace\` of the object; null for cluster-scoped objects."
+  namespace: String
+  """
+  The \`metadata.uid\` of the object; empty for the few kinds that the server computes and does not
+  store, such as PodMetrics.
+  """
+  uid: String!
+  """
+  The \`metadata.creationTimestamp\` of the object; \`0001-01-01T00:00:00Z\` for kinds that the
+  server computes and does not store, such as ComponentStatus.
+  """
+  creationTimestamp: DateTime!
+  "The \`metadata.labels\` of the object."
+  labels: StringMap
   """
   The object as the gateway caches it, or the value at a path of it: \`spec.containers[*].image\`,
   \`metadata.labels["app.example/tier"]\`.
