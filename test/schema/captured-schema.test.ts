@@ -190,6 +190,11 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(fieldsOf('KubernetesObjectConnection')).not.toHaveProperty('resourceVersion')
   })
 
+  it('names the type of a page after its field', () => {
+    expect(fieldsOf('Subscription')).toMatchObject({ podsPage: 'PodPage', nodesPage: 'NodePage' })
+    expect(fieldsOf('PodPage')).toMatchObject({ changes: '[PodPageChange!]!' })
+  })
+
   it('calls the name of a type `type`, and the kind as the API writes it `kind`', () => {
     expect(fieldsOf('SearchCount')).toEqual({ type: 'String!', count: 'Int!' })
     expect(fieldsOf('Graph')).toMatchObject({ types: '[String!]!' })

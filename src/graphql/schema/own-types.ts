@@ -156,8 +156,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   FacetValue: own('facetValue'),
   KindFrame: own('frame'),
   KindChange: own('change'),
-  KindLivePage: own('livePage'),
-  KindLivePageChange: own('livePageChange'),
+  KindPage: own('livePage'),
+  KindPageChange: own('livePageChange'),
   UsedBy: own('use', { paths: (use: UseSource) => use.paths() }),
   ObjectRef: own('objectRef', {
     id: (ref: ObjectRef) => idOfObjectRef(ref),
