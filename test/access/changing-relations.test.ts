@@ -18,7 +18,7 @@ type Form = (typeof forms)[number]
 const queryOf = (
   form: Form,
 ): string => `subscription { pods(coalesceMs: 20) { reset changes { type objectId object {
-  metadata { namespace name } ${form === 'own' ? 'get: can(verb: "get")' : ''} namespace { metadata { name } }
+  metadata { namespace name } ${form === 'own' ? 'get: can(verb: "get")' : ''} namespaceObject { metadata { name } }
   node { metadata { name annotation(key: "touched") } pods { nodes { metadata { namespace name } } } }
 } } } }`
 
@@ -161,9 +161,9 @@ describeAccess('Related objects of a running subscription', (cluster: () => Acce
                   .map(keyOf)
                   .filter((key) => nodeOf.get(key) === metadata.name),
               )
-          const isRow = ({ get, node, namespace, metadata }: Fields): boolean =>
+          const isRow = ({ get, node, namespaceObject, metadata }: Fields): boolean =>
             (form === 'shared' || get === gettable.has(keyOf({ metadata }))) &&
-            (namespace !== null) === seenPlaces.has(metadata.namespace) &&
+            (namespaceObject !== null) === seenPlaces.has(metadata.namespace) &&
             (node !== null) === seenNodes.has(nodeOf.get(keyOf({ metadata })) ?? '') &&
             (node === null || isNode(node))
           const isRight = (): boolean =>
@@ -172,13 +172,13 @@ describeAccess('Related objects of a running subscription', (cluster: () => Acce
           while (!isRight() && performance.now() < deadline) await sleep(20)
           expect(isRight(), `${where}: ${JSON.stringify([...one.held.values()])}`).toBe(true)
           const leaked = one.told.filter(
-            ({ node, namespace, metadata }) =>
+            ({ node, namespaceObject, metadata }) =>
               !followed.has(metadata.namespace) ||
               (node !== null && !seenNodes.has(node.metadata.name)) ||
               (node?.pods.nodes as readonly Fields[] | undefined)?.some(
                 (pod) => !listed.has(pod.metadata.namespace),
               ) === true ||
-              (namespace !== null && !seenPlaces.has(namespace.metadata.name)),
+              (namespaceObject !== null && !seenPlaces.has(namespaceObject.metadata.name)),
           )
           expect(leaked, where).toEqual([])
         }

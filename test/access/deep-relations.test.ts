@@ -3,7 +3,7 @@ import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { reads, startSmallWorld } from './small-world.ts'
 
 const query = `{ deployments(first: 2) { nodes { replicaSets(first: 2) { nodes { pods(first: 2) { nodes { services(first: 2) { nodes {
-  metadata { name } ingresses { totalCount } endpoints { metadata { name } } namespace { metadata { name } }
+  metadata { name } ingresses { totalCount } endpoints { metadata { name } } namespaceObject { metadata { name } }
 } } } } } } } } }`
 
 it('relations one within the other are answered at once to somebody of whom nothing is known yet', async () => {
@@ -17,7 +17,7 @@ it('relations one within the other are answered at once to somebody of whom noth
     metadata: { name: 'shop' },
     ingresses: { totalCount: 0 },
     endpoints: null,
-    namespace: { metadata: { name: 'one' } },
+    namespaceObject: { metadata: { name: 'one' } },
   }
   const pods = { nodes: [{ services: { nodes: [service] } }] }
   const expected = {

@@ -159,7 +159,7 @@ describe('Subscribers who are asked who they are', () => {
   })
 
   it('hear of the objects that theirs lead to, as far as they may see those', async () => {
-    const related = `${selection} node { metadata { annotation(key: "touched") } } services { nodes { metadata { name annotation(key: "touched") } } } namespace { metadata { name } }`
+    const related = `${selection} node { metadata { annotation(key: "touched") } } services { nodes { metadata { name annotation(key: "touched") } } } namespaceObject { metadata { name } }`
     const few = await reader(['one'], [reads('', 'pods', 'services')])
     const some = await reader(['one'], [reads('', 'pods', 'services', 'namespaces')])
     const many = await reader(['one'], [reads('', 'pods', 'services')])
@@ -169,7 +169,7 @@ describe('Subscribers who are asked who they are', () => {
     expect(state()).toMatchObject({ groups: 3, members: 3 })
     const rows = () => live.map(({ held }) => rowsOf(held())[0])
     expect(rows().map((row) => row?.node === null)).toEqual([true, true, false])
-    expect(rows().map((row) => row?.namespace === null)).toEqual([true, false, true])
+    expect(rows().map((row) => row?.namespaceObject === null)).toEqual([true, false, true])
     await world.patch('/api/v1/namespaces/one/services/shop', {
       metadata: { annotations: { touched: 'service' } },
     })

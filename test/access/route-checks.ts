@@ -137,7 +137,7 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
   const answer = await checked.ask(`{
     pods(first: 50) { nodes {
       metadata { namespace name }
-      node ${name} namespace ${name} owners ${name}
+      node ${name} namespaceObject ${name} owners ${name}
       services { nodes ${name} } events { totalCount }
     } }
     big: node(name: "big") { pods { totalCount } }
@@ -158,7 +158,9 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
     const to = (shown: Shown | undefined, key: string) =>
       shown?.got.has(key) === true ? key.split('/').at(-1) : undefined
     expect(seen.node?.metadata.name, 'Pod.node').toBe(to(nodes, pod.spec.nodeName))
-    expect(seen.namespace?.metadata.name, 'Pod.namespace').toBe(to(namespaces, namespace))
+    expect(seen.namespaceObject?.metadata.name, 'Pod.namespaceObject').toBe(
+      to(namespaces, namespace),
+    )
     expect(seen.owners[0]?.metadata.name, 'Pod.owners').toBe(to(sets, `${namespace}/shop`))
     // Of errors that say the same of many rows only the first ones are told.
     const expectRefused = (field: 'services' | 'events'): void => {

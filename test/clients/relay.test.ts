@@ -31,7 +31,7 @@ export const page = graphql\`
 \`
 export const owners = graphql\`
   query NodePageOwnersQuery {
-    replicaSets { nodes { id namespace { id metadata { name } } } }
+    replicaSets { nodes { id namespaceObject { id metadata { name } } } }
     pods(first: 1) { nodes { id ownerChain { id kind namespace name } } }
   }
 \`
@@ -133,9 +133,9 @@ describe('Relay', () => {
     const { environment, run } = openEnvironment()
     const { fragment } = await run('NodePageOwnersQuery', {})
     const { data } = environment.lookup(fragment)
-    const namespace = { metadata: { name: shop } }
+    const namespaceObject = { metadata: { name: shop } }
     expect(data).toMatchObject({
-      replicaSets: { nodes: [{ namespace }] },
+      replicaSets: { nodes: [{ namespaceObject }] },
       pods: { nodes: [{ ownerChain: [{ kind: 'ReplicaSet', namespace: shop, name: 'web' }] }] },
     })
   })

@@ -248,7 +248,7 @@ describe('what no cache serves', () => {
   })
 
   it('is an object that is asked for live, also where its kind is cached, and its relations', async () => {
-    const query = `{ pod(namespace: "${space}", name: "p", live: true) { metadata { labels } namespace { metadata { name } } } }`
+    const query = `{ pod(namespace: "${space}", name: "p", live: true) { metadata { labels } namespaceObject { metadata { name } } } }`
     await gateway.data(query)
     await must(cluster, `/api/v1/namespaces/${space}/pods/p`, {
       method: 'PATCH',
@@ -257,7 +257,10 @@ describe('what no cache serves', () => {
     })
     const requests = await readsOf('/pods/p', async () => {
       expect(await gateway.data(query)).toEqual({
-        pod: { metadata: { labels: { now: 'new' } }, namespace: { metadata: { name: space } } },
+        pod: {
+          metadata: { labels: { now: 'new' } },
+          namespaceObject: { metadata: { name: space } },
+        },
       })
     })
     expect(requests).toEqual([`GET /api/v1/namespaces/${space}/pods/p`])
@@ -311,11 +314,26 @@ describe('what no cache serves', () => {
     expect(await gateway.query(`{ ${list} { ${selection} } }`)).toMatchObject(refused(argument))
   })
 
+  it('has the zero values of Kubernetes in metadata that the server does not store', async () => {
+    const { podMetricsList } = await gateway.data(
+      `{ podMetricsList(namespace: "${space}") { nodes { name uid creationTimestamp metadata { uid creationTimestamp } } } }`,
+    )
+    for (const { name: own, ...found } of podMetricsList.nodes as readonly Fields[]) {
+      const { metadata, ...beside } = found
+      expect(own).toMatch(/./)
+      expect(beside).toEqual(metadata)
+      expect(metadata).toMatchObject({ uid: '', creationTimestamp: expect.stringMatching(/Z$/) })
+    }
+    expect(podMetricsList.nodes).not.toEqual([])
+  })
+
   it('has no subscriptions and no relations, and says so', async () => {
     const answers: readonly GraphQLAnswer[] = await Promise.all([
       firstAnswer(gateway.connect(), 'subscription { configMaps { synced } }'),
       firstAnswer(gateway.connect(), 'subscription { podMetricsList { synced } }'),
-      gateway.query(`{ podMetrics(namespace: "${space}", name: "b") { namespace { kind } } }`),
+      gateway.query(
+        `{ podMetrics(namespace: "${space}", name: "b") { namespaceObject { kind } } }`,
+      ),
     ])
     for (const { errors } of answers) {
       expect(errors).toMatchObject([

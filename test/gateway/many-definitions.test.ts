@@ -225,6 +225,11 @@ const injected: ReadonlySet<string> = new Set([
   'events',
   'json',
   'owners',
+  'name',
   'namespace',
+  'namespaceObject',
+  'uid',
+  'creationTimestamp',
+  'labels',
   'cluster',
 ])

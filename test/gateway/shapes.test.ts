@@ -88,13 +88,31 @@ describe('the shapes that clients see', () => {
 
   it('an object says where it is', async () => {
     const { pod } = await gateway.data(
-      `{ pod(namespace: "${space}", name: "web-a") { clusterName cluster { name state } namespace { metadata { name } } } }`,
+      `{ pod(namespace: "${space}", name: "web-a") { clusterName cluster { name state } namespaceObject { metadata { name } } } }`,
     )
     expect(pod).toEqual({
       clusterName: 'one',
       cluster: { name: 'one', state: 'CONNECTED' },
-      namespace: { metadata: { name: space } },
+      namespaceObject: { metadata: { name: space } },
     })
+  })
+
+  it('name, namespace, uid, creationTimestamp and labels stand beside metadata', async () => {
+    const fields = 'name namespace uid creationTimestamp labels'
+    const { pod, objects, namespaces } = await gateway.data(
+      `{ pod(namespace: "${space}", name: "web-a") { ${fields} metadata { ${fields} } }
+         objects: search(text: "web-a", types: ["Pod"]) { nodes { object { object { ${fields} } } } }
+         namespaces { nodes { namespace } } }`,
+    )
+    const { metadata, ...beside } = pod
+    expect(beside).toEqual(metadata)
+    expect(beside).toMatchObject({
+      name: 'web-a',
+      namespace: space,
+      uid: expect.stringMatching(/./),
+    })
+    expect(objects.nodes.map(({ object }: Fields) => object.object)).toContainEqual(beside)
+    expect(namespaces.nodes).toContainEqual({ namespace: null })
   })
 
   it('the chain of owners goes up to the last one', async () => {

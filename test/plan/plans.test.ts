@@ -138,6 +138,7 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ pods { nodes { ownerChain { id apiVersion kind namespace name t: __typename } rootOwner { kind name object { __typename metadata { name } ... on Deployment { replicaSets(first: 1) { totalCount } } } } } } }',
     '{ configMaps { nodes { usedBy(first: 3) { totalCount types pageInfo { hasNextPage endCursor } nodes { t: __typename paths object { id kind name } } edges { cursor node { object { object { metadata { name } ... on Deployment { spec { replicas } } } } } } } } } }',
     '{ secrets(where: { usedBy: { none: { types: ["Pod", "Ingress"] } } }) { totalCount nodes { metadata { name } usedBy(types: ["ServiceAccount"]) { totalCount } } } }',
+    '{ pods { nodes { name namespace uid creationTimestamp labels metadata { uid creationTimestamp } namespaceObject { name namespace labels } owners { name namespace uid creationTimestamp labels } } } }',
     '{ nodes { nodes { owners { id } ownerChain { id } rootOwner { id } } } }',
     '{ events(first: 50) { nodes { involved { id apiVersion kind namespace name object { id health { status } } } } } }',
     '{ horizontalPodAutoscalers { nodes { target: metadata { name } owners { kind } } } }',

@@ -128,7 +128,7 @@ export class RelationCluster implements AsyncDisposable {
     const text = this.#selection(lookup, fields)
     const [inner = '', place = namespace] = name.split('@')
     const type = this.#typeOf(lookup)
-    const isNamespaced = type.getFields()['namespace'] !== undefined
+    const isNamespaced = type.getFields()['namespaceObject'] !== undefined
     const found = isNamespaced ? `namespace: "${place}", ` : ''
     const query = `{ found: ${lookup}(${found}name: "${inner}") ${text} }`
     const { data, errors } = await this.ask(query)

@@ -43,7 +43,7 @@ function rowsOf(kind: Kind, isOfEveryKind: (name: string) => boolean): readonly 
   const { typeName } = kind
   return [
     ...kind.relations.flatMap(({ definition, many }) =>
-      isOfEveryKind(definition.name) || definition.name === 'namespace'
+      isOfEveryKind(definition.name) || definition.name === 'namespaceObject'
         ? []
         : [
             `| ${typeName} | \`${definition.name}\` | ${definition.to}${many ? ', many' : ''} | ${how(definition)} |`,
@@ -90,7 +90,7 @@ it('docs/relations.md lists every relation of the package', async () => {
     '',
     'Written by a test from `schema/*.graphql`: change those, then run `npx vitest run test/relations/relations-document.test.ts -u`.',
     '',
-    'Every kind has `owners`, `ownerChain`, `owned` and `events`, every namespaced kind `namespace`, and a Namespace the list of',
+    'Every kind has `owners`, `ownerChain`, `owned` and `events`, every namespaced kind `namespaceObject`, and a Namespace the list of',
     'each namespaced kind (`pods`, `resourceQuotas`). Kinds of a CRD have `definition`, and their CRD `instances`.',
     `Every kind has, where those that they lead to are served: ${general.map((name) => `\`${name}\``).join(', ')}.`,
     '',

@@ -80,10 +80,12 @@ describe('the schema of Kubernetes 1.36', () => {
 
   it('tells the metadata of an object from that of a template, and a kind from its template', () => {
     expect(fieldsOf('Pod')).toMatchObject({ metadata: 'ObjectMeta!', id: 'ID!', kind: 'String!' })
-    expect(fieldsOf('ObjectMeta')).toMatchObject({ name: 'String!', label: 'String' })
+    const stored = { name: 'String!', uid: 'String!', creationTimestamp: 'DateTime!' }
+    expect(fieldsOf('ObjectMeta')).toMatchObject({ ...stored, label: 'String' })
     expect(fieldsOf('ObjectMeta')).not.toHaveProperty('managedFields')
     expect(fieldsOf('PodTemplateSpec')).toMatchObject({ metadata: 'EmbeddedObjectMeta' })
-    expect(fieldsOf('EmbeddedObjectMeta')).toMatchObject({ name: 'String', label: 'String' })
+    const own = { name: 'String', uid: 'String', creationTimestamp: 'DateTime', label: 'String' }
+    expect(fieldsOf('EmbeddedObjectMeta')).toMatchObject(own)
     expect(fieldsOf('StatefulSetSpec')).toMatchObject({
       volumeClaimTemplates: '[CorePersistentVolumeClaim]',
     })
@@ -91,7 +93,17 @@ describe('the schema of Kubernetes 1.36', () => {
   })
 
   it('promises only what the gateway itself guarantees', () => {
-    const promised = new Set(['id', 'clusterName', 'apiVersion', 'kind', 'metadata', 'health'])
+    const promised = new Set([
+      'id',
+      'clusterName',
+      'apiVersion',
+      'kind',
+      'metadata',
+      'name',
+      'uid',
+      'creationTimestamp',
+      'health',
+    ])
     const kinds = schema.getPossibleTypes(
       schema.getType('KubernetesObject') as GraphQLInterfaceType,
     )
@@ -178,6 +190,11 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(fieldsOf('KubernetesObjectConnection')).not.toHaveProperty('resourceVersion')
   })
 
+  it('names the type of a page after its field', () => {
+    expect(fieldsOf('Subscription')).toMatchObject({ podsPage: 'PodPage', nodesPage: 'NodePage' })
+    expect(fieldsOf('PodPage')).toMatchObject({ changes: '[PodPageChange!]!' })
+  })
+
   it('calls the name of a type `type`, and the kind as the API writes it `kind`', () => {
     expect(fieldsOf('SearchCount')).toEqual({ type: 'String!', count: 'Int!' })
     expect(fieldsOf('Graph')).toMatchObject({ types: '[String!]!' })
@@ -202,10 +219,10 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(fieldsOf('Pod')).toMatchObject({
       clusterName: 'String!',
       cluster: 'GatewayCluster',
-      namespace: 'Namespace',
+      namespaceObject: 'Namespace',
       ownerChain: '[ObjectRef!]',
     })
-    expect(fieldsOf('Node')).not.toHaveProperty('namespace')
+    expect(fieldsOf('Node')).not.toHaveProperty('namespaceObject')
     expect(fieldsOf('Event')).toMatchObject({ involved: 'ObjectRef' })
     expect(fieldsOf('HorizontalPodAutoscaler')).toMatchObject({ target: 'ObjectRef' })
     expect(fieldsOf('ObjectRef')).toEqual({

@@ -5,7 +5,7 @@ import { builtIns, schemaOf } from './served-schema.ts'
 
 const { schema } = await schemaOf(builtIns)
 const fields = Object.values(schema.getQueryType()?.getFields() ?? {})
-const perKind = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|LivePage)$/
+const perKind = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page)$/
 
 // Names are for ever. A line that is gone or has changed breaks clients: only new lines may appear.
 describe('all names of Kubernetes 1.36', () => {

@@ -16,7 +16,12 @@ import {
   type RelationField,
   usedByField,
 } from './kind.ts'
-import { isInjectedField, KindCatalog, type KindCatalogOptions } from './kind-catalog.ts'
+import {
+  isInjectedField,
+  KindCatalog,
+  type KindCatalogOptions,
+  namespaceField,
+} from './kind-catalog.ts'
 import { PolymorphicRelations } from './polymorphic-relations.ts'
 import { isReservedIndexName, SdlIndexes } from './sdl-indexes.ts'
 import { SdlObjectRefs } from './sdl-object-refs.ts'
@@ -228,7 +233,7 @@ function indexesOf(
  */
 function namespaceOf({ typeName, listField, resource }: BareKind): readonly RelationField[] {
   if (!resource.namespaced) return []
-  const [name, from, to] = ['namespace', typeName, 'Namespace']
+  const [name, from, to] = [namespaceField, typeName, 'Namespace']
   const paths = ['metadata.namespace']
   const definition = { form: 'reference', name, from, to, paths, many: false } as const
   const up = { definition, many: false, description: 'The namespace that the object is in.' }

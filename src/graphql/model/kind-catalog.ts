@@ -74,13 +74,16 @@ export class KindCatalog {
 
 /** The fields that the gateway gives every kind. `json` reads an API's own top-level fields of these names. */
 const injected: ReadonlySet<string> = new Set(
-  words(`id clusterName cluster apiVersion kind metadata json health printerColumns can owners
+  words(`id clusterName cluster apiVersion kind metadata name namespace uid creationTimestamp labels json health printerColumns can owners
     ownerChain rootOwner owned events`),
 )
 
-/** Whether the gateway gives a kind a field of this name. `namespace` is a field of namespaced kinds only. */
+/** The relation of a namespaced kind to its Namespace. */
+export const namespaceField = 'namespaceObject'
+
+/** Whether the gateway gives a kind a field of this name. Namespaced kinds alone have {@link namespaceField}. */
 export function isInjectedField(name: string, { namespaced }: ApiResource): boolean {
-  return injected.has(name) || (namespaced && name === 'namespace')
+  return injected.has(name) || (namespaced && name === namespaceField)
 }
 
 /** The JSON names of a kind's top-level properties that become fields. */

@@ -170,8 +170,14 @@ function ownField(
         value: valueOf(field.type, shape, nodes, context),
       }
     }
-    case 'property':
-      return { path: [source.property], value: valueOf(field.type, source.shape, nodes, context) }
+    case 'property': {
+      const { property, within, otherwise, shape } = source
+      const path = within === undefined ? [property] : [within, property]
+      const value = valueOf(field.type, shape, nodes, context)
+      if (otherwise === undefined || value.form !== 'leaf') return { path, value }
+      context.note(`otherwise ${otherwise}`)
+      return { path, value: { form: 'leaf', write: writeOr(value.write, otherwise) } }
+    }
     default:
       break
   }
@@ -295,6 +301,12 @@ const leafWriters: Readonly<Record<ScalarForm, LeafWriter>> = {
   json: writeJson,
   stringMap: writeJson,
   quantityMap: writeJson,
+}
+
+/** Writes another string for a missing value. */
+function writeOr(write: LeafWriter, otherwise: string): LeafWriter {
+  const text = JSON.stringify(otherwise)
+  return (json) => (json === undefined || json === 'null' ? text : write(json))
 }
 
 const requiredWriters = new Map<LeafWriter, LeafWriter>()

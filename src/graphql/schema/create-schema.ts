@@ -73,10 +73,10 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     aliases,
     kinds.map(({ typeName }) => typeName),
   )
-  const metadata = (name: string, named: boolean): GraphQLObjectType =>
+  const metadata = (name: string, isOfObjects: boolean): GraphQLObjectType =>
     objectMetaType({
       name,
-      named,
+      isOfObjects,
       scope: definitions.shared,
       openApiTypes: () => openApiTypes,
       hasField,

@@ -82,10 +82,20 @@ type RowSource =
   /** A field of an interface: the field of the row's type has the actual source. */
   | { readonly form: 'ofRowType' }
 
+/** The member of this JSON name, which may differ from the GraphQL name. */
+export interface PropertySource {
+  readonly form: 'property'
+  readonly property: string
+  readonly shape: ValueShape
+  /** The member that holds it; if absent, the source itself. */
+  readonly within?: 'metadata'
+  /** The value if there is none; if absent, null. */
+  readonly otherwise?: string
+}
+
 /** Fields of types whose source is plain JSON. */
 type JsonSource =
-  /** The member of this JSON name, which may differ from the GraphQL name. */
-  | { readonly form: 'property'; readonly property: string; readonly shape: ValueShape }
+  | PropertySource
   /** The string under the argument's key, in the map `property`. */
   | { readonly form: 'mapValue'; readonly property: string; readonly argument: 'key' }
   | { readonly form: 'entryKey' }

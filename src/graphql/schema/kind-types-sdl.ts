@@ -107,7 +107,7 @@ type KindFields {
   "One {kind}, then its changes."
   lookupFrames(${object}${stream}): KindFrame
   "The first {resources} in an order, then their changes: see docs/subscriptions.md."
-  livePages(${filters}${order}${first}${stream}): KindLivePage
+  livePages(${filters}${order}${first}${stream}): KindPage
   relation(${namespaces}${matching}${order}${page}): KindConnection
   "The Events about the object."
   events(
@@ -138,6 +138,22 @@ interface KubernetesObject {
   kind: String!
   "The metadata of the object: name, labels, owners."
   metadata: ObjectMeta!
+  "The \`metadata.name\` of the object."
+  name: String!
+  "The \`metadata.namespace\` of the object; null for cluster-scoped objects."
+  namespace: String
+  """
+  The \`metadata.uid\` of the object; empty for the few kinds that the server computes and does not
+  store, such as PodMetrics.
+  """
+  uid: String!
+  """
+  The \`metadata.creationTimestamp\` of the object; \`0001-01-01T00:00:00Z\` for kinds that the
+  server computes and does not store, such as ComponentStatus.
+  """
+  creationTimestamp: DateTime!
+  "The \`metadata.labels\` of the object."
+  labels: StringMap
   """
   The object as the gateway caches it, or the value at a path of it: \`spec.containers[*].image\`,
   \`metadata.labels["app.example/tier"]\`.
@@ -232,7 +248,7 @@ type KindChange {
 }
 
 "The steps from the previous state of the page to its current one."
-type KindLivePage {
+type KindPage {
   "Whether to drop all rows before applying the steps."
   reset: Boolean!
   "Whether the page is complete: true from then on until the next reset."
@@ -240,7 +256,7 @@ type KindLivePage {
   "The number of objects of the list, on all pages."
   totalCount: Int!
   "The steps. Apply them in this order."
-  changes: [KindLivePageChange!]!
+  changes: [KindPageChange!]!
   """
   Where to continue after these steps: pass it as \`resumeFrom\`. A token from within a page starts
   the page again.
@@ -250,8 +266,8 @@ type KindLivePage {
   resourceVersion: String!
 }
 
-"One step of a KindLivePage."
-type KindLivePageChange {
+"One step of a KindPage."
+type KindPageChange {
   "The step."
   step: PageStep!
   "The row of the step; the first row is 0."

@@ -8,7 +8,8 @@ import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
 import type { Fields } from '../../kubernetes/fields.ts'
 import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
-import { type FieldSource, fromSource } from './field-source.ts'
+import { type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
+import { unstoredMetadata } from './open-api-types.ts'
 import { jsonAt, reportingFailures } from './resolvers.ts'
 import type { Kind } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
@@ -42,6 +43,24 @@ export function objectFields(
       ...fromSource(isAny ? { form: 'ofRowType' } : source),
     },
   })
+  const ofMetadata = (
+    property: 'name' | 'namespace' | 'uid' | 'creationTimestamp' | 'labels',
+    scalar: ScalarForm,
+  ): GraphQLFieldConfigMap<Row, ResolverContext> => {
+    const shape = { form: 'scalar', scalar } as const
+    const otherwise = unstoredMetadata.get(property)
+    return field(
+      property,
+      {
+        form: 'property',
+        property,
+        within: 'metadata',
+        shape,
+        ...(otherwise === undefined ? {} : { otherwise }),
+      },
+      ({ object }) => object.metadata[property] ?? otherwise ?? null,
+    )
+  }
   const fields: GraphQLFieldConfigMap<Row, ResolverContext> = {
     ...field('id', { form: 'id' }, idOfRow),
     ...field('clusterName', { form: 'clusterName' }, (row) => row.cluster),
@@ -61,6 +80,11 @@ export function objectFields(
       { form: 'property', property: 'metadata', shape: { form: 'object' } },
       (row) => row.object.metadata,
     ),
+    ...ofMetadata('name', 'string'),
+    ...ofMetadata('namespace', 'string'),
+    ...ofMetadata('uid', 'string'),
+    ...ofMetadata('creationTimestamp', 'dateTime'),
+    ...ofMetadata('labels', 'stringMap'),
     ...field(
       'json',
       { form: 'json', argument: 'path' },

@@ -33,7 +33,7 @@ import { type DefinitionScope, deprecationOf, objectMetaDefinition } from '../mo
 import { packageSchemaDirectory } from '../sdl/sdl-source.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { fromSource, type ScalarForm, type ValueShape } from './field-source.ts'
-import { propertyResolver } from './resolvers.ts'
+import { propertyReader, propertyResolver } from './resolvers.ts'
 import type { ResolverContext } from './read-context.ts'
 import type { TypeNames } from './type-names.ts'
 
@@ -57,12 +57,17 @@ export interface SchemaPlace {
   readonly property: string
 }
 
-const scalar = (type: GraphQLOutputType, form: ScalarForm): Output => ({
+const scalar = <T extends GraphQLOutputType>(
+  type: T,
+  form: ScalarForm,
+): Output & { readonly type: T } => ({
   type,
   shape: { form: 'scalar', scalar: form },
 })
 
 const json = scalar(GraphQLJson, 'json')
+const text = scalar(GraphQLString, 'string')
+const time = scalar(GraphQLDateTime, 'dateTime')
 const object: ValueShape = { form: 'object' }
 
 /** The options of {@link OpenApiTypes}. */
@@ -272,8 +277,8 @@ function isNeverNull(
 export interface ObjectMetaOptions {
   readonly name: string
   readonly scope: DefinitionScope
-  /** Whether objects always have a name. Templates need none. */
-  readonly named: boolean
+  /** Whether it is that of objects. Templates need no name, and the server gives them no UID. */
+  readonly isOfObjects: boolean
   readonly openApiTypes: () => OpenApiTypes
   readonly hasField: HasField
 }
@@ -285,7 +290,7 @@ const dropped = new Set(['managedFields'])
 export function objectMetaType({
   name,
   scope,
-  named,
+  isOfObjects,
   openApiTypes,
   hasField,
 }: ObjectMetaOptions): GraphQLObjectType {
@@ -301,11 +306,11 @@ export function objectMetaType({
       const place = { scope, group: '', parent: name, property: '' }
       for (const property of properties)
         fields[property] = openApiTypes().fieldOf(property, schema, place)
-      if (named && fields['name'] !== undefined)
-        fields['name'] = {
-          ...fields['name'],
-          type: new GraphQLNonNull(GraphQLString),
-        }
+      if (isOfObjects) {
+        requireField(fields, 'name', text)
+        requireField(fields, 'uid', text)
+        requireField(fields, 'creationTimestamp', time)
+      }
       return {
         ...fields,
         label: mapField('labels', 'The value of one label; null if the object lacks it.'),
@@ -316,6 +321,34 @@ export function objectMetaType({
       }
     },
   })
+}
+
+/**
+ * The metadata of objects that the server does not store, such as PodMetrics and ComponentStatus: what they lack of the
+ * properties of all stored objects has the zero value of Kubernetes' Go types.
+ */
+export const unstoredMetadata: ReadonlyMap<string, string> = new Map([
+  ['uid', ''],
+  ['creationTimestamp', '0001-01-01T00:00:00Z'],
+])
+
+function requireField(
+  fields: GraphQLFieldConfigMap<unknown, ResolverContext>,
+  property: string,
+  { type, shape }: { readonly type: GraphQLScalarType; readonly shape: ValueShape },
+): void {
+  const field = fields[property]
+  if (field === undefined) return
+  const otherwise = unstoredMetadata.get(property)
+  const read = propertyReader(property)
+  fields[property] = {
+    ...field,
+    type: new GraphQLNonNull(type),
+    ...(otherwise !== undefined && {
+      resolve: (metadata) => read(metadata) ?? otherwise,
+      ...fromSource({ form: 'property', property, shape, otherwise }),
+    }),
+  }
 }
 
 function mapField(

@@ -45,7 +45,7 @@ import type {
   UseSource,
 } from './read-context.ts'
 import { reportingFailures } from './resolvers.ts'
-import { GraphQLDateTime, GraphQLJson } from './scalars.ts'
+import { GraphQLDateTime, GraphQLJson, GraphQLStringMap } from './scalars.ts'
 
 type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
 
@@ -156,8 +156,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   FacetValue: own('facetValue'),
   KindFrame: own('frame'),
   KindChange: own('change'),
-  KindLivePage: own('livePage'),
-  KindLivePageChange: own('livePageChange'),
+  KindPage: own('livePage'),
+  KindPageChange: own('livePageChange'),
   UsedBy: own('use', { paths: (use: UseSource) => use.paths() }),
   ObjectRef: own('objectRef', {
     id: (ref: ObjectRef) => idOfObjectRef(ref),
@@ -194,7 +194,12 @@ const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
   ),
 )
 
-const scalars: readonly GraphQLNamedType[] = [...specifiedScalarTypes, GraphQLJson, GraphQLDateTime]
+const scalars: readonly GraphQLNamedType[] = [
+  ...specifiedScalarTypes,
+  GraphQLJson,
+  GraphQLDateTime,
+  GraphQLStringMap,
+]
 
 /** Finds a type that the SDL refers to and does not build: `KubernetesObject`, `ObjectMeta`, `KindWhere`. */
 export type FindType = (name: string, kind: Kind | undefined) => GraphQLNamedType
