@@ -135,6 +135,18 @@ const pods: readonly PrintedObject[] = [
     { initContainers },
   ),
   pod(
+    'initialized',
+    {
+      phase: 'Running',
+      conditions: [condition('Initialized', 'True')],
+      initContainerStatuses: [
+        state('first', ended(0, 'Completed'), { restartCount: 6, lastState: ended(1, 'Error') }),
+      ],
+      containerStatuses: [state('main', running, { restartCount: 5 })],
+    },
+    { initContainers: initContainers.slice(0, 1) },
+  ),
+  pod(
     'init-crashing',
     {
       phase: 'Pending',

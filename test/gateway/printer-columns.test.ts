@@ -137,6 +137,27 @@ describeClusters('the columns of kubectl get', (cluster) => {
     expect(compared).toBeGreaterThan(nodes.length / 2)
   })
 
+  it('show as many restarts of a pod as filters and orders count', async () => {
+    const columns = 'metadata { name } printerColumns { name value }'
+    const shownOf = ({ printerColumns }: Fields): number =>
+      Number(printerColumns.find(({ name }: Fields) => name === 'Restarts').value)
+    const { pods } = await gateway.data(
+      `{ pods(first: 500, orderBy: [{ restarts: DESC }]) { nodes { ${columns} } } }`,
+    )
+    const shown: readonly number[] = pods.nodes.map(shownOf)
+    expect(shown).toEqual(shown.toSorted((a, b) => b - a))
+    expect(new Set(shown).size).toBeGreaterThan(3)
+    for (const restarts of new Set(shown)) {
+      const found = await gateway.data(
+        `query ($restarts: Int64) { pods(where: { restarts: { eq: $restarts } }) { totalCount } }`,
+        { restarts },
+      )
+      expect(found.pods.totalCount, String(restarts)).toBe(
+        shown.filter((one) => one === restarts).length,
+      )
+    }
+  })
+
   describe('that only the server knows', () => {
     const query = (args: string): string => `{ podTemplates(namespace: "kinds"${args}) { nodes {
       metadata { name } printerColumns { name type format value since }

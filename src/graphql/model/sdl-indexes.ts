@@ -84,6 +84,10 @@ export class SdlIndexes {
       const message = `index ${name} cannot have reduce: SUM: it is not of numbers`
       return fail('unsupported', message, 'give it type: INT or type: QUANTITY')
     }
+    if (reduce === 'restarts' && (typeName !== 'Pod' || type !== 'int')) {
+      const message = `index ${name} cannot have reduce: RESTARTS: it is not of the restarts of pods`
+      return fail('unsupported', message, 'declare it on Pod, with type: INT')
+    }
     const searchable = args.searchable === true
     if (searchable && type !== 'string') {
       const message = `index ${name} cannot be searchable: it is not of strings`

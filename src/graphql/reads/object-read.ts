@@ -1,9 +1,11 @@
+import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
+import { mayBeMirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
-import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
+import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { LookupArguments, ObjectByRefArguments } from '../schema/read-arguments.ts'
 import type { Kind } from '../model/kind.ts'
@@ -55,11 +57,21 @@ export function foundByUid(
   }
   if (key !== undefined) follow(run, at, key)
   const part = run.late(() => run.parts.forLookup(at, key === undefined ? undefined : [key]))
-  const id = part && objectByUid({ ...part, budget: run.budget }, uid)
+  const id =
+    part && (objectByUid({ ...part, budget: run.budget }, uid) ?? mirrorOf(run, part, uid, key))
   if (part === undefined || id === undefined) return undefined
   const found = part.view.keyOf(id)
   if (found !== key) follow(run, at, found)
   return { part, id }
+}
+
+/** The pod that mirrors a static pod, by the UID that the kubelet gives the static pod. See `mirroredUidOf`. */
+function mirrorOf(run: ReadRun, part: KindView, uid: string, key?: string): ObjectId | undefined {
+  if (key === undefined || !mayBeMirrored(part.view.resource)) return undefined
+  const id = objectByKey({ ...part, budget: run.budget }, key)
+  if (id === undefined) return undefined
+  run.budget.spend('rows', 1)
+  return mirroredUidOf(part.view.object(id)) === uid ? id : undefined
 }
 
 function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {

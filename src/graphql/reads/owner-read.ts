@@ -129,7 +129,6 @@ export class NamedRead {
         })
       })
     }
-    const keyOf = (one: FoundObject): string => one.part.view.keyOf(one.id)
     const [first] = found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     if (first === undefined && isRefused) throw refusal
     return first
@@ -137,6 +136,10 @@ export class NamedRead {
 }
 
 const uidMember = '.uid'
+
+function keyOf({ part, id }: FoundObject): string {
+  return part.view.keyOf(id)
+}
 
 function isOfKind({ resource }: Kind, { apiVersion, kind }: NamedReference): boolean {
   if (kind !== undefined && kind !== resource.kind) return false

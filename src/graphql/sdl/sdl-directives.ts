@@ -16,7 +16,7 @@ export interface IndexArguments {
   readonly name: string
   readonly path: readonly string[]
   readonly type: IndexType
-  readonly reduce?: 'sum' | 'first' | null
+  readonly reduce?: 'sum' | 'first' | 'restarts' | null
   readonly searchable?: boolean | null
 }
 

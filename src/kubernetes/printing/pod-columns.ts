@@ -87,6 +87,18 @@ function summaryOf(object: Fields): ContainerSummary {
   return { ready, total, restarts: counted.count, lastRestart: counted.last, status: shown }
 }
 
+/**
+ * The number in kubectl's column RESTARTS. While a pod initializes, it counts its init containers; later, its sidecars and
+ * containers.
+ */
+export function restartsOf(pod: Fields): number {
+  const status = fieldsOf(pod['status'])
+  if (itemsOf(status['initContainerStatuses']).length > 0) return summaryOf(pod).restarts
+  let sum = 0
+  for (const { restartCount } of itemsOf(status['containerStatuses'])) sum += countOf(restartCount)
+  return sum
+}
+
 function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null
 }

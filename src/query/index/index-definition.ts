@@ -3,6 +3,8 @@ import {
   type Indexers,
   type IndexFunction,
 } from '../../informer/store/store-view.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { restartsOf } from '../../kubernetes/printing/pod-columns.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
 import { type IndexType, indexKeyOf } from './index-key.ts'
@@ -23,9 +25,10 @@ export interface IndexDefinition extends FilterableIndex {
   readonly paths: readonly string[]
   /**
    * `sum`, for numbers and quantities: the index has one value, the sum of all values at the paths, 0 without any.
-   * `first`: one value, the first at the first path that has one. Absent: each value counts.
+   * `first`: one value, the first at the first path that has one. `restarts`: one value, the restarts that kubectl shows
+   * of a pod. Absent: each value counts.
    */
-  readonly reduce?: 'sum' | 'first'
+  readonly reduce?: 'sum' | 'first' | 'restarts'
   /** Whether it is built only when it is first read. */
   readonly lazy?: boolean
   /** Whether search covers its values, which must be strings. */
@@ -93,10 +96,16 @@ export function indexFunctionOf({
   valuesOf,
 }: IndexDefinition): IndexFunction {
   if (valuesOf !== undefined) return stringsOf(name, valuesOf)
+  if (reduce === 'restarts') return restartKeysOf
   const keysOf = keysAt(texts.map(parsePath), type)
   if (reduce === undefined) return keysOf
   if (reduce === 'first') return (object) => keysOf(object).slice(0, 1)
   return (object) => [sumOfKeys(keysOf(object))]
+}
+
+const restartKeysOf: IndexFunction = (pod) => {
+  const key = indexKeyOf('int', restartsOf(pod as Unstructured))
+  return key === undefined ? none : [key]
 }
 
 /**

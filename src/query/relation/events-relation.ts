@@ -1,4 +1,9 @@
-import { objectKey, splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
+import {
+  type KubernetesObject,
+  objectKey,
+  splitObjectKey,
+  type Unstructured,
+} from '../../kubernetes/object.ts'
 import type {
   IndexFunction,
   Indexers,
@@ -8,9 +13,11 @@ import type {
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { anyOf, type Condition, hasKey, hasValue, type OriginView } from '../condition/condition.ts'
 import {
+  type GroupKind,
   originObject,
   type Relation,
   type RelationBase,
+  type RelationContext,
   type RelationForm,
   type RelationOrigin,
 } from './relation.ts'
@@ -24,6 +31,29 @@ const about = 'event:about'
 const related = 'event:related'
 const named = 'event:named'
 const namePrefix = 'name:'
+
+/** The index of static pods by the UIDs that their Events have. */
+const mirrored = 'event:mirror'
+
+/**
+ * The UID by which the kubelet reports Events of a static pod: a hash of its configuration. The API server has a mirror
+ * of the pod, with a UID of its own and this hash as an annotation (`kubernetes.io/config.mirror`).
+ */
+export function mirroredUidOf({ metadata }: KubernetesObject): string | undefined {
+  return metadata.annotations?.['kubernetes.io/config.mirror']
+}
+
+const mirrorIndexers: Indexers = {
+  [mirrored]: (pod) => {
+    const uid = mirroredUidOf(pod)
+    return uid === undefined || !isUid(uid) ? [] : [uid]
+  },
+}
+
+/** Whether a resource is that of pods, which alone may have mirrors. */
+export function mayBeMirrored({ group, kind }: GroupKind): boolean {
+  return group === '' && kind === 'Pod'
+}
 
 /**
  * The object that an Event is about. A UID, if the Event has one, so that Events of a former object with the same name
@@ -78,8 +108,9 @@ const eventIndexers: Indexers = {
  * The Events about an object of any kind, optionally with those that name it as related: a condition on the store of
  * Events.
  */
-function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condition {
-  const keys = keysOf(view, id)
+function eventsAbout(origin: RelationOrigin): Condition {
+  const { withRelated = false } = origin
+  const keys = [...keysOf(origin.view, origin.id), ...mirrorKeysOf(origin)]
   const own = hasValue(about, keys)
   return withRelated ? anyOf([own, hasValue(related, keys)]) : own
 }
@@ -87,6 +118,15 @@ function eventsAbout(view: OriginView, id: ObjectId, withRelated = false): Condi
 /** The index values by which Events may refer to an object. */
 function keysOf(view: OriginView, id: ObjectId): readonly string[] {
   return [...uidKeysOf(view, id), ...nameKeysOf(view, id)]
+}
+
+/** The UID that Events of a static pod have. */
+function mirrorKeysOf(origin: RelationOrigin): readonly string[] {
+  const { view, id } = origin
+  if (!mayBeMirrored(view.resource)) return []
+  if (view.hasIndex(mirrored)) return view.index(mirrored).valuesOf(id)
+  const uid = mirroredUidOf(originObject(origin))
+  return uid === undefined ? [] : [uid]
 }
 
 function uidKeysOf(view: OriginView, id: ObjectId): readonly string[] {
@@ -117,17 +157,24 @@ export const eventsForm: RelationForm<EventsRelation> = {
   words: () => 'about it',
 }
 
-function compileEvents(definition: EventsRelation): Relation {
+function compileEvents(definition: EventsRelation, context: RelationContext): Relation {
+  const { from, to } = definition
+  const kind = context.groupKindOf?.(from)
+  const isMirrored = kind !== undefined && mayBeMirrored(kind)
   return {
     definition,
-    reads: [definition.to],
-    indexers: { [definition.to]: eventIndexers },
-    follow: ({ view, id, withRelated }) => eventsAbout(view, id, withRelated),
+    reads: [to],
+    indexers: { ...(isMirrored ? { [from]: mirrorIndexers } : {}), [to]: eventIndexers },
+    follow: eventsAbout,
     followAll({ view, withRelated = false, part, budget }, ids) {
-      const events = part(definition.to).view
+      const events = part(to).view
       const keysOfOne = areNamed(view, events) ? keysOf : uidKeysOf
       const all: string[] = []
       for (const id of ids) all.push(...keysOfOne(view, id))
+      if (isMirrored && view.hasIndex(mirrored)) {
+        const mirrors = view.index(mirrored)
+        for (const id of ids) all.push(...mirrors.valuesOf(id))
+      }
       budget.spend('tests', all.length)
       // Most objects have no Events, so the condition only includes values that exist in this tick.
       const reported = (index: string): Condition => {
@@ -140,14 +187,19 @@ function compileEvents(definition: EventsRelation): Relation {
   }
 }
 
-/** The object that an Event is about, if it is of the kind of a store. */
-function reportedObject(origin: RelationOrigin, { resource }: StoreView): Condition {
+/** The object that an Event is about, if it is of the kind of a store. `undefined` if the store lacks an index. */
+function reportedObject(origin: RelationOrigin, store: StoreView): Condition | undefined {
   const { view, id } = origin
+  const { resource } = store
   const [value] = view.hasIndex(about)
     ? view.index(about).valuesOf(id)
     : aboutOf(originObject(origin))
   if (value === undefined) return hasKey([])
-  if (isUid(value)) return hasValue('uid', [value])
+  if (isUid(value)) {
+    const isUidOf = hasValue('uid', [value])
+    if (!mayBeMirrored(resource)) return isUidOf
+    return store.hasIndex(mirrored) ? anyOf([isUidOf, hasValue(mirrored, [value])]) : undefined
+  }
   const [group, kind, namespace = '', name = ''] = value.slice(namePrefix.length).split('/')
   const isSame = kind === resource.kind && (group === anyGroup || group === resource.group)
   return hasKey(isSame ? [objectKey(namespace === '' ? { name } : { namespace, name })] : [])
