@@ -76,7 +76,7 @@ describe('on the simulator', () => {
         pods { staleSince nodes { usedConfigMaps: configMaps { staleSince } } }
         nodes(where: { pods: { some: { phase: { eq: "Running" } } } }) { staleSince }
         services { totalCount }
-        search(text: "one", kinds: ["Pod"]) { staleSince }
+        search(text: "one", types: ["Pod"]) { staleSince }
         ${more}
       }`
         const told = async (): Promise<unknown> => {
