@@ -139,7 +139,7 @@ describe('on the simulator', () => {
       },
     )
 
-    it('a subscriber who falls behind still learns that the list is in step again', async () => {
+    it('what changed meanwhile arrives, and the list says that it is in step again', async () => {
       const frames = framesOf(
         'subscription { pods(coalesceMs: 0) { staleSince changes { type } } }',
       )
