@@ -134,6 +134,11 @@ export class ApiServer implements AsyncDisposable {
     return this.#transport.host
   }
 
+  /** False from a failed connection until the next answer. */
+  get isReachable(): boolean {
+    return !this.#reachability.isAway
+  }
+
   /** Lists and watches one resource, optionally as metadata only. */
   resource(resource: ApiResource, options?: ResourceClientOptions): ResourceClient {
     requireResource('resource', resource)

@@ -14,6 +14,8 @@ export interface CacheLimits {
   readonly maxRecentChanges: number
   /** Bytes of the previous states of objects in these changes, for each resource. */
   readonly maxRecentBytes: number
+  /** How long a watch that sends bookmarks may be silent before its cache is stale. */
+  readonly staleAfterMs: number
 }
 
 export const defaultCacheLimits: CacheLimits = {
@@ -22,6 +24,7 @@ export const defaultCacheLimits: CacheLimits = {
   idleStopMs: 30 * 60_000,
   maxRecentChanges: 10_000,
   maxRecentBytes: 16 << 20,
+  staleAfterMs: 150_000,
 }
 
 /** The process is at a bound, and every cached resource is in use. */

@@ -12,6 +12,7 @@ import {
   type UnreadableResourceError,
 } from './cache-errors.ts'
 import type { ResourceHistory } from './recent-changes.ts'
+import { Staleness } from './staleness.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
@@ -19,6 +20,10 @@ export interface CachedResourceOptions extends UnreadablePlace {
   /** Aborted when the resource stops. */
   readonly stop: AbortController
   readonly idleStopMs: number
+  /** See {@link Staleness}. */
+  readonly staleAfterMs: number
+  /** Called when {@link CachedResource.staleness} changes. */
+  readonly stalenessChanged: () => void
   /** The functions of indexes by name, as far as they exist. Missing indexes are built on demand. */
   readonly indexersNamed: (names: readonly string[]) => Indexers
   readonly indexingFailed: (error: Error) => void
@@ -34,6 +39,7 @@ export class CachedResource {
   readonly resource: ApiResource
   readonly informer: SharedInformer
   readonly history: ResourceHistory
+  readonly staleness: Staleness
   readonly #options: CachedResourceOptions
   readonly #stop: AbortController
   readonly #waiting = new Set<AbortController>()
@@ -53,6 +59,13 @@ export class CachedResource {
     this.resource = options.resource
     this.informer = options.informer
     this.history = options.history
+    const { informer, staleAfterMs, stalenessChanged } = options
+    this.staleness = new Staleness({
+      queueLength: () => informer.queueLength,
+      lastContactMs: () => informer.lastContactMs,
+      staleAfterMs,
+      changed: stalenessChanged,
+    })
     this.#stop = options.stop
     this.#options = options
   }
@@ -188,9 +201,10 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
   }
 
-  /** A failure that lasts ends the waits. */
-  listFailed(error: Error): void {
-    if (isLasting(error)) this.#endWaits(error)
+  /** A list or watch has failed. A failure of the list that lasts ends the waits. */
+  failed(failure: 'list' | 'watch' | 'loop', error: Error): void {
+    if (this.informer.hasSynced()) this.staleness.failed()
+    if (failure === 'list' && isLasting(error)) this.#endWaits(error)
   }
 
   /** Stops the resource even while it is leased. Its leases report `refusal`. */
@@ -204,6 +218,7 @@ export class CachedResource {
     if (!this.#stop.signal.aborted) {
       this.#refusal ??= stopped(this.#options)
       clearTimeout(this.#idleTimer)
+      this.staleness.stop()
       this.#options.ended(this)
       this.#stop.abort()
       this.#endWaits(this.#refusal)

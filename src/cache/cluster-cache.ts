@@ -31,6 +31,8 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
+      /** Whether the API server answers: false from a failed connection until the next answer. Default: it does. */
+      readonly isReachable?: () => boolean
       /** The cluster's identity; `undefined` if unknown. */
       readonly uid?: string | undefined
       /** Reads the identity again. Rejects if the cluster cannot be reached. */
@@ -70,6 +72,10 @@ export class ClusterCache implements AsyncDisposable {
   readonly #made = new WeakMap<CachedResource, IndexTexts>()
   readonly #listeners = new Set<(resource: ApiResource) => void>()
   readonly #renewals = new Set<() => void>()
+  readonly #stalenessListeners = new Set<() => void>()
+  #staleCaches = 0
+  #isTellingStaleness = false
+  #silenceTimer: NodeJS.Timeout | undefined
   readonly #incarnation: Incarnation
   /** The lazy indexes that were requested, by resource. A new informer starts with them. */
   readonly #wanted = new Map<string, Set<string>>()
@@ -226,6 +232,25 @@ export class ClusterCache implements AsyncDisposable {
     return () => void this.#listeners.delete(listener)
   }
 
+  /** Whether any cache of the cluster is stale. */
+  get hasStale(): boolean {
+    return this.#staleCaches > 0
+  }
+
+  /** Since when the cache of a resource is stale, in milliseconds since the epoch; `undefined` if it is not. */
+  staleSinceMs(resource: ApiResource): number | undefined {
+    return this.hasStale ? this.#cached.get(keyOf(resource))?.staleness.sinceMs : undefined
+  }
+
+  /**
+   * Calls `listener` after caches have become stale or are in step again, once for all changes of one moment. Returns a
+   * function that removes it.
+   */
+  onStaleness(listener: () => void): () => void {
+    this.#stalenessListeners.add(listener)
+    return () => void this.#stalenessListeners.delete(listener)
+  }
+
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }
@@ -248,6 +273,7 @@ export class ClusterCache implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
+    clearInterval(this.#silenceTimer)
     await this.#incarnation[Symbol.asyncDispose]()
     await Promise.all([...this.#cached.values()].map((cached) => cached.stop()))
   }
@@ -281,6 +307,8 @@ export class ClusterCache implements AsyncDisposable {
       history,
       stop,
       idleStopMs: bounds.limits.idleStopMs,
+      staleAfterMs: bounds.limits.staleAfterMs,
+      stalenessChanged: () => this.#stalenessChanged(),
       informer: createSharedInformer({
         ...reflector,
         ...how,
@@ -293,10 +321,17 @@ export class ClusterCache implements AsyncDisposable {
           watching: (position) => {
             observer.watching?.(position)
             incarnation.watching()
+            // A streamed list begins with a watch, and its objects are still to come.
+            if (cached.informer.state !== 'listing') cached.staleness.watching()
           },
-          advanced: (position, changes) => {
+          listed: (list) => {
+            observer.listed?.(list)
+            cached.staleness.succeeded()
+          },
+          advanced: (position, changes, isList) => {
             history.add(position, changes)
             incarnation.advanced(position)
+            cached.staleness.advanced(changes.length === 0 && !isList)
             if (isChecked) return
             isChecked = true
             // Checks the size in the tick of the first list, before a caller can read the resource.
@@ -304,7 +339,9 @@ export class ClusterCache implements AsyncDisposable {
           },
           failed(failure, error) {
             observer.failed?.(failure, error, resource)
-            if (failure === 'list') cached.listFailed(error)
+            if (failure === 'list' || failure === 'watch' || failure === 'loop') {
+              cached.failed(failure, error)
+            }
           },
         },
       }),
@@ -318,6 +355,7 @@ export class ClusterCache implements AsyncDisposable {
     this.#cached.set(key, cached)
     this.#made.set(cached, indexTexts)
     bounds.started(cached)
+    this.#watchSilence()
     cached.start()
     cached.informer.waitForSync().then(
       () => {
@@ -326,6 +364,24 @@ export class ClusterCache implements AsyncDisposable {
       () => {},
     )
     return cached
+  }
+
+  /** One timer for all caches, from the first one on. */
+  #watchSilence(): void {
+    this.#silenceTimer ??= setInterval(() => {
+      for (const { staleness } of this.#cached.values()) staleness.checkSilence()
+    }, this.#options.bounds.limits.staleAfterMs / 10).unref()
+  }
+
+  #stalenessChanged(): void {
+    const caches = [...this.#cached.values()]
+    this.#staleCaches = caches.filter(({ staleness }) => staleness.sinceMs !== undefined).length
+    if (this.#isTellingStaleness) return
+    this.#isTellingStaleness = true
+    setImmediate(() => {
+      this.#isTellingStaleness = false
+      for (const listener of this.#stalenessListeners) listener()
+    })
   }
 
   #askUid(signal: AbortSignal): Promise<string | undefined> {

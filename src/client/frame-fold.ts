@@ -16,6 +16,8 @@ export interface Frame<T> {
   readonly synced: boolean
   readonly changes: readonly FrameChange<T>[]
   readonly resumeToken?: string
+  /** Since when the rows may be out of date; `null` while they are not. */
+  readonly staleSince?: string | null
 }
 
 /**

@@ -23,7 +23,8 @@ export interface LiveCollectionOptions<Result, Variables, Row> extends LiveQuery
   /**
    * A subscription with one root field, a list or a single object, that selects `reset synced changes { type removal
    * objectId object { … } }`. To continue after a lost connection it must also select `resumeToken` and take
-   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over.
+   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over. With `staleSince` selected,
+   * snapshots say when the gateway has lost its watch.
    */
   readonly query: LiveQuery<Result, Variables>['query']
   /** The order of the rows; default: order of arrival. */
@@ -100,7 +101,10 @@ export class LiveCollection<Row> implements Disposable {
   /** A view of the rows: in another order, or filtered. Each change costs some work until the view is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
     const source = {
-      state: () => ({ status: this.#stream.status, error: this.#stream.error }),
+      state: () => {
+        const { status, error, staleSince } = this.#stream
+        return { status, error, staleSince }
+      },
       listenerFailed: this.#listenerFailed,
       hold: this.#stream.hold,
       closed: () => void this.#views.delete(view),

@@ -10,7 +10,8 @@ export interface LivePageOptions<Result, Variables> extends LiveQuery<Result, Va
   /**
    * A subscription with one root field, such as `podsPage`, that selects `reset synced totalCount changes { step index
    * from objectId object { … } }`. To continue after a lost connection it must also select `resumeToken` and take
-   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over.
+   * `$resumeFrom: String` for its argument `resumeFrom`; otherwise it starts over. With `staleSince` selected,
+   * snapshots say when the gateway has lost its watch.
    */
   readonly query: LiveQuery<Result, Variables>['query']
   /** Receives errors of listeners; by default they are reported as uncaught errors. */
@@ -78,8 +79,8 @@ export class LivePage<Row> implements Disposable {
   /** The same object until something changes. Works without `this`. */
   readonly getSnapshot = (): LivePageSnapshot<Row> => {
     const { rows, totalCount } = this.#fold
-    const { status, error } = this.#stream
-    return (this.#snapshot ??= { rows, totalCount, status, error })
+    const { status, error, staleSince } = this.#stream
+    return (this.#snapshot ??= { rows, totalCount, status, error, staleSince })
   }
 
   /**

@@ -14,6 +14,11 @@ export interface LiveSnapshot<Row> {
   readonly status: LiveStatus
   /** The reason of `failed`; while `loading` or `reconnecting`, the last error; `undefined` while `live`. */
   readonly error: Error | undefined
+  /**
+   * Since when the rows may be out of date because the gateway has lost its watch, by RFC 3339; `null` while they are
+   * not, and for a subscription that does not select `staleSince`.
+   */
+  readonly staleSince: string | null
 }
 
 /** A subscription, and the client that opens it. */
@@ -30,7 +35,7 @@ export type Received = 'synced' | 'incomplete' | 'unfit'
 
 interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
   readonly received: (frame: Frame) => Received
-  /** Called after a change of the status or the error. */
+  /** Called after a change of the status, the error or `staleSince`. */
   readonly stateChanged: () => void
 }
 
@@ -45,7 +50,9 @@ const graceMs = 100
  * refused for good. It starts with the first holder and rests after the last one, with its resume token. `close` is
  * final.
  */
-export class LiveStream<Frame extends { readonly resumeToken?: string }> {
+export class LiveStream<
+  Frame extends { readonly resumeToken?: string; readonly staleSince?: string | null },
+> {
   readonly #options: LiveStreamOptions<Frame>
   readonly #request: LiveRequest
   #synced = pendingSync()
@@ -61,6 +68,7 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
   #wasLive = false
   #status: LiveStatus = 'loading'
   #error: Error | undefined
+  #staleSince: string | null = null
 
   /** Throws `TypeError` for a document without its text. */
   constructor(options: LiveStreamOptions<Frame>) {
@@ -84,6 +92,10 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
 
   get error(): Error | undefined {
     return this.#error
+  }
+
+  get staleSince(): string | null {
+    return this.#staleSince
   }
 
   /**
@@ -175,6 +187,11 @@ export class LiveStream<Frame extends { readonly resumeToken?: string }> {
     this.#resumeToken = frame.resumeToken ?? this.#resumeToken
     this.#failures = 0
     this.#hasRenewed = false
+    const { staleSince = null } = frame
+    if (staleSince !== this.#staleSince) {
+      this.#staleSince = staleSince
+      this.#options.stateChanged()
+    }
     if (received === 'synced') {
       this.#wasLive = true
       this.#become('live', undefined)

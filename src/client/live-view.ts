@@ -17,7 +17,7 @@ export interface ViewOptions<Row> {
 
 /** The part of the collection that a view uses. */
 interface ViewSource {
-  readonly state: () => Pick<LiveSnapshot<unknown>, 'status' | 'error'>
+  readonly state: () => Pick<LiveSnapshot<unknown>, 'status' | 'error' | 'staleSince'>
   readonly listenerFailed: ((error: unknown) => void) | undefined
   /** Keeps the subscription open until the returned function is called. */
   readonly hold: () => () => void

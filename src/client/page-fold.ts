@@ -18,6 +18,8 @@ export interface PageFrame<T> {
   readonly totalCount: number
   readonly changes: readonly PageStep<T>[]
   readonly resumeToken?: string
+  /** Since when the rows may be out of date; `null` while they are not. */
+  readonly staleSince?: string | null
 }
 
 interface Entry<T> {

@@ -104,6 +104,7 @@ export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
   maxRecentChanges: whole(defaultCacheLimits.maxRecentChanges, 0, 10_000_000),
   maxRecentBytes: whole(defaultCacheLimits.maxRecentBytes, 0),
   idleStopMs: whole(defaultCacheLimits.idleStopMs, 1_000, 2_147_483_647),
+  staleAfterMs: whole(defaultCacheLimits.staleAfterMs, 1_000, 2_147_483_647),
 })
 
 /** The options of subscriptions. */

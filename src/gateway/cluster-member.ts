@@ -259,6 +259,7 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     },
     version: version.gitVersion,
     resourceVersionsComparable,
+    isReachable: () => apiServer.isReachable,
   }
 }
 

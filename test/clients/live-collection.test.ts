@@ -93,7 +93,12 @@ describe.each(Object.entries(transports))('liveCollection with %s', (_, transpor
     const { addPod, labelPod, deletePod } = open()
     const proxy = await proxied()
     const pods = collect(transport(proxy.port))
-    expect(pods.getSnapshot()).toEqual({ rows: [], status: 'loading', error: undefined })
+    expect(pods.getSnapshot()).toEqual({
+      rows: [],
+      status: 'loading',
+      error: undefined,
+      staleSince: null,
+    })
     await pods.synced
     expect(pods.getSnapshot()).toMatchObject({ status: 'live', error: undefined })
     expect(names(pods.getSnapshot())).toEqual(podNames)

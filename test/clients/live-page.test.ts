@@ -75,6 +75,7 @@ describe.each(Object.entries(transports))('livePage with %s', (_, transport) => 
       totalCount: undefined,
       status: 'loading',
       error: undefined,
+      staleSince: null,
     })
     await page.synced
     const first = page.getSnapshot()

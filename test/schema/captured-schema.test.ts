@@ -162,6 +162,7 @@ describe('the schema of Kubernetes 1.36', () => {
       changes: '[PodChange!]!',
       resumeToken: 'String!',
       resourceVersion: 'String!',
+      staleSince: 'DateTime',
     })
     expect(fieldsOf('PodChange')).toEqual({
       type: 'ChangeType!',
@@ -176,6 +177,7 @@ describe('the schema of Kubernetes 1.36', () => {
       edges: '[PodEdge!]!',
       pageInfo: 'PageInfo!',
       totalCount: 'Int!',
+      staleSince: 'DateTime',
       facets: '[Facet!]',
       resourceVersion: 'String!',
       resumeToken: 'String!',

@@ -30,6 +30,11 @@ export class Reachability {
     this.#ask = ask
   }
 
+  /** Whether the last request had no answer because there is no server. */
+  get isAway(): boolean {
+    return this.#isAway
+  }
+
   /** Records an answer. Server faults (5xx) and 429 do not count. */
   answered(httpStatus: number): void {
     if (httpStatus >= 500 || httpStatus === 429) return

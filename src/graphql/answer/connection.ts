@@ -1,11 +1,19 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { facetsOf, pageInfoOf, paidRows, resumeTokenOf } from '../reads/connection-read.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import {
+  facetsOf,
+  pageInfoOf,
+  pageStaleSince,
+  paidRows,
+  resumeTokenOf,
+} from '../reads/connection-read.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
+import type { ReadRun } from '../reads/read-run.ts'
+import { staleSince } from '../reads/staleness.ts'
 import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
 import type { SearchRead } from '../reads/search-read.ts'
 import type { UsedByPage } from '../reads/used-by-read.ts'
@@ -25,19 +33,25 @@ import type {
 
 /** A page as a connection. Its parts are computed on demand, within the tick that read it. */
 class PageConnection<R, T> implements ConnectionSource<T> {
-  protected readonly budget: WorkBudget
+  protected readonly run: ReadRun
   readonly #page: PageOf<R>
   readonly #sourceOf: (row: R) => T
+  readonly #parts: readonly ClusterKind[]
   #sources: readonly T[] | undefined
 
-  constructor(budget: WorkBudget, page: PageOf<R>, sourceOf: (row: R) => T) {
-    this.budget = budget
+  constructor(
+    run: ReadRun,
+    { page, parts }: { readonly page: PageOf<R>; readonly parts: readonly ClusterKind[] },
+    sourceOf: (row: R) => T,
+  ) {
+    this.run = run
+    this.#parts = parts
     this.#page = page
     this.#sourceOf = sourceOf
   }
 
   rows(): readonly T[] {
-    return (this.#sources ??= paidRows(this.budget, this.#page).map(this.#sourceOf))
+    return (this.#sources ??= paidRows(this.run.budget, this.#page).map(this.#sourceOf))
   }
 
   edges(): readonly EdgeSource<T>[] {
@@ -54,6 +68,10 @@ class PageConnection<R, T> implements ConnectionSource<T> {
 
   totalCount(): number {
     return this.#page.totalCount()
+  }
+
+  staleSince(): string | null {
+    return staleSince(this.run.served, this.#parts)
   }
 
   resourceVersion(): string {
@@ -78,10 +96,15 @@ function ofSeveralKinds(): ClientError {
 export class ListConnection extends PageConnection<ObjectId, Row> {
   readonly #read: ReadPage
 
-  constructor(read: ReadPage, budget: WorkBudget) {
-    const { kind, cluster, view } = read.part
-    super(budget, read.page, (id) => ({ kind, cluster, object: view.object(id) }))
+  constructor(run: ReadRun, read: ReadPage) {
+    const { part, page } = read
+    const { kind, cluster, view } = part
+    super(run, { page, parts: [part] }, (id) => ({ kind, cluster, object: view.object(id) }))
     this.#read = read
+  }
+
+  override staleSince(): string | null {
+    return pageStaleSince(this.run, this.#read)
   }
 
   override resourceVersion(): string {
@@ -89,7 +112,7 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
   }
 
   override resumeToken(): string {
-    return resumeTokenOf(this.#read, this.budget)
+    return resumeTokenOf(this.#read, this.run.budget)
   }
 
   override facets(args: FacetArguments): readonly Facet[] {
@@ -98,11 +121,9 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 }
 
 /** A page of objects of several kinds as a connection. */
-export function polymorphicConnection(
-  { page, partOf, types, notLookedAt, failures }: PolymorphicPage,
-  budget: WorkBudget,
-): OwnedConnectionSource {
-  const connection = new PageConnection(budget, page, (row): Row => {
+export function polymorphicConnection(run: ReadRun, read: PolymorphicPage): OwnedConnectionSource {
+  const { partOf, types, notLookedAt, failures } = read
+  const connection = new PageConnection(run, read, (row): Row => {
     const { cluster, kind, view } = partOf(row)
     return { kind, cluster, object: view.object(row.id) }
   })
@@ -110,19 +131,15 @@ export function polymorphicConnection(
 }
 
 /** The objects that use one object, as a connection. */
-export function usedByConnection(
-  { page, types, useOf }: UsedByPage,
-  budget: WorkBudget,
-): UsedByConnectionSource {
-  return Object.assign(new PageConnection(budget, page, useOf), { types: () => types })
+export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnectionSource {
+  const { types, useOf } = read
+  return Object.assign(new PageConnection(run, read, useOf), { types: () => types })
 }
 
 /** The results of a search as a connection. */
-export function searchConnection(
-  { page, types, resultOf, counts, failures }: SearchRead,
-  budget: WorkBudget,
-): SearchSource {
-  const connection = new PageConnection(budget, page, resultOf)
+export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
+  const { types, resultOf, counts, failures } = read
+  const connection = new PageConnection(run, read, resultOf)
   return Object.assign(connection, { types: () => types, counts, failures })
 }
 

@@ -31,6 +31,7 @@ import {
 import { executePriced } from './priced-executor.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ReadRun } from '../reads/read-run.ts'
+import { staleKinds } from '../reads/staleness.ts'
 import { StoreReader } from './store-reader.ts'
 
 export interface ExecutionOptions extends QueryOptions {
@@ -143,9 +144,14 @@ async function answerOf(
     record.rows = budget.spent('rows')
     const { access } = parts
     const whole = seen(result, failures, args.document, unexpected)
-    if (report === undefined) return whole
-    const explanation = explain({ served, report, access, kinds })
-    return { ...whole, extensions: { ...whole.extensions, explain: explanation } }
+    const stale = staleKinds(served, parts)
+    if (report === undefined && stale === undefined) return whole
+    const extensions = {
+      ...whole.extensions,
+      ...(stale && { stale }),
+      ...(report && { explain: explain({ served, report, access, kinds }) }),
+    }
+    return { ...whole, extensions }
   })
 }
 

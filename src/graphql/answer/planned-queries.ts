@@ -26,6 +26,7 @@ import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
+import { type StaleKind, staleKinds } from '../reads/staleness.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
@@ -217,14 +218,14 @@ export class PlannedQueries {
         budget: () => new ReportingBudget(plannedWork(limits.work), (report = new ReadReport())),
         started: () => Object.assign(before, cache.counts),
         answered({ text, errors }, { parts: { access } }, kinds) {
-          const { data } = parseExact(text) as Required<ExecutionResult>
+          const { data, extensions } = parseExact(text) as ExecutionResult & { data: object | null }
           const { hits, misses } = cache.counts
           const fragments = { hits: hits - before.hits, misses: misses - before.misses }
           const explanation = explain({ served, report, access, kinds, fragments })
           return {
             ...(errors.length > 0 && { errors }),
             data,
-            extensions: { explain: explanation },
+            extensions: { ...extensions, explain: explanation },
           }
         },
       })
@@ -272,17 +273,20 @@ export class PlannedQueries {
       started?.()
       const data = variation.write(run)
       // A run that lacks something is repeated.
-      return parts.isLacking ? undefined : answered(this.#whole(data, run), run, kinds)
+      return parts.isLacking
+        ? undefined
+        : answered(this.#whole(data, run, staleKinds(served, parts)), run, kinds)
     })
   }
 
-  /** The answer with the errors of its fields. */
-  #whole(data: string, run: PlanRun): WholeAnswer {
+  /** The answer with the errors of its fields, and the kinds that may be out of date. */
+  #whole(data: string, run: PlanRun, stale: readonly StaleKind[] | undefined): WholeAnswer {
     const failed = run.errors.all()
-    if (failed.length === 0) return { text: `{"data":${data}}`, errors: [] }
+    const end = stale === undefined ? '}' : `,"extensions":${JSON.stringify({ stale })}}`
+    if (failed.length === 0) return { text: `{"data":${data}${end}`, errors: [] }
     const result = clientResult({ data, errors: failed }, this.#options.unexpected)
     const errors = (result.errors ?? []).map(withoutTransportDetails)
-    return { text: `{"errors":${JSON.stringify(errors)},"data":${data}}`, errors }
+    return { text: `{"errors":${JSON.stringify(errors)},"data":${data}${end}`, errors }
   }
 
   /** `undefined` for an unknown name. */

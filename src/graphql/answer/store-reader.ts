@@ -68,7 +68,7 @@ export class StoreReader implements StoreReads {
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null {
     const read = readList(this.#run, kind, this.#request(kind, args))
-    return read === undefined ? null : new ListConnection(read, this.#run.budget)
+    return read === undefined ? null : new ListConnection(this.#run, read)
   }
 
   lookup(kind: Kind, args: LookupArguments): Row | null {
@@ -108,14 +108,14 @@ export class StoreReader implements StoreReads {
     }) as OwnedRead
     const { namespace = '', uid = '' } = row.object.metadata
     const page = read.page(this.#run, { cluster: row.cluster, namespace, uid }, args)
-    return polymorphicConnection(page, this.#run.budget)
+    return polymorphicConnection(this.#run, page)
   }
 
   usedBy(row: Row, args: UsedByArguments): UsedByConnectionSource {
     const read = this.#forms.of(this.#run, `usedBy ${row.kind.typeName}`, () => {
       return new UsedByRead(this.#run.served, row.kind)
     }) as UsedByRead
-    return usedByConnection(read.page(this.#run, this.#originOf(row), args), this.#run.budget)
+    return usedByConnection(this.#run, read.page(this.#run, this.#originOf(row), args))
   }
 
   printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null {
@@ -134,7 +134,7 @@ export class StoreReader implements StoreReads {
       at === undefined
         ? read.nowhere(this.#run, row.cluster, request)
         : read.many(this.#run, at.part, at.id, request)
-    return new ListConnection(page, this.#run.budget)
+    return new ListConnection(this.#run, page)
   }
 
   followOne(row: Row, field: RelationField): Row | null {
@@ -153,7 +153,7 @@ export class StoreReader implements StoreReads {
     }) as PolymorphicRead
     const gone = object.metadata.uid ?? objectKey(object.metadata)
     const page = read.page(this.#run, this.#originOf(row) ?? { gone, cluster }, args)
-    return polymorphicConnection(page, this.#run.budget)
+    return polymorphicConnection(this.#run, page)
   }
 
   graph(args: GraphArguments): GraphSource {
@@ -161,7 +161,7 @@ export class StoreReader implements StoreReads {
   }
 
   search(args: SearchArguments): SearchSource {
-    return searchConnection(readSearch(this.#run, args), this.#run.budget)
+    return searchConnection(this.#run, readSearch(this.#run, args))
   }
 
   /** Every row of a list has the same arguments for its relations. */

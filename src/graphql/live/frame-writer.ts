@@ -62,6 +62,7 @@ interface FrameParts {
   readonly changes: readonly string[]
   readonly resumeToken: string
   readonly resourceVersion: string
+  readonly staleSince: string | null
 }
 
 type Write<T> = (parts: T) => string
@@ -86,6 +87,8 @@ export interface FramePlan {
   readonly leadsBack: boolean
   /** Whether a field depends on the viewer's identity, beyond the viewer's list access. */
   readonly needsViewer: boolean
+  /** Whether frames say since when the caches may be out of date. */
+  readonly tellsStaleness: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
   readonly previous: readonly PreviousWriter[]
@@ -136,6 +139,7 @@ export function compileFrames(
         // The compiler compiles rows of a further kind at its first object.
         return compiler.needsViewer
       },
+      tellsStaleness: compiled.tellsStaleness,
       row: joined(rows),
       previous: compiled.previous,
       changes: compiled.changes,
@@ -155,6 +159,7 @@ class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
   readonly changes: Write<SentChange>[] = []
+  tellsStaleness = false
   readonly #kind: Kind
   readonly #compiler: PlanCompiler
 
@@ -170,6 +175,7 @@ class FrameCompiler {
         throw new NotCoveredError(field.name)
       }
       const { part } = source
+      if (part === 'staleSince') this.tellsStaleness = true
       if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
       const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
       return ({ changes }) => changes[at] ?? '[]'
@@ -320,6 +326,8 @@ export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | '
   readonly maxFrameBytes: number
   /** How the latest rows were read, as JSON; `undefined` if frames carry no explanation. */
   readonly explanation: () => string | undefined
+  /** Since when the caches that the group reads may be out of date, by RFC 3339; `null` while they are in step. */
+  readonly staleSince: () => string | null
 }
 
 /** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
@@ -382,7 +390,7 @@ export class FrameWriter {
     fields: readonly (readonly string[])[],
     { reset, synced, positions, isAhead, page }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, explanation, ...known } = this.#options
+    const { plan, explanation, staleSince, ...known } = this.#options
     const frame = plan.frame({
       reset,
       synced,
@@ -390,6 +398,7 @@ export class FrameWriter {
       changes: fields.map((texts) => `[${texts.join(',')}]`),
       resumeToken: encodeResumeToken({ ...known, positions, isAhead }),
       resourceVersion: positions[plan.kind.typeName] ?? '',
+      staleSince: staleSince(),
     })
     const explained = explanation()
     const extensions = explained === undefined ? '' : `,"extensions":{"explain":${explained}}`

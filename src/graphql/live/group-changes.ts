@@ -91,6 +91,7 @@ export class GroupChanges {
   /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
   #latest: ResourceVersion = latestResourceVersion
   #flushing: Promise<void> | undefined
+  #staleSince: string | null = null
 
   constructor(group: ChangingGroup) {
     this.#group = group
@@ -110,6 +111,14 @@ export class GroupChanges {
     return this.#isAheadOf(this.#versionAt(this.#positions))
   }
 
+  /**
+   * Since when the rows may be out of date, by RFC 3339; `null` while their caches are in step. The ring has a frame for
+   * each beginning and each end.
+   */
+  get staleSince(): string | null {
+    return this.#staleSince
+  }
+
   /** Writes the matching rows, then follows changes. Rejects with the error that prevents this. */
   async start(): Promise<void> {
     const { cache, leaving } = this.#group
@@ -119,6 +128,7 @@ export class GroupChanges {
     if (renewed !== undefined) this.#unsubscribe.push(renewed)
     const keys = await this.#matching()
     await this.#inChunks(keys, this.#positions, () => this.#group.written())
+    this.#followStaleness()
     for (const { kind, listener } of this.#listeners) {
       void this.#follow(kind, listener).catch(this.#failed)
     }
@@ -148,6 +158,27 @@ export class GroupChanges {
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     for (const { listener } of this.#listeners) listener.close()
     this.#filter?.close()
+  }
+
+  #followStaleness(): void {
+    const { cache, plan, reading } = this.#group
+    if (!plan.tellsStaleness || cache === undefined) return
+    this.#staleSince = reading.staleSince()
+    this.#unsubscribe.push(cache.onStaleness(() => this.#stalenessChanged()))
+  }
+
+  /** Sends a frame without changes when the first cache becomes stale, and when all are in step again. */
+  #stalenessChanged(): void {
+    const group = this.#group
+    const since = group.reading.staleSince()
+    if (group.leaving.aborted || (since === null) === (this.#staleSince === null)) return
+    this.#staleSince = since
+    // Rows may be written while a flush is under way.
+    const at = { before: this.#positions, positions: this.#positions, isAhead: true }
+    const frames = group.writer.frames([], { ...at, reset: false, page: group.content.page })
+    for (const frame of frames) group.frames.push(frame)
+    group.announce()
+    group.written()
   }
 
   get #isEmpty(): boolean {

@@ -260,15 +260,18 @@ export class GroupFrames {
     const changes = []
     let positions = before
     let isAhead = true
+    let isStalenessTold = false
     for (let number = place; number < this.#next; number += 1) {
       const frame = this.get(number)
       if (frame === undefined) continue
       ;({ positions, isAhead } = frame)
+      isStalenessTold ||= frame.changes.length === 0
       for (const change of frame.changes) changes.push(change)
     }
     const { page } = content
     const merged = content.merged(changes)
-    const isNothing = merged.length === 0 && page === undefined
+    // A frame of a list without changes says that its caches have become stale, or are in step again.
+    const isNothing = merged.length === 0 && page === undefined && !isStalenessTold
     const at = { reset: false, before, positions, isAhead, page }
     const frames = isNothing ? [].values() : writer.frames(merged, at)
     return new Backlog(frames, { rows: merged.length, next: this.#next, positions })

@@ -20,6 +20,7 @@ import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { Positions } from '../reads/resume-token.ts'
+import { staleSince } from '../reads/staleness.ts'
 import {
   type GroupAccess,
   type GroupKindAccess,
@@ -132,6 +133,11 @@ export class GroupReading {
       return [at.kind.typeName, snapshot.part(at).view.resourceVersion] as const
     })
     return Object.fromEntries(own)
+  }
+
+  /** Since when the first of the caches that decide the rows may be out of date; `null` while all are in step. */
+  staleSince(): string | null {
+    return staleSince(this.#options.served, [...this.needs, ...this.#list.needs])
   }
 
   /** Whether objects of the followed kind with some of these keys may have changed since a position. */

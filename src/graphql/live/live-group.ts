@@ -124,7 +124,8 @@ export class LiveGroup
     const reading = new GroupReading({ ...options, leadsBack, names: this.memberships })
     this.reading = reading
     const explanation = (): string | undefined => reading.explanation()
-    this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation })
+    const staleSince = (): string | null => this.changes.staleSince
+    this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation, staleSince })
     this.frames = new GroupFrames(this, options.live)
     this.changes = new GroupChanges(this)
   }

@@ -2,15 +2,17 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import {
   facetsOf,
   pageInfoOf,
+  pageStaleSince,
   paidEdges,
   paidRows,
   resumeTokenOf,
 } from '../reads/connection-read.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
+import { staleSince } from '../reads/staleness.ts'
 
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet, PageInfo } from '../schema/read-context.ts'
@@ -99,6 +101,8 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
           return (_run, { part }) => JSON.stringify(part.view.resourceVersion)
         case 'resumeToken':
           return (run, read) => JSON.stringify(resumeTokenOf(read, run.budget))
+        case 'staleSince':
+          return (run, read) => JSON.stringify(pageStaleSince(run, read))
         case 'facets':
           return facetsWriter(member)
         default:
@@ -134,6 +138,7 @@ function facetsWriter(field: PlanField): PlainWriter<ReadPage> {
 /** A page of objects of several kinds. */
 export interface UnionRead {
   readonly page: PageOf<UnionRow>
+  readonly parts: readonly ClusterKind[]
   readonly types: readonly string[]
   readonly notLookedAt: () => readonly string[]
 }
@@ -150,6 +155,8 @@ export function unionWriter<P extends UnionRead>(
       switch (name) {
         case 'types':
           return (_run, { types }) => JSON.stringify(types)
+        case 'staleSince':
+          return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
         case 'notLookedAt':
           return (_run, { notLookedAt }) => JSON.stringify(notLookedAt())
         default:

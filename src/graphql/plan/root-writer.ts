@@ -6,6 +6,7 @@ import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { readList } from '../reads/list-read.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { staleSince } from '../reads/staleness.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
 import type {
   LookupArguments,
@@ -199,6 +200,8 @@ function searchRoot(field: PlanField): RootWriter {
         }
         case 'types':
           return (_run, { types }) => JSON.stringify(types)
+        case 'staleSince':
+          return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
         default:
           return undefined
       }

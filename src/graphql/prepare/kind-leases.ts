@@ -139,6 +139,13 @@ export class KindLeases implements KindSource, Disposable {
     return clusters.get(cluster)?.synced(kind.resource, indexTexts.get(kind))
   }
 
+  get hasStale(): boolean {
+    for (const cluster of this.#options.served.clusters.values()) {
+      if (cluster.hasStale) return true
+    }
+    return false
+  }
+
   incarnation(cluster: string): string {
     return this.#options.served.clusters.get(cluster)?.incarnation ?? ''
   }

@@ -70,6 +70,8 @@ export interface KindSource {
   failure(cluster: string): unknown
   lease(at: ClusterKind): Lease | UnreadableResourceError | undefined
   synced(at: ClusterKind): StoreView | undefined
+  /** Whether any cache may be out of date. */
+  readonly hasStale: boolean
   incarnation(cluster: string): string
 }
 
@@ -94,6 +96,8 @@ export class ReadSnapshot implements ReadParts {
   readonly #views = new ByKind<StoreView | ClientError>()
   readonly #parts = new ByKind<Map<string, Outcome>>()
   readonly #named = new ByKind<KindView>()
+  /** The kinds that were read because they are in memory, while some cache is stale. */
+  readonly #seen: ClusterKind[] = []
   readonly #needed: KindNeed[] = []
   readonly #neededIndexes: IndexAt[] = []
 
@@ -143,6 +147,19 @@ export class ReadSnapshot implements ReadParts {
     if (reason !== undefined) throw reason
     this.listings.push(at)
     return undefined
+  }
+
+  /** Whether any cache may be out of date. */
+  get hasStale(): boolean {
+    return this.#source.hasStale
+  }
+
+  /** The kinds read so far, without those whose reads have failed. */
+  *read(): Generator<ClusterKind, void, void> {
+    yield* this.#seen
+    for (const at of this.#views.kinds()) {
+      if (!(this.#views.get(at) instanceof ClientError)) yield at
+    }
   }
 
   /** The kinds to prepare for the next run. */
@@ -199,7 +216,10 @@ export class ReadSnapshot implements ReadParts {
   cachedPart(at: ClusterKind, reading?: ListReading): KindView | undefined {
     const view = this.#source.synced(at)
     if (view === undefined) return undefined
-    if (this.#source.access === undefined) return this.#partOf(at, view, unrestricted)
+    if (this.#source.access === undefined) {
+      if (this.hasStale) this.#seen.push(at)
+      return this.#partOf(at, view, unrestricted)
+    }
     return unlessRefused(() => this.part(at, reading))
   }
 

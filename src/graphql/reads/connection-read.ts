@@ -9,7 +9,9 @@ import { accessFingerprint } from '../prepare/access-fingerprint.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet, PageInfo } from '../schema/read-context.ts'
 import { notOfDirectList, type ReadPage } from './direct/direct-list.ts'
+import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken } from './resume-token.ts'
+import { staleSince } from './staleness.ts'
 
 /** The rows of a page. The answer pays for each. */
 export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R[] {
@@ -38,6 +40,12 @@ export function pageInfoOf<R>(page: PageOf<R>): PageInfo {
       return cursorOf(rows.at(-1))
     },
   }
+}
+
+/** Since when the first of the caches that a page is read from may be out of date; `null` while all are in step. */
+export function pageStaleSince({ served }: ReadRun, { part, reads }: ReadPage): string | null {
+  const { cluster } = part
+  return staleSince(served, [part, ...reads.map((kind) => ({ cluster, kind }))])
 }
 
 /** The tests that a resume token costs. */

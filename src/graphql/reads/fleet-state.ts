@@ -35,10 +35,11 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
   const { name, connection, uid = null } = cluster
   const access = run.served.access.get(name)
   const isConnected = connection.state === 'connected'
+  const isReachable = isConnected && connection.isReachable?.() !== false
   let whole: readonly ResourceState[] | undefined
   return {
     name,
-    state: isConnected ? 'CONNECTED' : 'UNREACHABLE',
+    state: isReachable ? 'CONNECTED' : 'UNREACHABLE',
     version: isConnected ? connection.version : null,
     uid,
     permissions:

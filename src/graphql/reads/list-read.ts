@@ -89,7 +89,7 @@ export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPa
   if (kind.uncached) return directPage(run, at, args)
   const part = run.parts.part(at, { within: () => namespacesOf(condition) })
   const place = { list: kind.listField, condition: everything }
-  return { part, page: pageOf(run, part, place, request) }
+  return { part, page: pageOf(run, part, place, request), reads: request.filterKinds }
 }
 
 /**

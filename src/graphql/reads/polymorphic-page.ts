@@ -20,7 +20,7 @@ export interface PolymorphicPlaces {
 }
 
 /** A page of objects of several kinds. */
-export interface PolymorphicPage extends Omit<PolymorphicPlaces, 'parts'> {
+export interface PolymorphicPage extends PolymorphicPlaces {
   readonly page: PageOf<UnionRow>
   /** The part that holds a row of the page. */
   readonly partOf: (row: UnionRow) => KindView
@@ -51,6 +51,7 @@ export function polymorphicPage(
   }))
   const bounds = { first, after, last, before, maxPageSize }
   return {
+    parts,
     page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
     partOf: ({ part: { type } }) => partOfType(byType, type),
     types: [...byType.keys()].toSorted(),

@@ -114,14 +114,20 @@ export class RelationRead {
     const origin = view.uidOf(id) || view.keyOf(id)
     const list = `${this.#relation.name}${withRelated ? '+related' : ''}/${origin}`
     const target = run.parts.part(this.#target(cluster), { within })
-    return { part: target, page: pageOf(run, target, { list, condition }, request) }
+    const { reads } = this.#relation
+    const { filterKinds } = request
+    return {
+      part: target,
+      page: pageOf(run, target, { list, condition }, request),
+      reads: filterKinds.length === 0 ? reads : [...reads, ...filterKinds],
+    }
   }
 
   /** The empty page of a relation from an object that is gone. */
   nowhere(run: ReadRun, cluster: string, request: ListRequest): ReadPage {
     const part = run.parts.part(this.#target(cluster))
     const place = { list: this.#relation.name, condition: nothing }
-    return { part, page: pageOf(run, part, place, request) }
+    return { part, page: pageOf(run, part, place, request), reads: [] }
   }
 
   #follow(

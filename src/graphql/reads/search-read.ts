@@ -21,6 +21,8 @@ const maxTextLength = 256
 /** A page of a search. Valid within the tick. */
 export interface SearchRead {
   readonly page: PageOf<SearchHit>
+  /** What was searched. */
+  readonly parts: readonly KindView[]
   readonly resultOf: (hit: SearchHit) => SearchResultSource
   readonly counts: () => readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
@@ -64,6 +66,7 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
   })
   return {
     page,
+    parts,
     resultOf(hit) {
       const part = partOfType(byType, hit.part.type)
       const { matched, value } = page.matchOf(hit)

@@ -286,9 +286,12 @@ type GatewayCluster {
 
 "Whether a cluster can be read."
 enum GatewayClusterState {
-  "The gateway knows the APIs that the cluster serves."
+  "The gateway knows the APIs that the cluster serves, and the API server answers."
   CONNECTED
-  "The gateway has not reached the cluster yet, or the cluster refuses it."
+  """
+  The gateway has not reached the cluster yet, or the cluster refuses it, or the API server does not
+  answer any more: then the caches show their last known state.
+  """
   UNREACHABLE
 }
 

@@ -10,6 +10,11 @@ type ${node}Connection {
   pageInfo: PageInfo!
   "The number of objects on all pages."
   totalCount: Int!
+  """
+  Since when the page may be out of date, because the gateway has lost the watch of a kind that
+  decides what is on it; null while it has not.
+  """
+  staleSince: DateTime
 ${further}
 }
 
@@ -229,6 +234,12 @@ type KindFrame {
   snapshot.
   """
   resourceVersion: String!
+  """
+  Since when the objects may be out of date, because the gateway has lost the watch of a kind that
+  they are read from; null while it has not. If selected, a frame comes when that begins and when
+  it ends, even without a change.
+  """
+  staleSince: DateTime
 }
 
 "One change of a KindFrame."
@@ -264,6 +275,12 @@ type KindPage {
   resumeToken: String!
   "The position of the page in the history of the resource."
   resourceVersion: String!
+  """
+  Since when the page may be out of date, because the gateway has lost the watch of a kind that it
+  is read from; null while it has not. If selected, steps come when that begins and when it ends,
+  even if there are none.
+  """
+  staleSince: DateTime
 }
 
 "One step of a KindPage."

@@ -76,6 +76,7 @@ const connection = own('connection', {
   edges: (page: AnyConnection) => page.edges(),
   pageInfo: (page: AnyConnection) => page.pageInfo(),
   totalCount: (page: AnyConnection) => page.totalCount(),
+  staleSince: (page: AnyConnection) => page.staleSince(),
   facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
   resourceVersion: (page: AnyConnection) => page.resourceVersion(),
   resumeToken: (page: AnyConnection) => page.resumeToken(),

@@ -54,6 +54,8 @@ export interface ConnectionSource<T = Row> {
   edges(): readonly EdgeSource<T>[]
   pageInfo(): PageInfo
   totalCount(): number
+  /** Since when the caches that the page is read from may be out of date, by RFC 3339; `null` while all are in step. */
+  staleSince(): string | null
   /** This and the next two belong to connections of one kind only. */
   resourceVersion(): string
   resumeToken(): string
@@ -195,6 +197,7 @@ export interface SearchSource {
   edges(): readonly { readonly cursor: string; readonly node: SearchResultSource }[]
   pageInfo(): PageInfo
   totalCount(): number
+  staleSince(): string | null
   counts(): readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]

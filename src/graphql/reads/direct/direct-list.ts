@@ -3,6 +3,7 @@ import type { ObjectId } from '../../../informer/store/store-view.ts'
 import { CursorError, listHash } from '../../../query/page/cursor.ts'
 import { type Page, pageSizeOf } from '../../../query/page/page.ts'
 import { ClientError } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
 import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
 import type { ListFieldArguments } from '../../schema/read-arguments.ts'
 import { directFilterOf, filterOf } from '../list-arguments.ts'
@@ -13,6 +14,8 @@ import type { ReadRun } from '../read-run.ts'
 export interface ReadPage {
   readonly part: KindView
   readonly page: Page
+  /** Further kinds that decide which objects are on the page. */
+  readonly reads: readonly Kind[]
 }
 
 /**
@@ -42,7 +45,7 @@ export function directPage(
   const page = new DirectPage({ read, hash, from, size, isFirst: (after ?? null) === null })
   const { report } = run.budget
   if (report !== undefined) report.now.returned += page.rows.length
-  return { part: read.part, page }
+  return { part: read.part, page, reads: [] }
 }
 
 function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unknown): ClientError {

@@ -1,0 +1,103 @@
+/** How long a failed watch may take to be established again before its cache is stale. */
+const graceMs = 1_000
+
+export interface StalenessOptions {
+  /** How many deltas wait to be applied to the store. */
+  readonly queueLength: () => number
+  /** `performance.now()` when the server last sent something; `undefined` before the first time. */
+  readonly lastContactMs: () => number | undefined
+  /** How long a watch that sends bookmarks may be silent. */
+  readonly staleAfterMs: number
+  /** Called when the cache becomes stale, and when it is in step again. */
+  readonly changed: () => void
+}
+
+/**
+ * Since when a cache may be out of date. A cache is stale in two cases:
+ *
+ * - Its watch has failed, and neither a watch nor a list has succeeded for a second.
+ * - Its watch has sent a bookmark, and then nothing for `staleAfterMs`. An API server sends bookmarks about once a
+ *   minute, but none for a resource that has not changed since the server started. So only a watch that has sent one
+ *   is expected to send more.
+ *
+ * It is in step again when the list or the events that had already arrived are applied.
+ */
+export class Staleness {
+  readonly #options: StalenessOptions
+  /** `Date.now()` when the cache was last known to be in step; `undefined` while it is. */
+  #lostMs: number | undefined
+  #isStale = false
+  /** A watch or list has succeeded, and its deltas are still to be applied. */
+  #isCatchingUp = false
+  #isSilent = false
+  #sendsBookmarks = false
+  #grace: NodeJS.Timeout | undefined
+
+  constructor(options: StalenessOptions) {
+    this.#options = options
+  }
+
+  /** Milliseconds since the epoch; `undefined` while the cache is in step. */
+  get sinceMs(): number | undefined {
+    return this.#isStale ? this.#lostMs : undefined
+  }
+
+  /** A list or watch has failed. */
+  failed(): void {
+    this.#isCatchingUp = false
+    this.#isSilent = false
+    if (this.#lostMs !== undefined) return
+    this.#lostMs = Date.now()
+    this.#grace = setTimeout(() => this.#begin(), graceMs).unref()
+  }
+
+  /** A watch was established. */
+  watching(): void {
+    this.#sendsBookmarks = false
+    this.succeeded()
+  }
+
+  /** A list was received, or a watch continues. */
+  succeeded(): void {
+    if (this.#lostMs === undefined) return
+    if (this.#options.queueLength() === 0) this.#end()
+    else this.#isCatchingUp = true
+  }
+
+  /** The store has applied a batch. */
+  advanced(isBookmark: boolean): void {
+    if (isBookmark) this.#sendsBookmarks = true
+    if (this.#isCatchingUp || this.#isSilent) this.#end()
+  }
+
+  /** Checks whether a watch that sends bookmarks has been silent for too long. */
+  checkSilence(): void {
+    const contactMs = this.#options.lastContactMs()
+    if (!this.#sendsBookmarks || contactMs === undefined || this.#lostMs !== undefined) return
+    const silentMs = performance.now() - contactMs
+    if (silentMs < this.#options.staleAfterMs) return
+    this.#isSilent = true
+    this.#lostMs = Date.now() - silentMs
+    this.#begin()
+  }
+
+  /** The cache has stopped. */
+  stop(): void {
+    this.#end()
+  }
+
+  #begin(): void {
+    this.#isStale = true
+    this.#options.changed()
+  }
+
+  #end(): void {
+    clearTimeout(this.#grace)
+    this.#lostMs = undefined
+    this.#isCatchingUp = false
+    this.#isSilent = false
+    if (!this.#isStale) return
+    this.#isStale = false
+    this.#options.changed()
+  }
+}
