@@ -6,7 +6,6 @@ import {
   isInterfaceType,
   isObjectType,
 } from 'graphql'
-import { type FieldSource, fieldSourceOf } from '../graphql/schema/field-source.ts'
 
 /**
  * A TypeScript module with the `possibleTypes` and `typePolicies` of Apollo Client's InMemoryCache. They key objects by
@@ -116,19 +115,6 @@ interface CachedType {
   readonly lists: readonly string[]
 }
 
-const formOfSource: Partial<Readonly<Record<FieldSource['form'], CachedForm>>> = {
-  id: 'id',
-  ofRowType: 'id',
-  clusterState: 'name',
-  frame: 'frame',
-  change: 'frame',
-  livePage: 'frame',
-  livePageChange: 'frame',
-  connection: 'page',
-  edge: 'page',
-  pageInfo: 'page',
-}
-
 /** The types of a schema, without its root types, sorted by name. */
 function cachedTypes(schema: GraphQLSchema): readonly CachedType[] {
   return Object.values(schema.getTypeMap())
@@ -174,12 +160,21 @@ function cachedType(type: GraphQLObjectType | GraphQLInterfaceType): CachedType 
   }
 }
 
+/** The form of a type by its fields. The gateway's own types have fields that types of Kubernetes do not have together. */
 function cachedForm(type: GraphQLObjectType | GraphQLInterfaceType): CachedForm {
+  if (isKind(type)) return 'id'
   const fields = type.getFields()
-  // The first field of a kind says nothing about it, but its `id` does. A profile cannot leave `id` out.
-  const field = isKind(type) ? fields['id'] : Object.values(fields)[0]
-  const source = field === undefined ? undefined : fieldSourceOf(field).form
-  return (source === undefined ? undefined : formOfSource[source]) ?? 'value'
+  const has = (...names: readonly string[]): boolean => names.every((name) => name in fields)
+  if (type.name === 'GatewayCluster') return 'name'
+  if (has('nodes', 'pageInfo') || has('cursor', 'node') || has('hasNextPage', 'endCursor'))
+    return 'page'
+  if (
+    has('reset', 'synced', 'changes') ||
+    has('type', 'objectId', 'removal') ||
+    has('step', 'objectId')
+  )
+    return 'frame'
+  return 'value'
 }
 
 function isKind(type: GraphQLObjectType | GraphQLInterfaceType): boolean {

@@ -74,24 +74,34 @@ function addCommands(program: Command): void {
   addCommand(
     program,
     'schema',
-    'print the GraphQL schema of a named cluster, or of the built-in kinds',
-    async ({ config, log, print }, { for: client }) => {
-      const { printSchemaOf, printBuiltInSchema } = await import('./print-schema.ts')
+    'print the GraphQL schema of a running gateway, of a named cluster, or of the built-in kinds',
+    async ({ config, log, print }, { for: client, gateway, token }) => {
+      const { printSchemaOf, printBuiltInSchema, printSchemaFrom } =
+        await import('./print-schema.ts')
+      if (gateway !== undefined) {
+        print(await printSchemaFrom({ url: gateway, token }, client))
+        return
+      }
       const isNamed = config.clusters.some((one) => Object.keys(one).length > 1)
       print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
     },
-  ).addOption(
-    new Option(
-      '--for <client>',
-      'output for a client: type policies for Apollo, keys for urql, a schema for Relay',
-    ).choices(schemaClients),
   )
+    .addOption(
+      new Option(
+        '--for <client>',
+        'output for a client: type policies for Apollo, keys for urql, a schema for Relay',
+      ).choices(schemaClients),
+    )
+    .option('--gateway <url>', 'running gateway that shows its schema: https://HOST/graphql')
+    .addOption(new Option('--token <token>', 'bearer token for --gateway').env('INFORMERQL_TOKEN'))
 }
 
 /** The options of single commands. */
 interface CommandOptions {
   readonly port: number
   readonly for?: SchemaClient
+  readonly gateway?: string
+  readonly token?: string
 }
 
 function addCommand(

@@ -1,8 +1,9 @@
-import type { GraphQLSchema } from 'graphql'
+import { buildSchema, type GraphQLSchema } from 'graphql'
 import type { Config } from '../config/config.ts'
 import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
+import { CodedError } from '../lib/coded-error.ts'
 import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { startSimulator } from '../simulator/simulator.ts'
 import { apolloModule, urqlModule } from './cache-modules.ts'
@@ -25,6 +26,57 @@ export async function printSchemaOf(
   const relay = config.relay || client === 'relay'
   await using gateway = await createGateway({ ...gatewayOptionsOf({ ...config, relay }), log })
   return (client === undefined ? printSchemaSdl : writers[client])(gateway.schema)
+}
+
+/** A gateway that is already served. */
+export interface ServedGateway {
+  /** `https://gateway.example/graphql` */
+  readonly url: string
+  /** A bearer token. */
+  readonly token?: string | undefined
+}
+
+/** The schema that a gateway serves. Rejects with {@link SchemaRefusedError}. */
+export async function printSchemaFrom(
+  { url, token }: ServedGateway,
+  client?: SchemaClient,
+): Promise<string> {
+  const place = `${url.replace(/\/$/, '')}/schema`
+  const headers = {
+    'graphql-require-preflight': '1',
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  }
+  const response = await fetch(place, {
+    headers,
+    redirect: 'error',
+    signal: AbortSignal.timeout(schemaDeadlineMs),
+  }).catch((cause: unknown) => {
+    throw new SchemaRefusedError(
+      place,
+      'no answer',
+      'name the URL of the API: --gateway https://HOST/graphql',
+      cause,
+    )
+  })
+  const sdl = await response.text()
+  if (!response.ok) {
+    const hint =
+      response.status === 404
+        ? 'the gateway shows its schema where introspection is on (--introspection)'
+        : 'give a token that the gateway accepts: --token, or INFORMERQL_TOKEN'
+    throw new SchemaRefusedError(place, `${response.status} ${sdl.trim().slice(0, 500)}`, hint)
+  }
+  if (client === undefined || client === 'relay') return sdl
+  return writers[client](buildSchema(sdl, { noLocation: true }))
+}
+
+const schemaDeadlineMs = 60_000
+
+/** A gateway does not show its schema. */
+class SchemaRefusedError extends CodedError {
+  constructor(place: string, problem: string, hint: string, cause?: unknown) {
+    super('SCHEMA_REFUSED', `${place}: ${problem}`, { value: place, hint, cause })
+  }
 }
 
 /** The schema of the built-in kinds. */

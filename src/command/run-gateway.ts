@@ -1,3 +1,5 @@
+import type { GraphQLSchema } from 'graphql'
+import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { once } from 'node:events'
 import { unwatchFile, watchFile } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
@@ -144,6 +146,7 @@ async function runGateway(context: CommandContext, announce: (url: string) => vo
     metrics,
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: () => (signal.aborted ? stopping : gateway.readiness()),
+    sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     defaultQuery,
     log,
   })
@@ -159,6 +162,17 @@ async function runGateway(context: CommandContext, announce: (url: string) => vo
   log.info(`stopping on ${String(signal.reason)}`)
   // SIGINT comes from a terminal, where no load balancer needs time.
   if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
+}
+
+const printed = new WeakMap<GraphQLSchema, string>()
+
+/** The text of a schema, printed once. */
+function sdlOf(schema: GraphQLSchema): string {
+  const known = printed.get(schema)
+  if (known !== undefined) return known
+  const text = printSchemaSdl(schema)
+  printed.set(schema, text)
+  return text
 }
 
 /** Polls the file instead of listening to events: a mounted ConfigMap is a link whose target changes. */

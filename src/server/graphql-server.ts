@@ -53,6 +53,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly metrics?: MetricsSource | undefined
   /** Observes refusals and connections. */
   readonly observer?: ServerObserver | undefined
+  /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
+  readonly sdl?: (() => string) | undefined
   /** The operation that GraphiQL shows first. */
   readonly defaultQuery?: string
 }
@@ -68,6 +70,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   planned: anObject,
   metrics: anObject,
   observer: anObject,
+  sdl: aFunction,
   defaultQuery: aString,
 }
 
@@ -138,6 +141,7 @@ class RunningServer implements GraphQLServer {
     }
     const http = (this.#http = new HttpTransport({
       ...parts,
+      sdl: options.sdl,
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
       probes: {

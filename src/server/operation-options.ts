@@ -36,6 +36,9 @@ export interface ServerObserver {
 /** The path of the API, for both transports. */
 export const graphqlPath = '/graphql'
 
+/** The path of the schema as SDL. */
+export const sdlPath = '/graphql/schema'
+
 /** The origin of an operation, from which its context is made. */
 export interface OperationOrigin {
   readonly transport: 'http' | 'websocket'

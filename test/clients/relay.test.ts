@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
+  ConnectionHandler,
   createOperationDescriptor,
   Environment,
   getSelector,
@@ -127,6 +128,53 @@ describe('Relay', () => {
     expect(names()).toEqual(podNames.slice(0, 6))
     await run('NodePagePodsQuery', { id: node.id, count: 3, cursor: await cursor() })
     expect(names()).toEqual(podNames)
+  })
+
+  it('adds the rows of a subscription to a connection, and takes them out', async () => {
+    const { environment, run } = openEnvironment()
+    const page = await run('NodePageQuery', { name: 'n-0' })
+    const { node } = environment.lookup(page.fragment).data as { readonly node: { id: string } }
+    const selector = getSelector(await artifact<ReaderFragment>('NodePage_pods'), node)
+    const names = (): readonly string[] => {
+      if (selector?.kind !== 'SingularReaderSelector') throw new Error('one node')
+      const { pods } = environment.lookup(selector).data as unknown as PodEdges
+      return pods.edges.map((edge) => edge.node.metadata.name)
+    }
+    const fold = (type: 'ADDED' | 'REMOVED', id: string): void =>
+      environment.commitUpdate((store) => {
+        const owner = store.get(node.id)
+        const pods = owner && ConnectionHandler.getConnection(owner, 'NodePage_pods')
+        const pod = store.get(id)
+        if (!pods || !pod) return
+        if (type === 'REMOVED') return ConnectionHandler.deleteNode(pods, id)
+        const edges = pods.getLinkedRecords('edges') ?? []
+        if (edges.some((one) => one?.getLinkedRecord('node')?.getDataID() === id)) return
+        const edge = ConnectionHandler.createEdge(store, pods, pod, 'PodEdge')
+        ConnectionHandler.insertEdgeAfter(pods, edge)
+      })
+    const { data } = await open().gateway.query('{ pods(first: 4) { nodes { id } } }')
+    const { id } = data.pods.nodes[3]
+    const subscription = createOperationDescriptor(
+      await artifact<Artifact>('NodePageSubscription'),
+      {},
+    )
+    const object = {
+      __typename: 'Pod',
+      id,
+      metadata: { name: podNames[3] },
+      status: { phase: null },
+    }
+    const change = { type: 'ADDED', removal: null, objectId: id, object }
+    environment.commitPayload(subscription, {
+      pods: { reset: true, synced: true, resumeToken: '', changes: [change] },
+    })
+    fold('ADDED', id)
+    expect(names()).toEqual(podNames.slice(0, 4))
+    // A row that is there already is not added again.
+    fold('ADDED', id)
+    expect(names()).toEqual(podNames.slice(0, 4))
+    fold('REMOVED', id)
+    expect(names()).toEqual(podNames.slice(0, 3))
   })
 
   it('does not take a reference to an object for the object', async () => {

@@ -144,6 +144,26 @@ describe('churn', () => {
     expect(Math.max(...restarts.map(Number))).toBeGreaterThan(20)
   })
 
+  it('changes what is broken every few seconds of its clock', async () => {
+    let clockMs = noon.getTime()
+    await using home = await town({ pods: 250 }, { now: () => (clockMs += 500) })
+    const { storage } = home.simulator
+    const reason = 'status.containerStatuses[*].lastState.terminated.reason'
+    const broken = () =>
+      JSON.stringify(
+        [...storage.list(resources.pods)]
+          .map((pod) => JSON.parse(JSON.stringify(pod)) as Unstructured)
+          .filter((pod) => valuesAt(pod, reason).includes('Error'))
+          .map((pod) => pod['status']),
+      )
+    const seen = new Set<string>()
+    for (let round = 0; round < 10; round++) {
+      steps(home.churn, 12)
+      seen.add(broken())
+    }
+    expect(seen.size).toBe(10)
+  })
+
   it('is the same for the same seed', async () => {
     expect(await remains('one')).toBe(await remains('one'))
     expect(await remains('one')).not.toBe(await remains('two'))

@@ -68,6 +68,29 @@ function start(args: readonly string[], env: Record<string, string> = {}): Start
 const run = (args: readonly string[], env?: Record<string, string>): Promise<Ended> =>
   start(args, env).ended
 
+describe('informerql schema --gateway', () => {
+  it('prints what a running gateway serves, for each client, without access to its cluster', async () => {
+    const { printed } = start(['demo', '--port', '0', '--pods', '40'])
+    const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)
+    const schema = await run(['schema', '--gateway', url])
+    expect(schema).toMatchObject({ code: 0, stderr: '' })
+    expect(schema.stdout).toContain('type Pod implements KubernetesObject')
+    expect(schema.stdout).toContain('@semanticNonNull')
+    const apollo = await run(['schema', '--gateway', url, '--for', 'apollo'])
+    expect(apollo.stdout).toContain("Pod: { keyFields: ['id'], fields: {")
+    expect(apollo.stdout).toContain('PodFrame: whole,')
+    expect(apollo.stdout).toContain("GatewayCluster: { keyFields: ['name'] }")
+  })
+
+  it('says that a gateway without introspection does not show its schema', async () => {
+    const { printed } = start(['demo', '--port', '0', '--pods', '40', '--no-introspection'])
+    const [, url = ''] = await printed(/(http:\/\/127\.0\.0\.1:\d+\/graphql)[\s\S]*Ctrl-C/)
+    const { code, stderr } = await run(['schema', '--gateway', url])
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/schema: 404 .*\n  .*introspection/)
+  })
+})
+
 describe('informerql demo', () => {
   it('serves a simulated cluster, says how to ask it, and stops on SIGTERM', async () => {
     const { child, printed, ended } = start(['demo', '--port', '0', '--pods', '40'])

@@ -9,11 +9,11 @@ import type { Viewer } from '../../access/viewer.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
-import { graphqlPath } from '../operation-options.ts'
+import { graphqlPath, sdlPath } from '../operation-options.ts'
 import type { MadeContext, ServerParts } from '../operation-pipeline.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
-import { sendAnswer } from './http-answer.ts'
+import { sendAnswer, type SendOptions } from './http-answer.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
@@ -21,6 +21,8 @@ import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts
 export interface HttpTransportOptions extends ServerParts {
   /** The first operation of GraphiQL; `undefined` for no GraphiQL. */
   readonly graphiqlQuery: string | undefined
+  /** `undefined` if the schema is not shown. */
+  readonly sdl: (() => string) | undefined
   readonly probes: ProbesOptions
   /** `undefined` for none on this port. */
   readonly metrics: MetricsSource | undefined
@@ -80,6 +82,10 @@ export class HttpTransport {
       case graphqlPath:
         await this.#answerGraphQL(request, response, origin)
         return
+      case sdlPath:
+        if (this.#options.sdl === undefined) break
+        await this.#answerGraphQL(request, response, origin, this.#options.sdl)
+        return
       case metricsPath:
         if (this.#options.metrics === undefined) break
         await answerMetrics(request, response, this.#options.metrics)
@@ -97,6 +103,7 @@ export class HttpTransport {
     request: IncomingMessage,
     response: ServerResponse,
     origin: string | undefined,
+    sdl?: () => string,
   ): Promise<void> {
     if (this.#graphiql !== undefined && GraphiqlPage.isAskedFor(request)) {
       await this.#graphiql.answer(request, response)
@@ -142,6 +149,16 @@ export class HttpTransport {
     // An operation counts until the reader has taken its answer.
     if (response.closed) ended()
     else response.once('close', ended)
+    if (sdl !== undefined) {
+      const headers = { 'content-type': 'application/graphql; charset=utf-8' }
+      await sendAnswer(
+        request,
+        response,
+        { status: 200, headers, text: sdl() },
+        this.#sending(viewer),
+      )
+      return
+    }
     const caller = { viewer, callerToken: authenticator?.tokenOf?.(credentials), made }
     if (!isStream) {
       await this.#answerOperation(request, response, caller)
@@ -216,8 +233,8 @@ export class HttpTransport {
     response: ServerResponse,
     { viewer, callerToken, made }: OperationCaller,
   ): Promise<void> {
-    const { pipeline, planned, documents, limits, unsent } = this.#options
-    const sending = { compressFromBytes: limits.compressFromBytes, unsent, viewer }
+    const { pipeline, planned, documents } = this.#options
+    const sending = this.#sending(viewer)
     const beganMs = performance.now()
     if (planned !== undefined && 'context' in made) {
       const edge = { planned, documents, callerToken, ...sending }
@@ -240,9 +257,15 @@ export class HttpTransport {
       text: await answered.text(),
     }
     await sendAnswer(request, response, answer, {
-      revalidates: mayBeKept && isHashNamed(request),
       ...sending,
+      revalidates: mayBeKept && isHashNamed(request),
     })
+  }
+
+  #sending(viewer: Viewer | undefined): SendOptions {
+    const { limits, unsent } = this.#options
+    const { compressFromBytes } = limits
+    return { compressFromBytes, unsent, viewer, revalidates: false }
   }
 }
 

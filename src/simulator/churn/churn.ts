@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Cluster, type ClusterWriter, ObjectGoneError } from './cluster.ts'
 import { createLoop, reconcile } from './controllers.ts'
-import { randomChange, routineChange } from './incidents.ts'
+import { randomChange, routineChange, turnCrashLoop } from './incidents.ts'
 import { createRandom } from './random.ts'
 import { syncChanged } from './status.ts'
 
@@ -32,6 +32,9 @@ export interface Churn {
   run(signal: AbortSignal): Promise<void>
 }
 
+/** A crash loop turns at least this often, so that a page of what is broken moves while somebody watches it. */
+const crashLoopTurnMs = 5_000
+
 /** The number of idle turns after which a step gives up. */
 const mostTurns = 10
 
@@ -42,6 +45,7 @@ export function createChurn(options: ChurnOptions): Churn {
   const loop = createLoop(cluster, maxEvents)
   const { random, active } = cluster
   let begun = false
+  let turnedMs = 0
 
   function step(): number {
     if (!begun) cluster.begin()
@@ -55,6 +59,11 @@ export function createChurn(options: ChurnOptions): Churn {
   }
 
   function turn(): void {
+    const nowMs = cluster.now()
+    if (nowMs - turnedMs >= crashLoopTurnMs) {
+      turnedMs = nowMs
+      if (turnCrashLoop(loop)) return
+    }
     const many = Math.min(64, Math.max(2, cluster.ofKind('Deployment').size / 10))
     if (random.chance(0.3)) return routineChange(loop)
     if (active.size < (options.maxActivities ?? many)) return randomChange(loop)

@@ -9,22 +9,24 @@ import { withStatus } from './status.ts'
 
 /** Makes one routine change: a heartbeat of a node, a restart in a crash loop, or an autoscaler that reads metrics. */
 export function routineChange(loop: Loop): void {
-  const { cluster, lifecycle } = loop
+  const { cluster } = loop
   const which = cluster.random.next()
   if (which < 0.5) return sendHeartbeat(cluster)
-  if (which < 0.7) {
-    const pod = oneOf(
-      cluster,
-      [...cluster.crashing].filter(
-        ({ stage, terminating }) => !terminating && (stage === 'running' || stage === 'waiting'),
-      ),
-    )
-    return pod === undefined ? undefined : lifecycle.turnCrashLoop(pod)
-  }
+  if (which < 0.7) return void turnCrashLoop(loop)
   if (which < 0.9) return readMetrics(loop)
   // A resync, as in informers. It finds work that no event has announced.
   const found = oneOf(cluster, [...cluster.controllers.values()])
   if (found !== undefined) cluster.active.add(found)
+}
+
+/** Restarts a container in a crash loop, or lets it fail again. Returns whether there is one. */
+export function turnCrashLoop({ cluster, lifecycle }: Loop): boolean {
+  const turning = [...cluster.crashing].filter(
+    ({ stage, terminating }) => !terminating && (stage === 'running' || stage === 'waiting'),
+  )
+  const pod = oneOf(cluster, turning)
+  if (pod !== undefined) lifecycle.turnCrashLoop(pod)
+  return pod !== undefined
 }
 
 /**
