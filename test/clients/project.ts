@@ -31,7 +31,10 @@ export async function createProject(): Promise<Project> {
   const client = join(dir, 'node_modules', '@informerql', 'client')
   await mkdir(client, { recursive: true })
   await writeFile(join(client, 'package.json'), '{ "type": "module", "exports": "./client.ts" }')
-  await writeFile(join(client, 'client.ts'), "export * from '../../../../../../src/client.ts'\n")
+  await writeFile(
+    join(client, 'client.ts'),
+    `export * from ${JSON.stringify(resolve('src', 'client.ts'))}\n`,
+  )
   await write(
     'tsconfig.json',
     JSON.stringify({
