@@ -111,24 +111,24 @@ export function polymorphicConnection(
 
 /** The objects that use one object, as a connection. */
 export function usedByConnection(
-  { page, types, useOf }: UsedByPage,
+  { page, types, notLookedAt, useOf }: UsedByPage,
   budget: WorkBudget,
 ): UsedByConnectionSource {
-  return Object.assign(new PageConnection(budget, page, useOf), { types: () => types })
+  return Object.assign(new PageConnection(budget, page, useOf), { types: () => types, notLookedAt })
 }
 
 /** The results of a search as a connection. */
 export function searchConnection(
-  { page, types, resultOf, counts, failures }: SearchRead,
+  { page, types, notLookedAt, resultOf, counts, failures }: SearchRead,
   budget: WorkBudget,
 ): SearchSource {
   const connection = new PageConnection(budget, page, resultOf)
-  return Object.assign(connection, { types: () => types, counts, failures })
+  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
 }
 
 /** A graph as a source for the resolvers. */
 export function graphSource(graph: ReadGraph): GraphSource {
-  const { nodes, edges, isCut, types, notFollowed, failures } = graph
+  const { nodes, edges, isCut, types, notFollowed, notLookedAt, failures } = graph
   const found = nodes.map((node) => ({ ref: refOf(node), depth: node.depth }))
   return {
     nodes: () => found,
@@ -140,6 +140,7 @@ export function graphSource(graph: ReadGraph): GraphSource {
     truncated: isCut,
     types,
     notFollowed,
+    notLookedAt,
     failures,
   }
 }

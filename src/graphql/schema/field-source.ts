@@ -103,6 +103,7 @@ export interface OwnParts {
     | 'resumeToken'
     | 'types'
     | 'notLookedAt'
+    | 'complete'
     | 'counts'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
@@ -122,7 +123,14 @@ export interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
-  readonly graph: 'nodes' | 'edges' | 'truncated' | 'types' | 'notFollowed'
+  readonly graph:
+    | 'nodes'
+    | 'edges'
+    | 'truncated'
+    | 'types'
+    | 'notFollowed'
+    | 'complete'
+    | 'notLookedAt'
   readonly graphNode:
     | 'id'
     | 'clusterName'

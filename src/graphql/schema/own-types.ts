@@ -71,6 +71,11 @@ function own<F extends keyof OwnParts, S>(
 
 type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource
 
+/** Whether no kind was left out. */
+function isComplete(read: { notLookedAt(): readonly string[] }): boolean {
+  return read.notLookedAt().length === 0
+}
+
 const connection = own('connection', {
   nodes: (page: AnyConnection) => page.rows(),
   edges: (page: AnyConnection) => page.edges(),
@@ -81,6 +86,7 @@ const connection = own('connection', {
   resumeToken: (page: AnyConnection) => page.resumeToken(),
   types: (page: AnyConnection) => page.types(),
   notLookedAt: (page: AnyConnection) => page.notLookedAt(),
+  complete: isComplete,
   counts: (page: AnyConnection) => page.counts(),
 })
 
@@ -173,6 +179,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Graph: own('graph', {
     nodes: (graph: GraphSource) => graph.nodes(),
     edges: (graph: GraphSource) => graph.edges(),
+    notLookedAt: (graph: GraphSource) => graph.notLookedAt(),
+    complete: isComplete,
   }),
   GraphNode: own('graphNode', {
     id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),

@@ -81,6 +81,7 @@ export interface UseSource {
 export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
+  notLookedAt(): readonly string[]
 }
 
 /** The distribution of the objects of a list over the values of an index. */
@@ -171,6 +172,8 @@ export interface GraphSource {
   readonly types: readonly string[]
   /** The relations to kinds that are not in memory, sorted. */
   readonly notFollowed: readonly string[]
+  /** The type names of the kinds that may hold more, but were not read, sorted. */
+  notLookedAt(): readonly string[]
   /** Why named relations could not be followed. */
   readonly failures: readonly Error[]
 }
@@ -198,6 +201,7 @@ export interface SearchSource {
   counts(): readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
+  notLookedAt(): readonly string[]
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
