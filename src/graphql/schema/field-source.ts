@@ -146,7 +146,7 @@ export interface OwnParts {
   readonly clusterState: 'name' | 'state' | 'version' | 'uid' | 'permissions' | 'resources'
   readonly permissionState: 'state' | 'resources'
   readonly permissionResource: 'resource' | 'resourceVersion'
-  readonly viewer: 'username' | 'groups'
+  readonly viewer: 'username' | 'groups' | 'namespaces'
   readonly resourceState: 'type' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }
 

@@ -256,6 +256,16 @@ type Viewer {
   username: String!
   "The groups that permissions refer to, by their names in the cluster."
   groups: [String!]!
+  """
+  The namespaces where the user may list a kind, sorted: for a picker. Null without an error if that is
+  every namespace.
+  """
+  namespaces(
+    "The name of a type: \`Pod\`. If absent, any of the common kinds that live in namespaces."
+    type: String
+    "The name of the cluster; the default cluster if absent."
+    cluster: String
+  ): [String!]
 }
 
 "One cluster, as this gateway sees it."

@@ -30,6 +30,7 @@ import type {
   CanArguments,
   FacetArguments,
   GraphArguments,
+  NamespacesArguments,
   ObjectByRefArguments,
   SearchArguments,
 } from './read-arguments.ts'
@@ -171,7 +172,10 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   }),
   Health: own('healthPart'),
   PrinterColumn: own('printerColumn'),
-  Viewer: own('viewer'),
+  Viewer: own('viewer', {
+    namespaces: (_viewer: unknown, args: NamespacesArguments, { permissions }) =>
+      permissions.namespaces(args),
+  }),
   GatewayCluster: own('clusterState'),
   GatewayPermissions: own('permissionState'),
   GatewayPermissionResource: own('permissionResource'),

@@ -7,6 +7,7 @@ import type {
   GraphArguments,
   ListFieldArguments,
   LookupArguments,
+  NamespacesArguments,
   ObjectByRefArguments,
   ObjectCanArguments,
   OwnedArguments,
@@ -249,8 +250,8 @@ export interface StoreReads {
   search(args: SearchArguments): SearchSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
-  /** Follows a relation without `many`. */
-  followOne(row: Row, relation: RelationField): Row | null
+  /** Follows a relation without `many`. Calls `refused` where the viewer may not get the object that the row names. */
+  followOne(row: Row, relation: RelationField, refused?: (error: Error) => void): Row | null
 }
 
 /** The state of the clusters and their caches. */
@@ -268,6 +269,8 @@ export interface Permissions {
   can(args: CanArguments): boolean | null
   /** The same for one object. */
   canDo(row: Row, args: ObjectCanArguments): boolean | null
+  /** The namespaces where the viewer may list a kind; `null` if that is everywhere, or if the server has to ask first. */
+  namespaces(args: NamespacesArguments): readonly string[] | null
 }
 
 /**
