@@ -83,6 +83,11 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#watch?.positions ?? []
   }
 
+  /** The namespaces of the cluster; `undefined` if they are not known. Viewers may not see all of them. */
+  get namespaces(): readonly string[] | undefined {
+    return this.#watch?.namespaces()
+  }
+
   /** The number of sent reviews and of cached answers. */
   get counts(): { readonly sent: number; readonly kept: number } {
     return { sent: this.#reviews.sent, kept: this.#reviews.decisions.size }

@@ -228,7 +228,7 @@ export class CachedResource {
 
   /** One timer, however often leases come and go. */
   #watchIdleness(delayMs: number): void {
-    if (this.#idleTimer !== undefined || this.#stop.signal.aborted) return
+    if (this.#idleTimer !== undefined || this.#stop.signal.aborted || delayMs === Infinity) return
     this.#idleTimer = setTimeout(() => {
       this.#idleTimer = undefined
       if (this.#leases > 0) return

@@ -49,6 +49,8 @@ export interface ServedResource {
   readonly metadataOnly: boolean
   /** Whether the resource is never cached, but read from the API server. */
   readonly uncached?: boolean
+  /** Whether the cache goes on while it is idle, unless a bound needs its room. */
+  readonly isKept?: boolean
   /** Indexes that the store has from the start, besides the built-in ones. */
   readonly indexers: Indexers
   /** Indexes that are built on demand. */
@@ -280,7 +282,7 @@ export class ClusterCache implements AsyncDisposable {
 
   #start(
     key: string,
-    { resource, metadataOnly, indexers, indexTexts = {} }: ServedResource,
+    { resource, metadataOnly, isKept, indexers, indexTexts = {} }: ServedResource,
     connection: ClusterConnection & { readonly state: 'connected' },
   ): CachedResource {
     const { bounds, reflector } = this.#options
@@ -306,7 +308,7 @@ export class ClusterCache implements AsyncDisposable {
       resource,
       history,
       stop,
-      idleStopMs: bounds.limits.idleStopMs,
+      idleStopMs: isKept ? Infinity : bounds.limits.idleStopMs,
       staleAfterMs: bounds.limits.staleAfterMs,
       stalenessChanged: () => this.#stalenessChanged(),
       informer: createSharedInformer({

@@ -6,7 +6,11 @@ import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
-import { defaultOperationLimits, type OperationLimits } from '../graphql/served/served-schema.ts'
+import {
+  defaultCommonKinds,
+  defaultOperationLimits,
+  type OperationLimits,
+} from '../graphql/served/served-schema.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
 /** The options of the gateway, without those of its server. */
@@ -15,6 +19,8 @@ export interface GatewayConfig {
   readonly clusters: readonly NamedClusterSelection[]
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
+  /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
+  readonly commonKinds: readonly string[]
   /** How long an operation may take until its answer, or until its subscription starts. */
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
@@ -147,6 +153,7 @@ export const gatewayConfigShape: {
     { name: 'default' },
   ]),
   preload: z.array(z.string().min(1)).default([]),
+  commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
   introspection: z.boolean().optional(),
   syncDeadlineMs: whole(operation.syncDeadlineMs, 1, mostMs),
@@ -172,7 +179,7 @@ export const gatewayConfigShape: {
 /** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schema, schemaFiles, inferReferences, aliases } = config
-  const { uncached, profile, relay, secretData, cache, documents, work } = config
+  const { commonKinds, uncached, profile, relay, secretData, cache, documents, work } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   const served = { schemaFiles, inferReferences, aliases, uncached, profile, relay, secretData }
@@ -184,6 +191,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     ...(schema === undefined ? {} : { schema }),
     clusters: selections,
     preload,
+    commonKinds,
     cache,
     live,
     limits: { ...deadlines, ...sizes, ...documents, work, coalesceMs, introspection },

@@ -141,6 +141,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   inferReferences: aFlag,
   aliases: anObject,
   uncached: aList,
+  commonKinds: aList,
   profile: anObject,
   relay: aFlag,
   secretData: aFlag,

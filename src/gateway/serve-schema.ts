@@ -8,7 +8,7 @@ import type { Kind } from '../graphql/model/kind.ts'
 import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
-import type { ServedSchema } from '../graphql/served/served-schema.ts'
+import { defaultCommonKinds, type ServedSchema } from '../graphql/served/served-schema.ts'
 import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
@@ -28,6 +28,11 @@ export interface SchemaOptions {
    * Kinds that are read live from the API server instead of cached: `apps/Deployment`, or `Secret` of the core group.
    */
   readonly uncached?: readonly string[]
+  /**
+   * List fields of kinds that `search`, `graph`, `owned` and relations by a label load by themselves. Their caches do not
+   * stop while they are idle. Default: `defaultCommonKinds`.
+   */
+  readonly commonKinds?: readonly string[]
   /** The part of the clusters' API that becomes the schema; by default all of it. */
   readonly profile?: SchemaProfile
   /** Whether the schema supports refetching by relay-compiler. Default false. */
@@ -88,7 +93,11 @@ export function* buildSchemaInSteps(
   { sdl, problem, checked, ...sources }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
-  const { indexers = {}, inferReferences = false } = options
+  const {
+    indexers = {},
+    inferReferences = false,
+    commonKinds: common = defaultCommonKinds,
+  } = options
   const members = sources.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
@@ -108,9 +117,10 @@ export function* buildSchemaInSteps(
   // An invalid schema would fail every operation.
   if (invalid !== undefined) throw new InvalidSchemaError(invalid.message)
   yield
-  const resources = yield* resourcesOf(model.kinds, relations)
+  const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
+  const resources = yield* resourcesOf(model.kinds, relations, commonKinds)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
-  return { schema, kinds, kindOf, relations, resources, members }
+  return { schema, kinds, kindOf, relations, commonKinds, resources, members }
 }
 
 /** Registers the resources of the schema with the caches. Running informers continue. */
@@ -134,6 +144,7 @@ export function serveBuilt({ members, resources, ...built }: BuiltSchema): Serve
 function* resourcesOf(
   kinds: Iterable<Kind>,
   { compiled, indexTexts }: SchemaRelations,
+  common: ReadonlySet<Kind>,
 ): Generator<void, ReadonlyMap<Kind, KindResource>> {
   const related = indexersByType(compiled)
   const resources = new Map<Kind, KindResource>()
@@ -145,6 +156,7 @@ function* resourcesOf(
       resource,
       metadataOnly,
       uncached,
+      isKept: common.has(kind),
       indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
       lazyIndexers: {
         ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),

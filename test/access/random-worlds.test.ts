@@ -12,6 +12,7 @@ import {
   checkLists,
   checkNamespaces,
   checkObjects,
+  checkPickers,
   checkRelations,
   checkStates,
 } from './route-checks.ts'
@@ -27,6 +28,7 @@ const checks = [
   checkRelations,
   checkStates,
   checkCan,
+  checkPickers,
   checkExploring,
 ]
 

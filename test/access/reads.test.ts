@@ -90,10 +90,55 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
 
   it('a relation to one object needs the right to get it', async () => {
     const query = '{ pods(namespace: "one") { nodes { node { metadata { name } } } } }'
-    expect((await ask(alice, query)).data.pods.nodes).toEqual([{ node: null }])
-    expect((await ask(bob, query)).data.pods.nodes).toEqual([
-      { node: { metadata: { name: 'worker' } } },
+    const refused = await ask(alice, query)
+    expect(refused.data.pods.nodes).toEqual([{ node: null }])
+    expect(refused.errors).toMatchObject([
+      { path: ['pods', 'nodes', 0, 'node'], extensions: { code: 'FORBIDDEN', kind: 'Node' } },
     ])
+    const allowed = await ask(bob, query)
+    expect(allowed.data.pods.nodes).toEqual([{ node: { metadata: { name: 'worker' } } }])
+    expect(allowed.errors).toBeUndefined()
+  })
+
+  it('a refused relation to one object is one error of its field, however many rows have it', async () => {
+    const query = '{ pods { nodes { namespace { id } again: namespace { id } } } }'
+    const { data, errors } = await ask(bob, query)
+    const none = { namespace: null, again: null }
+    expect(data.pods.nodes).toEqual([none, none])
+    expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['pods', 'nodes', 0, 'namespace'], 'FORBIDDEN'],
+      [['pods', 'nodes', 0, 'again'], 'FORBIDDEN'],
+    ])
+  })
+
+  it('the namespaces of the viewer are those where they may list the kind, and null where that is everywhere', async () => {
+    const query = `{ viewer { pods: namespaces(type: "Pod") services: namespaces(type: "Service", cluster: "${world.selection.name}")
+      configMaps: namespaces(type: "ConfigMap") any: namespaces } }`
+    const namespacesOf = async (who: typeof alice) => (await ask(who, query)).data.viewer
+    const [one, none] = [['one'], []]
+    expect(await namespacesOf(alice)).toEqual({
+      pods: one,
+      services: one,
+      configMaps: none,
+      any: one,
+    })
+    expect(await namespacesOf(bob)).toEqual({
+      pods: null,
+      services: none,
+      configMaps: none,
+      any: null,
+    })
+    expect(await namespacesOf(mallory)).toEqual({
+      pods: none,
+      services: none,
+      configMaps: none,
+      any: none,
+    })
+    for (const kind of ['Node', 'Nothing']) {
+      const refused = await ask(alice, `{ viewer { username namespaces(type: "${kind}") } }`)
+      expect(refused.data.viewer).toEqual({ username: 'alice', namespaces: null })
+      expect(codes(refused)).toEqual(['BAD_USER_INPUT'])
+    }
   })
 
   it('a relation to many needs the right to list them, backwards and through others too', async () => {

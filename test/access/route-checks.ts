@@ -152,6 +152,7 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
   const [services, events, listed] = ['Service', 'Event', 'Pod'].map((type) =>
     shownOf(checked, type),
   )
+  const refusedOnes = { node: new Set<boolean>(), namespace: new Set<boolean>() }
   for (const seen of answer.data.pods?.nodes ?? []) {
     const { namespace } = seen.metadata
     const pod = pods.find((one) => keyOf(one) === `${namespace}/${seen.metadata.name}`)
@@ -161,6 +162,8 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
     expect(seen.namespaceObject?.metadata.name, 'Pod.namespaceObject').toBe(
       to(namespaces, namespace),
     )
+    refusedOnes.node.add(seen.node === null)
+    refusedOnes.namespace.add(seen.namespaceObject === null)
     expect(seen.owners[0]?.metadata.name, 'Pod.owners').toBe(to(sets, `${namespace}/shop`))
     // Of errors that say the same of many rows only the first ones are told.
     const expectRefused = (field: 'services' | 'events'): void => {
@@ -176,6 +179,17 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
     if (events?.namespaces.has(namespace) === true)
       expect(seen.events.totalCount, 'Pod.events').toBe(1)
     else expectRefused('events')
+  }
+  // All of these exist: those that are missing are refused, by one error of each field.
+  for (const [field, refused] of Object.entries(refusedOnes)) {
+    const told = (answer.errors ?? []).filter(
+      ({ path = [] }) => path[0] === 'pods' && path.length === 4 && path[3] === field,
+    )
+    const expected = refused.has(true) ? ['FORBIDDEN'] : []
+    expect(
+      told.map(({ extensions }) => extensions.code),
+      `errors of ${field}`,
+    ).toEqual(expected)
   }
   const seenPods = pods.filter((one) => listed?.listed?.has(keyOf(one)) === true)
   const expectPods = (
@@ -230,6 +244,20 @@ export const checkCan = async (checked: Checked): Promise<void> => {
     const { listed, namespaces } = checked.shown.get(kind) as Shown
     const expected = kind.namespaced ? namespaces.has('red') : listed !== undefined
     expect(answer.data[kind.type], `can list ${kind.type}`).toBe(expected)
+  }
+}
+
+/** The namespaces that a picker offers. */
+export const checkPickers = async (checked: Checked): Promise<void> => {
+  const namespaced = askedKinds.filter((kind) => kind.namespaced)
+  const fields = namespaced.map(({ type }) => `${type}: namespaces(type: "${type}")`)
+  const { data, errors } = await checked.ask(`{ viewer { ${fields.join(' ')} } }`)
+  expect(errors).toBeUndefined()
+  const all = (checked.objects.get(kindOf('Namespace')) ?? []).map(keyOf)
+  for (const kind of namespaced) {
+    const { namespaces } = checked.shown.get(kind) as Shown
+    const offered: readonly string[] = data.viewer[kind.type] ?? all.toSorted()
+    expect(offered, `namespaces of ${kind.type}`).toEqual([...namespaces].toSorted())
   }
 }
 

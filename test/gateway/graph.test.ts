@@ -230,8 +230,11 @@ describe('graph', () => {
 })
 
 describe('a graph of relations that are not named', () => {
-  it('starts nothing, follows what is in memory, and tells what it has not followed', async () => {
-    await using other = await serveGateway({ clusters: [{ name: 'test', server: cluster.url }] })
+  it('starts nothing without common kinds, follows what is in memory, and tells what it has not followed', async () => {
+    await using other = await serveGateway({
+      clusters: [{ name: 'test', server: cluster.url }],
+      commonKinds: [],
+    })
     const cached = async () => {
       const { gatewayClusters } = await other.data('{ gatewayClusters { resources { type } } }')
       return gatewayClusters[0].resources.map(({ type }: Fields) => type).toSorted()

@@ -142,15 +142,21 @@ describe('owned', () => {
     `{ pod(namespace: "default", name: "owner") { owned${kinds} { types nodes { kind metadata { name } } } } }`
   const ofThePod = { kind: 'ConfigMap', metadata: { name: 'of-the-pod' } }
 
-  it('of one pod starts no informers but those that the SDL relates to pods', async () => {
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+  it('of one pod starts no informers but those that the SDL relates to pods, and those of common kinds', async () => {
+    gateway = await serveGateway({
+      clusters: [{ name: 'one', server: cluster.url }],
+      commonKinds: [],
+    })
     const { pod } = await gateway.data(ownedOfPod())
     expect(pod.owned).toEqual({ types: ['Pod'], nodes: [] })
     expect(await cached(gateway)).toEqual(['one/Pod'])
   })
 
   it('says where it did not look, as kinds were not loaded', async () => {
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+    gateway = await serveGateway({
+      clusters: [{ name: 'one', server: cluster.url }],
+      commonKinds: [],
+    })
     const query = (kinds: string): string =>
       `{ pod(namespace: "default", name: "owner") { owned${kinds} { types notLookedAt } } }`
     const { pod } = await gateway.data(query(''))
@@ -169,7 +175,10 @@ describe('owned', () => {
   })
 
   it('looks into the kinds that the SDL relates to a kind, whichever side declares it', async () => {
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+    gateway = await serveGateway({
+      clusters: [{ name: 'one', server: cluster.url }],
+      commonKinds: [],
+    })
     await gateway.data('{ deployments { nodes { owned { totalCount } } } }')
     await gateway.data('{ cronJobs { nodes { owned { totalCount } } } }')
     expect(await cached(gateway)).toEqual([
@@ -181,7 +190,10 @@ describe('owned', () => {
   })
 
   it('looks into the kinds that are named, and into those that are cached', async () => {
-    gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }] })
+    gateway = await serveGateway({
+      clusters: [{ name: 'one', server: cluster.url }],
+      commonKinds: [],
+    })
     const named = await gateway.data(ownedOfPod('(types: ["ConfigMap"])'))
     expect(named.pod.owned).toEqual({ types: ['ConfigMap', 'Pod'], nodes: [ofThePod] })
     const anyway = await gateway.data(ownedOfPod())
@@ -203,7 +215,7 @@ describe('owned', () => {
       await must(forbidding, '/api/v1/namespaces/default/pods', { method: 'POST', body })
     }
     const selection = await forbidding.selectionFor(reader)
-    gateway = await serveGateway({ clusters: [{ name: 'one', ...selection }] })
+    gateway = await serveGateway({ clusters: [{ name: 'one', ...selection }], commonKinds: [] })
     const { data, errors } = await gateway.query(
       '{ pods { nodes { owned(types: ["Secret", "Pod"]) { types totalCount } } } }',
     )

@@ -20,7 +20,7 @@ const ownedBy = ({ metadata }: Fields): object => ({
 })
 
 describe('subscriptions to objects with those of several kinds that they lead to', () => {
-  const served = freshForEachTest()
+  const served = freshForEachTest({ gateway: { commonKinds: [] } })
 
   const state = () => served.gateway.gateway.planned.liveState()
   const following = async (
@@ -102,6 +102,7 @@ describe('subscriptions to objects with those of several kinds that they lead to
     here.leave()
     await using next = await serveGateway({
       clusters: [{ name: 'one', server: served.cluster.url }],
+      commonKinds: [],
     })
     const there = resume(next.connect(), asked, here.seen.at(-1))
     await there.until((held) => [...held.values()].every(({ owned }) => owned.totalCount === 0))

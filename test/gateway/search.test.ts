@@ -179,8 +179,11 @@ describe('search', () => {
     expect(told(next)).toEqual(told(whole).slice(1, 6))
   })
 
-  it('of kinds that are not named looks into those that are in memory, and starts none', async () => {
-    await using other = await serveGateway({ clusters: [{ name: 'test', server: cluster.url }] })
+  it('of kinds that are not named looks into those that are in memory, and starts none without common kinds', async () => {
+    await using other = await serveGateway({
+      clusters: [{ name: 'test', server: cluster.url }],
+      commonKinds: [],
+    })
     expect(await search({ text: 'a' }, other)).toMatchObject({
       types: [],
       totalCount: 0,

@@ -136,16 +136,16 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ pods { nodes { owners { id kind metadata { name } ... on ReplicaSet { spec { replicas } owners { kind } } } } } }',
     '{ pods { nodes { owners { ...Of } } } } fragment Of on KubernetesObject { clusterName ... on ReplicaSet { pods(first: 2) { totalCount } deployment { metadata { name } } } }',
     '{ pods { nodes { ownerChain { id apiVersion kind namespace name t: __typename } rootOwner { kind name object { __typename metadata { name } ... on Deployment { replicaSets(first: 1) { totalCount } } } } } } }',
-    '{ configMaps { nodes { usedBy(first: 3) { totalCount types pageInfo { hasNextPage endCursor } nodes { t: __typename paths object { id kind name } } edges { cursor node { object { object { metadata { name } ... on Deployment { spec { replicas } } } } } } } } } }',
+    '{ configMaps { nodes { usedBy(first: 3) { totalCount types complete notLookedAt pageInfo { hasNextPage endCursor } nodes { t: __typename paths object { id kind name } } edges { cursor node { object { object { metadata { name } ... on Deployment { spec { replicas } } } } } } } } } }',
     '{ secrets(where: { usedBy: { none: { types: ["Pod", "Ingress"] } } }) { totalCount nodes { metadata { name } usedBy(types: ["ServiceAccount"]) { totalCount } } } }',
     '{ pods { nodes { name namespace uid creationTimestamp labels metadata { uid creationTimestamp } namespaceObject { name namespace labels } owners { name namespace uid creationTimestamp labels } } } }',
     '{ nodes { nodes { owners { id } ownerChain { id } rootOwner { id } } } }',
     '{ events(first: 50) { nodes { involved { id apiVersion kind namespace name object { id health { status } } } } } }',
     '{ horizontalPodAutoscalers { nodes { target: metadata { name } owners { kind } } } }',
-    '{ deployments(first: 5) { nodes { owned(first: 3) { t: __typename totalCount types pageInfo { hasNextPage endCursor } nodes { __typename id ... on ReplicaSet { pods(first: 1) { totalCount } owned { nodes { kind } } } } edges { cursor node { metadata { name } } } } } } }',
+    '{ deployments(first: 5) { nodes { owned(first: 3) { t: __typename totalCount types complete notLookedAt pageInfo { hasNextPage endCursor } nodes { __typename id ... on ReplicaSet { pods(first: 1) { totalCount } owned { nodes { kind } } } } edges { cursor node { metadata { name } } } } } } }',
     '{ replicaSets(first: 5) { nodes { owned(types: ["Pod", "Job"], last: 2) { nodes { metadata { name } owners { kind } } types } } } }',
     '{ secrets(first: 50) { nodes { helmObjects(types: ["ConfigMap"], first: 2) { totalCount types nodes { kind metadata { name } } edges { node { id } } } } } }',
-    '{ search(text: "web", first: 7) { t: __typename totalCount types counts { type count } pageInfo { hasNextPage endCursor } nodes { matched value object { id kind object { health { status } ... on Pod { node { metadata { name } } } } } } edges { cursor node { value t: __typename } } } }',
+    '{ search(text: "web", first: 7) { t: __typename totalCount types complete notLookedAt counts { type count } pageInfo { hasNextPage endCursor } nodes { matched value object { id kind object { health { status } ... on Pod { node { metadata { name } } } } } } edges { cursor node { value t: __typename } } } }',
     '{ search(text: "s", types: ["Service", "Pod"], namespaces: ["shop", "default"]) { totalCount nodes { object { object { ... on Service { pods(first: 2) { totalCount } } } } } } }',
     '{ events(first: 5) { nodes { events { totalCount } } } }',
     '{ pods(first: 3) { nodes { cluster { name state version t: __typename resources { type state } } } } }',
@@ -219,7 +219,7 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
           `query ($roots: [ID!]!, $depth: Int, $maxNodes: Int, $relations: [String!], $no: Boolean = false) {
             a: graph(roots: $roots, depth: $depth, maxNodes: $maxNodes, relations: $relations) {
               __typename edges { relation to f: from __typename } n: nodes { name id kind }
-              nodes { id namespace ... @include(if: $no) { depth } apiVersion clusterName } truncated types notFollowed }
+              nodes { id namespace ... @include(if: $no) { depth } apiVersion clusterName } truncated types notFollowed complete notLookedAt }
             ...Other }
           fragment Other on Query { graph(roots: $roots) { ...G nodes { depth } edges { relation @skip(if: true) } } } fragment G on Graph { nodes { id } }`,
           variables,

@@ -132,20 +132,20 @@ export function polymorphicConnection(run: ReadRun, read: PolymorphicPage): Owne
 
 /** The objects that use one object, as a connection. */
 export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnectionSource {
-  const { types, useOf } = read
-  return Object.assign(new PageConnection(run, read, useOf), { types: () => types })
+  const { types, notLookedAt, useOf } = read
+  return Object.assign(new PageConnection(run, read, useOf), { types: () => types, notLookedAt })
 }
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, resultOf, counts, failures } = read
+  const { types, notLookedAt, resultOf, counts, failures } = read
   const connection = new PageConnection(run, read, resultOf)
-  return Object.assign(connection, { types: () => types, counts, failures })
+  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
 }
 
 /** A graph as a source for the resolvers. */
 export function graphSource(graph: ReadGraph): GraphSource {
-  const { nodes, edges, isCut, types, notFollowed, failures } = graph
+  const { nodes, edges, isCut, types, notFollowed, notLookedAt, failures } = graph
   const found = nodes.map((node) => ({ ref: refOf(node), depth: node.depth }))
   return {
     nodes: () => found,
@@ -157,6 +157,7 @@ export function graphSource(graph: ReadGraph): GraphSource {
     truncated: isCut,
     types,
     notFollowed,
+    notLookedAt,
     failures,
   }
 }

@@ -137,9 +137,11 @@ export class StoreReader implements StoreReads {
     return new ListConnection(this.#run, page)
   }
 
-  followOne(row: Row, field: RelationField): Row | null {
+  followOne(row: Row, field: RelationField, refused?: (error: Error) => void): Row | null {
     const at = this.#originOf(row)
-    return at === undefined ? null : rowOf(this.#readOf(field).one(this.#run, at.part, at.id))
+    if (at === undefined) return null
+    const read = this.#readOf(field)
+    return rowOf(read.one(this.#run, at.part, at.id, (_run, error) => refused?.(error)))
   }
 
   followPolymorphic(

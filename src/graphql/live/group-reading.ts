@@ -17,7 +17,7 @@ import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts
 import { maxRounds } from '../prepare/preparation.ts'
 import type { FollowedRelation } from '../reads/read-run.ts'
 import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
-import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import { staleSince } from '../reads/staleness.ts'
@@ -329,6 +329,11 @@ class GroupParts implements ReadParts {
     if (known !== 'unknown') return known
     this.#decisions?.awaits(() => access.ask({ ...at, list: { watch: false } }))
     return undefined
+  }
+
+  asksList(need: KindNeed): void {
+    const { access } = this
+    if (access !== undefined) this.#decisions?.awaits(() => access.ask(need))
   }
 
   dependsOnViewer(): void {

@@ -1,7 +1,7 @@
 import type { Viewer } from '../../access/viewer.ts'
 import { clusterState, clusterStates } from '../reads/fleet-state.ts'
-import { canAnywhere } from '../reads/permissions.ts'
-import type { CanArguments } from '../schema/read-arguments.ts'
+import { canAnywhere, listedNamespaces } from '../reads/permissions.ts'
+import type { CanArguments, NamespacesArguments } from '../schema/read-arguments.ts'
 import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanField, RootWriter, RowWriter } from './plan-compiler.ts'
@@ -77,9 +77,20 @@ export function canAnywhereWriter({ args }: PlanField): RootWriter {
   }
 }
 
+const viewerMember = valueMembers<Viewer>(['username', 'groups'])
+
+function namespacesWriter({ args }: PlanField): PlainWriter<Viewer> {
+  return (run) => {
+    const asked: NamespacesArguments = run.argumentsOf(args)
+    return JSON.stringify(listedNamespaces(run.served, run, asked) ?? null)
+  }
+}
+
 /** Compiles `Query.viewer`. */
 export function viewerWriter(field: PlanField): RootWriter {
-  const write = plainWriter(field, valueMembers<Viewer>(['username', 'groups']))
+  const write = plainWriter<Viewer>(field, (member) =>
+    member.name === 'namespaces' ? namespacesWriter(member) : viewerMember(member),
+  )
   return {
     write(run) {
       const { access } = run.parts

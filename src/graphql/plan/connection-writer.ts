@@ -152,16 +152,24 @@ export function unionWriter<P extends UnionRead>(
     sourceOf: (read) => read,
     row,
     part({ name }) {
-      switch (name) {
-        case 'types':
-          return (_run, { types }) => JSON.stringify(types)
-        case 'staleSince':
-          return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
-        case 'notLookedAt':
-          return (_run, { notLookedAt }) => JSON.stringify(notLookedAt())
-        default:
-          return undefined
-      }
+      if (name !== 'staleSince') return lookedAtMember(name)
+      return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
     },
   })
+}
+
+/** Compiles a member that says which kinds were looked into; `undefined` for another one. */
+export function lookedAtMember(
+  name: string,
+): PlainWriter<Pick<UnionRead, 'types' | 'notLookedAt'>> | undefined {
+  switch (name) {
+    case 'types':
+      return (_run, { types }) => JSON.stringify(types)
+    case 'complete':
+      return (_run, { notLookedAt }) => String(notLookedAt().length === 0)
+    case 'notLookedAt':
+      return (_run, { notLookedAt }) => JSON.stringify(notLookedAt())
+    default:
+      return undefined
+  }
 }

@@ -10,6 +10,7 @@ import type { GraphArguments } from '../schema/read-arguments.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { collectFields } from './collected-fields.ts'
 import type { FragmentMemo } from './fragment-cache.ts'
+import { lookedAtMember } from './connection-writer.ts'
 import { fragmentedMembers, type PlainWriter, plainWriter } from './plain-writer.ts'
 import { neededKinds, type PlanField, type RootWriter, type RowWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -56,12 +57,10 @@ function memberWriter(field: PlanField): PlainWriter<ReadGraph> | undefined {
     }
     case 'truncated':
       return (_run, graph) => String(graph.isCut)
-    case 'types':
-      return (_run, graph) => JSON.stringify(graph.types)
     case 'notFollowed':
       return (_run, graph) => JSON.stringify(graph.notFollowed)
     default:
-      return undefined
+      return lookedAtMember(field.name)
   }
 }
 

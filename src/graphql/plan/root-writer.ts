@@ -19,7 +19,7 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
-import { connectionWriter } from './connection-writer.ts'
+import { connectionWriter, lookedAtMember } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
@@ -185,7 +185,7 @@ function objectRoot(field: PlanField, root: ObjectRoot): RootWriter {
 /** Compiles `search`. */
 function searchRoot(field: PlanField): RootWriter {
   const { args, compiler, nodes } = field
-  compiler.asks({ args, needs: (values) => searchNeeds(compiler.served, values) })
+  compiler.asks({ args, needs: (values, cluster) => searchNeeds(compiler.served, values, cluster) })
   const write = connectionWriter<SearchRead, SearchHit, SearchRead>(field, {
     sourceOf: (read) => read,
     row(row) {
@@ -198,12 +198,10 @@ function searchRoot(field: PlanField): RootWriter {
           const one = plainWriter(part, valueMembers<SearchCount>(['type', 'count']))
           return (run, { counts }) => run.list(counts(), (count) => one(run, count))
         }
-        case 'types':
-          return (_run, { types }) => JSON.stringify(types)
         case 'staleSince':
           return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
         default:
-          return undefined
+          return lookedAtMember(part.name)
       }
     },
   })

@@ -126,7 +126,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
 
 /** Compiles the objects of one kind that a relation leads to. */
 function relationWriter(relation: RelationField, field: PlanField): RowWriter {
-  const { compiler, args, selections } = field
+  const { compiler, args, selections, nodes } = field
   const read = compiler.relation(relation)
   const { to } = read
   if (relation.many) {
@@ -134,8 +134,9 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
     return (run, part, id) => write(run, read.many(run, part, id, run.requestOf(args, to)))
   }
   const write = compiler.row(to, selections)
+  const refused = (run: PlanRun, error: ClientError): void => run.errors.beside([error], nodes)
   return (run, part, id) => {
-    const found = read.one(run, part, id)
+    const found = read.one(run, part, id, refused)
     return found === undefined ? 'null' : write(run, found.part, found.id)
   }
 }

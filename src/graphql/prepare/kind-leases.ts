@@ -96,9 +96,7 @@ export class KindLeases implements KindSource, Disposable {
       ...Array.from(questions, ([cluster, of]) =>
         access.askCan(cluster, of).catch(refused(cluster)),
       ),
-      ...listings.map((at) =>
-        access.ask({ ...at, list: { watch: false } }).catch(refused(at.cluster)),
-      ),
+      ...listings.map((need) => access.ask(need).catch(refused(need.cluster))),
     ])
   }
 

@@ -44,6 +44,8 @@ export interface ReadParts extends CachedParts {
   asks(cluster: string, question: AccessQuestion): void
   /** What the viewer may list of a kind, without reading it. `undefined`: noted, to ask before the next run. */
   listed(at: ClusterKind): Scope | 'nothing' | undefined
+  /** Notes what the viewer may list to ask before the next run. Throws if the server could not ask for it. */
+  asksList(need: KindNeed): void
 }
 
 /** Reads from the API server for one operation. */
@@ -89,7 +91,7 @@ export class ReadSnapshot implements ReadParts {
   /** The permissions that fields asked for, by cluster. */
   readonly questions: Map<string, AccessQuestion[]> = new Map()
   /** The kinds whose list permission a field asked for. */
-  readonly listings: ClusterKind[] = []
+  readonly listings: KindNeed[] = []
   readonly #source: KindSource
   readonly #further: FurtherRuns
   readonly #direct: DirectFetch | undefined
@@ -145,7 +147,7 @@ export class ReadSnapshot implements ReadParts {
     // If asking takes too many reviews, the field shows only what is known to be allowed.
     if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
     if (reason !== undefined) throw reason
-    this.listings.push(at)
+    this.listings.push({ ...at, list: { watch: false } })
     return undefined
   }
 
@@ -160,6 +162,13 @@ export class ReadSnapshot implements ReadParts {
     for (const at of this.#views.kinds()) {
       if (!(this.#views.get(at) instanceof ClientError)) yield at
     }
+  }
+
+  asksList(need: KindNeed): void {
+    const refusal = this.#source.refusal(need.cluster)
+    if (refusal !== undefined) throw refusal
+    if (this.#further === 'none') throw notKnownYet(need.cluster)
+    this.listings.push(need)
   }
 
   /** The kinds to prepare for the next run. */

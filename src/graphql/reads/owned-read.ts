@@ -4,12 +4,19 @@ import type { Kind } from '../model/kind.ts'
 import type { KindView, FoundObject } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
-import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
+import {
+  commonKindsOf,
+  kindsServedBy,
+  knownKinds,
+  namedKinds,
+  unnamedKinds,
+} from '../served/named-kinds.ts'
 import {
   FoundParts,
   type PolymorphicPage,
   polymorphicPage,
   type PolymorphicPlaces,
+  unnamedPart,
 } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -22,7 +29,7 @@ export type Owner = Pick<KindView, 'cluster'> & { readonly namespace: string; re
 
 /**
  * `owned` of the objects of a kind: the objects that one owns directly. Loads the kinds that the SDL relates to the
- * owner's kind and the named ones, and also reads those already cached. All kinds would be the whole cluster.
+ * owner's kind, the named and the common ones, and also reads those already cached. All kinds would be the whole cluster.
  */
 export class OwnedRead {
   readonly #served: ServedSchema
@@ -37,7 +44,11 @@ export class OwnedRead {
   /** The kinds that it loads in a cluster. Ignores unknown names. */
   needs({ types }: { readonly types?: unknown }, cluster: string): readonly RelatedNeed[] {
     const named = knownKinds(this.#served, types)
-    return [...this.related(cluster), ...named].map((kind) => ({ kind, indexes: {} }))
+    const common = commonKindsOf(this.#served, cluster).filter((kind) =>
+      mayBeOwnedBy(kind, this.#owner.resource.namespaced),
+    )
+    const all = new Set([...this.related(cluster), ...named, ...common])
+    return Array.from(all, (kind) => ({ kind, indexes: {} }))
   }
 
   /** The kinds of a cluster that objects of this kind own, according to the SDL. */
@@ -72,18 +83,17 @@ export class OwnedRead {
     const found = new FoundParts<KindView>()
     const { parts, failures } = found
     for (const kind of wanted) found.add(() => run.parts.part({ cluster, kind }, reading))
-    for (const resource of served.clusters.get(cluster)?.resources() ?? []) {
-      const kind = served.kindOf(resource.group, resource.kind)
-      if (kind === undefined || wanted.has(kind) || !canBeOwned(kind)) continue
-      const part = run.parts.cachedPart({ cluster, kind }, reading)
+    const mayBeOwned = (kind: Kind): boolean => mayBeOwnedBy(kind, namespace !== '')
+    for (const kind of unnamedKinds(served, cluster)) {
+      if (wanted.has(kind) || !mayBeOwned(kind)) continue
+      const part = unnamedPart(run, { cluster, kind }, reading)
       if (part !== undefined) parts.push(part)
     }
     let notLookedAt: readonly string[] | undefined
     const others = (): readonly string[] => {
       const lookedAt = new Set([...wanted, ...parts.map(({ kind }) => kind)])
       return kindsServedBy(served, cluster)
-        .filter((kind) => !lookedAt.has(kind) && canBeOwned(kind))
-        .filter(({ resource }) => namespace === '' || resource.namespaced)
+        .filter((kind) => !lookedAt.has(kind) && mayBeOwned(kind))
         .map(({ typeName }) => typeName)
         .toSorted()
     }
@@ -97,7 +107,7 @@ export function ownerOf({ part: { cluster, view }, id }: FoundObject): Owner {
   return { cluster, namespace, uid: view.uidOf(id) }
 }
 
-/** Every kind may have owners, except Events. */
-function canBeOwned({ resource }: Kind): boolean {
-  return resource.kind !== 'Event'
+/** Every kind may have owners, except Events. What an object in a namespace owns is in its namespace. */
+function mayBeOwnedBy({ resource }: Kind, isOwnerNamespaced: boolean): boolean {
+  return resource.kind !== 'Event' && (resource.namespaced || !isOwnerNamespaced)
 }

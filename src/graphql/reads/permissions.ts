@@ -1,17 +1,22 @@
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
-import type { CanArguments, ObjectCanArguments } from '../schema/read-arguments.ts'
+import type {
+  CanArguments,
+  NamespacesArguments,
+  ObjectCanArguments,
+} from '../schema/read-arguments.ts'
 import type { Permissions, Row } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
+import { commonKindsOf } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 interface PermissionMeans {
-  readonly parts: Pick<ReadParts, 'access' | 'asks' | 'dependsOnViewer'>
+  readonly parts: Pick<ReadParts, 'access' | 'asks' | 'asksList' | 'dependsOnViewer'>
   readonly budget: WorkBudget
 }
 
@@ -22,6 +27,7 @@ export function permissionsOf(served: ServedSchema, means: PermissionMeans): Per
     can: (args) => canAnywhere(served, means, args) ?? null,
     canDo: ({ cluster, kind, object }: Row, args) =>
       canDo(means, { cluster, kind }, object.metadata, args) ?? null,
+    namespaces: (args) => listedNamespaces(served, means, args) ?? null,
   }
 }
 
@@ -37,6 +43,73 @@ export function canAnywhere(
   const at = placeOf(resource, { namespace: namespace ?? '', name: name ?? '' })
   const place = { ...at, subresource: subresource ?? '' }
   return may(means, cluster, questionOf(checkedVerb(args), resource, place))
+}
+
+/**
+ * The namespaces where the viewer may list a kind, sorted; `null` if that is everywhere, `undefined` while an access
+ * review is missing. Throws `ClientError` if there are too many namespaces to review, or if they are not known.
+ */
+export function listedNamespaces(
+  served: ServedSchema,
+  means: PermissionMeans,
+  args: NamespacesArguments,
+): readonly string[] | null | undefined {
+  const cluster = clusterNamed(served, args.cluster)
+  const { access } = means.parts
+  if (access === undefined) return null
+  const known = access.in(cluster)
+  const kinds = pickedKinds(served, cluster, args)
+  means.budget.spend('fields', kinds.length)
+  const everywhere = kinds.map(({ resource }) =>
+    known.known(access.viewer, questionOf('list', resource)),
+  )
+  if (everywhere.includes(true)) return null
+  for (const [at, kind] of kinds.entries()) {
+    if (everywhere[at] === undefined) means.parts.asksList({ cluster, kind })
+  }
+  if (everywhere.includes(undefined)) return undefined
+  const { namespaces } = known
+  if (namespaces === undefined) throw namespacesUnknown(cluster)
+  const found = new Set<string>()
+  for (const kind of kinds) {
+    // Namespaces that are found need no more reviews.
+    const within = namespaces.filter((namespace) => !found.has(namespace))
+    if (within.length === 0) break
+    const list = { within, watch: false }
+    const listed = access.list({ cluster, kind }, list)
+    if (listed === 'unknown') {
+      means.parts.asksList({ cluster, kind, list })
+      return undefined
+    }
+    if (listed instanceof ClientError && listed.code !== 'FORBIDDEN') throw listed
+    const isSome = typeof listed === 'object' && 'form' in listed && listed.form === 'namespaces'
+    if (isSome) for (const namespace of listed.namespaces) found.add(namespace)
+  }
+  return [...found].toSorted()
+}
+
+function pickedKinds(
+  served: ServedSchema,
+  cluster: string,
+  { type }: NamespacesArguments,
+): readonly Kind[] {
+  if (type === undefined || type === null) {
+    return commonKindsOf(served, cluster).filter(({ resource }) => resource.namespaced)
+  }
+  const known = served.kinds.get(type)
+  if (known?.resource.namespaced === true) return [known]
+  const problem = known === undefined ? 'there is no type' : 'objects have no namespace:'
+  throw new ClientError('BAD_USER_INPUT', `type: ${problem} ${JSON.stringify(type)}`, {
+    argument: 'type',
+    value: type,
+    hint: 'use the name of a type whose objects live in namespaces, such as "Pod"',
+  })
+}
+
+function namespacesUnknown(cluster: string): ClientError {
+  const message = 'the namespaces of the cluster are not known'
+  const hint = 'let the account of the gateway list and watch namespaces'
+  return new ClientError('NOT_SYNCED', message, { cluster, hint, retryAfterMs: 1_000 })
 }
 
 /**

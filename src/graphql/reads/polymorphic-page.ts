@@ -1,8 +1,8 @@
 import type { Condition } from '../../query/condition/condition.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { listUnionPage, type UnionRow } from '../../query/page/union-page.ts'
-import { ClientError } from '../errors/client-error.ts'
-import type { CachedParts, KindView } from '../prepare/kind-view.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import type { ReadRun } from './read-run.ts'
@@ -16,7 +16,7 @@ export interface PolymorphicPlaces {
   /** The type names of kinds that may hold more but are not read: not loaded, or not allowed. Sorted. */
   readonly notLookedAt: () => readonly string[]
   /** The errors of kinds that could not be read. */
-  readonly failures: readonly Error[]
+  readonly failures: readonly ClientError[]
 }
 
 /** A page of objects of several kinds. */
@@ -55,9 +55,31 @@ export function polymorphicPage(
     page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
     partOf: ({ part: { type } }) => partOfType(byType, type),
     types: [...byType.keys()].toSorted(),
-    notLookedAt,
+    notLookedAt: () => withFailed(notLookedAt(), failures),
     failures,
   }
+}
+
+/** The names of types that were not looked into, with those of the kinds that failed. Sorted. */
+export function withFailed(
+  names: Iterable<string>,
+  failures: readonly ClientError[],
+): readonly string[] {
+  const failed = failures.flatMap(({ kind }) => kind ?? [])
+  return [...new Set([...names, ...failed])].toSorted()
+}
+
+/**
+ * The part of a kind that the request does not name: of a common kind, which is then loaded, or of one in memory.
+ * `undefined` if it cannot be read.
+ */
+export function unnamedPart(
+  { served, parts }: ReadRun,
+  at: ClusterKind,
+  reading?: ListReading,
+): KindView | undefined {
+  const isLoaded = served.commonKinds.has(at.kind) && !at.kind.uncached
+  return isLoaded ? unlessRefused(() => parts.part(at, reading)) : parts.cachedPart(at, reading)
 }
 
 /** The part of a type. Throws `TypeError` for a type that was not read. */

@@ -20,7 +20,7 @@ import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/obje
 import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
-import { kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
+import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
 import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { originOf } from './object-read.ts'
@@ -31,6 +31,7 @@ import {
   type PolymorphicPage,
   polymorphicPage,
   type PolymorphicPlaces,
+  unnamedPart,
 } from './polymorphic-page.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 
@@ -44,8 +45,8 @@ interface Origin {
 }
 
 /**
- * A relation from the objects of a kind to objects of several kinds: those in memory, those that the request names, and
- * the one that the object itself refers to.
+ * A relation from the objects of a kind to objects of several kinds: the common ones, those in memory, those that the
+ * request names, and the one that the object itself refers to.
  */
 export class PolymorphicRead {
   readonly #served: ServedSchema
@@ -60,10 +61,11 @@ export class PolymorphicRead {
   }
 
   /** The kinds that it loads, with their indexes. Ignores unknown names. */
-  needs({ types }: { readonly types?: unknown }): readonly RelatedNeed[] {
+  needs({ types }: { readonly types?: unknown }, cluster: string): readonly RelatedNeed[] {
     const { sameLabel, relations } = this.#field
     const { byField } = this.#served.relations
-    const named = knownKinds(this.#served, types)
+    const common = commonKindsOf(this.#served, cluster)
+    const named = [...new Set([...knownKinds(this.#served, types), ...common])]
     const needs =
       sameLabel === undefined
         ? relations
@@ -117,7 +119,7 @@ interface PolymorphicParts extends PolymorphicPlaces {
 }
 
 /**
- * Reads the cached kinds, the named kinds, and the kind that a relation itself refers to, each with the condition of
+ * Reads the common kinds, the cached kinds, the named kinds, and the kind that a relation itself refers to, each with the condition of
  * the related objects.
  */
 function relatedParts(
@@ -137,7 +139,7 @@ function relatedParts(
     if (known === undefined) throw new TypeError(`${one.definition.name} is not resolved`)
     const { to, relation } = known
     const isMeant = relation.only === undefined ? named.includes(to) : relation.only === key
-    const isCached = relation.only === undefined && parts.cachedPart({ cluster, kind: to })
+    const isCached = relation.only === undefined && unnamedPart(run, { cluster, kind: to })
     if (to.uncached || (!isMeant && !isCached)) {
       if (relation.only === undefined) passedOver.add(to)
       continue
@@ -174,10 +176,8 @@ function choiceParts(field: PolymorphicRelationField, origin: Origin): Polymorph
 }
 
 /** Objects that share a label value, in the same namespace or where either is cluster-scoped. */
-function labelledParts(
-  label: string,
-  { run: { served, parts }, cluster, object, named }: Origin,
-): PolymorphicParts {
+function labelledParts(label: string, { run, cluster, object, named }: Origin): PolymorphicParts {
+  const { served, parts } = run
   const { id } = object
   const { view } = object.part
   const values = view.label(label)?.valuesOf(id) ?? []
@@ -190,7 +190,7 @@ function labelledParts(
     const reading = isBound ? { within: () => [namespace] } : {}
     const at = { cluster, kind }
     found.add(() => {
-      const part = named.includes(kind) ? parts.part(at, reading) : parts.cachedPart(at, reading)
+      const part = named.includes(kind) ? parts.part(at, reading) : unnamedPart(run, at, reading)
       if (kind.uncached || part === undefined) {
         passedOver.push(kind)
         return undefined

@@ -6,12 +6,13 @@ import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
+import { forbidden } from '../prepare/read-failures.ts'
 import type { ReadPage } from './direct/direct-list.ts'
 import { type ListRequest, pageOf } from './list-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
 import { foundByKey, originOf } from './object-read.ts'
 import { NamedRead } from './owner-read.ts'
-import type { ReadRun } from './read-run.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
 
 /** References whose keys an index of the referring kind holds. */
 interface DirectReferences {
@@ -30,6 +31,7 @@ export class RelationRead {
   readonly #isStep: boolean
   readonly #isSaid: boolean
   readonly #named: NamedRead | undefined
+  readonly #refusals = new OncePerRun<ClientError>()
   readonly #targets = new Map<string, ClusterKind>()
   readonly #ways = new WeakMap<ReadRun, Map<string, KindView>>()
   readonly #direct = new WeakMap<ReadRun, DirectReferences | 'none'>()
@@ -47,12 +49,18 @@ export class RelationRead {
 
   /**
    * The object that a relation to one leads to, at the price of a row; `undefined` where it is absent or hidden. Throws
-   * `ClientError`.
+   * `ClientError`. Calls `refused`, always with the same error in a run, where the viewer may not get an object of this
+   * name, whether or not it exists.
    */
-  one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
+  one<R extends ReadRun>(
+    run: R,
+    part: KindView,
+    id: ObjectId,
+    refused?: (run: R, error: ClientError) => void,
+  ): FoundObject | undefined {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
-      return origin && this.one(run, origin.part, origin.id)
+      return origin && this.one(run, origin.part, origin.id, refused)
     }
     const direct = this.#directReferences(run, part)
     const keys = direct?.keys.valuesOf(id)
@@ -64,7 +72,7 @@ export class RelationRead {
       return found(run, direct.part, direct.part.view.idOf(key))
     }
     try {
-      return this.#oneFollowed(run, part, id)
+      return this.#oneFollowed(run, part, id, refused)
     } catch (error) {
       const isRefused = error instanceof ClientError && error.code === 'FORBIDDEN'
       if (this.#named === undefined || !isRefused) throw error
@@ -72,7 +80,12 @@ export class RelationRead {
     }
   }
 
-  #oneFollowed(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined {
+  #oneFollowed<R extends ReadRun>(
+    run: R,
+    part: KindView,
+    id: ObjectId,
+    refused: ((run: R, error: ClientError) => void) | undefined,
+  ): FoundObject | undefined {
     const condition = this.#follow(run, part, id, false)
     if (condition.form === 'nothing') return undefined
     const at = this.#target(part.cluster)
@@ -88,7 +101,10 @@ export class RelationRead {
       return found(run, target, findObject({ ...target, budget: run.budget, condition }))
     }
     const target = run.parts.forLookup(at, condition.keys)
-    if (target === undefined) return undefined
+    if (target === undefined) {
+      refused?.(run, this.#refusal(run, at))
+      return undefined
+    }
     const options = { ...target, budget: run.budget }
     for (const key of condition.keys.length === 1 ? condition.keys : condition.keys.toSorted()) {
       const targetId = objectByKey(options, key)
@@ -145,6 +161,10 @@ export class RelationRead {
       : relation.follow(origin)
     run.followed?.({ reads, condition, isSaid: this.#isSaid })
     return condition
+  }
+
+  #refusal(run: ReadRun, at: ClusterKind): ClientError {
+    return this.#refusals.of(run, at.cluster, () => forbidden(at, 'get'))
   }
 
   /** The kind that the relation leads to, with the indexes that it reads there. */

@@ -8,9 +8,9 @@ import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
 import type { ClientError } from '../errors/client-error.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import { knownKinds } from '../served/named-kinds.ts'
+import { commonKindsOf, kindsServedBy, knownKinds, unnamedKinds } from '../served/named-kinds.ts'
 import { refOf } from './object-read.ts'
-import { FoundParts, partOfType } from './polymorphic-page.ts'
+import { FoundParts, partOfType, unnamedPart, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -27,12 +27,14 @@ export interface SearchRead {
   readonly counts: () => readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
   readonly types: readonly string[]
+  /** The type names of the kinds that were not read: of the named ones or, without names, of all but Events. Sorted. */
+  readonly notLookedAt: () => readonly string[]
   /** The errors of named kinds that could not be read. */
   readonly failures: readonly ClientError[]
 }
 
 /**
- * Searches the named kinds or, without names, those in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError`
+ * Searches the named kinds or, without names, the common ones and those in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError`
  * and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures.
  */
 export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
@@ -74,6 +76,18 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
     },
     counts: () => page.counts(),
     types: [...byType.keys()].toSorted(),
+    notLookedAt() {
+      const others =
+        types === null
+          ? kindsServedBy(served, cluster).filter(
+              (kind) => isSearchedUnnamed(kind) && !byType.has(kind.typeName),
+            )
+          : []
+      return withFailed(
+        others.map(({ typeName }) => typeName),
+        failures,
+      )
+    },
     failures,
   }
 }
@@ -82,8 +96,10 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
 export function searchNeeds(
   served: ServedSchema,
   { types }: { readonly types?: unknown },
+  cluster: string,
 ): readonly RelatedNeed[] {
-  return knownKinds(served, types)
+  const isNamed = types !== null && types !== undefined
+  return (isNamed ? knownKinds(served, types) : commonKindsOf(served, cluster))
     .filter(({ uncached }) => !uncached)
     .map((kind) => ({ kind, indexes: { needed: searchableIndexes(kind) } }))
 }
@@ -100,17 +116,14 @@ interface SearchedPlace {
 }
 
 function searchedParts(
-  { served, parts }: ReadRun,
+  run: ReadRun,
   { cluster, types: names, namespaces }: SearchedPlace,
 ): { readonly parts: readonly KindView[]; readonly failures: readonly ClientError[] } {
+  const { served, parts } = run
   const reading = { within: () => namespaces ?? undefined }
   if (names === null) {
-    const cached = served.clusters.get(cluster)?.resources() ?? []
-    const found = cached.flatMap(({ group, kind: name }) => {
-      const kind = served.kindOf(group, name)
-      // Events carry the names of their objects and would crowd these out.
-      if (kind === undefined || kind.resource.kind === 'Event') return []
-      const part = parts.cachedPart({ cluster, kind }, reading)
+    const found = [...unnamedKinds(served, cluster)].filter(isSearchedUnnamed).flatMap((kind) => {
+      const part = unnamedPart(run, { cluster, kind }, reading)
       if (part === undefined) return []
       const needed = searchableIndexes(kind)
       const isIndexed = needed.every((index) => part.view.hasIndex(index))
@@ -125,6 +138,11 @@ function searchedParts(
     found.add(() => parts.part({ cluster, kind, indexes }, reading))
   }
   return found
+}
+
+/** Whether a search without names may look into a kind. Events would crowd out the objects whose names they carry. */
+function isSearchedUnnamed({ resource }: Kind): boolean {
+  return resource.kind !== 'Event'
 }
 
 function kindNamed({ kinds }: ServedSchema, name: string, at: number): Kind {

@@ -114,6 +114,7 @@ export interface OwnParts {
     | 'resumeToken'
     | 'types'
     | 'notLookedAt'
+    | 'complete'
     | 'counts'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
@@ -134,7 +135,14 @@ export interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
-  readonly graph: 'nodes' | 'edges' | 'truncated' | 'types' | 'notFollowed'
+  readonly graph:
+    | 'nodes'
+    | 'edges'
+    | 'truncated'
+    | 'types'
+    | 'notFollowed'
+    | 'complete'
+    | 'notLookedAt'
   readonly graphNode:
     | 'id'
     | 'clusterName'
@@ -150,7 +158,7 @@ export interface OwnParts {
   readonly clusterState: 'name' | 'state' | 'version' | 'uid' | 'permissions' | 'resources'
   readonly permissionState: 'state' | 'resources'
   readonly permissionResource: 'resource' | 'resourceVersion'
-  readonly viewer: 'username' | 'groups'
+  readonly viewer: 'username' | 'groups' | 'namespaces'
   readonly resourceState: 'type' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
 }
 

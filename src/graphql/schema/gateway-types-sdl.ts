@@ -67,7 +67,7 @@ type Query {
     depth: Int
     """
     The relations to follow, by the names of fields: \`Pod.node\`, or \`pods\` of every type. If
-    absent, all relations between kinds in memory, except those to Namespaces and Events, those by a
+    absent, all relations between the common kinds and those in memory, except those to Namespaces and Events, those by a
     common text, and those of several steps.
     """
     relations: [String!]
@@ -82,7 +82,8 @@ type Query {
     "The text to find. Case does not matter."
     text: String!
     """
-    The types to look into: \`["Pod", "Service"]\`. If absent, the kinds in memory except Events.
+    The types to look into: \`["Pod", "Service"]\`. If absent, the common kinds, and those in memory
+    except Events.
     """
     types: [String!]
     "Only objects of these namespaces."
@@ -95,15 +96,7 @@ type Query {
     after: String
   ): SearchResultConnection
 }
-${connection(
-  'KubernetesObject',
-  `${severalKinds}
-  """
-  The types of the kinds that may hold more, which the gateway did not look into: they are not
-  loaded, or the viewer may not list them. Name them in \`types\`.
-  """
-  notLookedAt: [String!]!`,
-)}
+${connection('KubernetesObject', severalKinds)}
 ${connection('UsedBy', severalKinds)}
 ${connection(
   'SearchResult',
@@ -263,6 +256,16 @@ type Viewer {
   username: String!
   "The groups that permissions refer to, by their names in the cluster."
   groups: [String!]!
+  """
+  The namespaces where the user may list a kind, sorted: for a picker. Null without an error if that is
+  every namespace.
+  """
+  namespaces(
+    "The name of a type: \`Pod\`. If absent, any of the common kinds that live in namespaces."
+    type: String
+    "The name of the cluster; the default cluster if absent."
+    cluster: String
+  ): [String!]
 }
 
 "One cluster, as this gateway sees it."
@@ -366,9 +369,8 @@ type Graph {
   edges: [GraphEdge!]!
   "Whether there are more objects than \`maxNodes\`."
   truncated: Boolean!
-  "The types that the gateway looked into."
-  types: [String!]!
-  "Relations to kinds that are not in memory. Name them in \`relations\` to load the kinds."
+${severalKinds}
+  "Relations to kinds that are not loaded. Name them in \`relations\` to load the kinds."
   notFollowed: [String!]!
 }
 

@@ -115,7 +115,10 @@ function relationField(
     return {
       type: types.objectType(to),
       description,
-      resolve: (row, _args, { read }) => read.followOne(row, relation),
+      resolve: (row, _args, context, info) =>
+        context.read.followOne(row, relation, (error) => {
+          reportingFailures({ failures: [error] }, context, info)
+        }),
       ...fromSource({ form: 'relation', relation }),
     }
   }

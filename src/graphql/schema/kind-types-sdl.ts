@@ -26,9 +26,16 @@ type ${node}Edge {
   node: ${node}!
 }`
 
-/** The further field of connections of several kinds. */
+/** The fields of an answer about several kinds that say where the gateway looked. */
 export const severalKinds: string = `  "The types of the kinds that the gateway looked into."
-  types: [String!]!`
+  types: [String!]!
+  "Whether the gateway looked into every kind that may hold more: \`notLookedAt\` is empty."
+  complete: Boolean!
+  """
+  The types of the kinds that may hold more, which the gateway did not look into: they are not
+  loaded, or the viewer may not list them. Name them in the arguments to load them.
+  """
+  notLookedAt: [String!]!`
 
 const cluster = `
     "The name of the cluster; the default cluster if absent."

@@ -30,6 +30,7 @@ import type {
   CanArguments,
   FacetArguments,
   GraphArguments,
+  NamespacesArguments,
   ObjectByRefArguments,
   SearchArguments,
 } from './read-arguments.ts'
@@ -71,6 +72,11 @@ function own<F extends keyof OwnParts, S>(
 
 type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource
 
+/** Whether no kind was left out. */
+function isComplete(read: { notLookedAt(): readonly string[] }): boolean {
+  return read.notLookedAt().length === 0
+}
+
 const connection = own('connection', {
   nodes: (page: AnyConnection) => page.rows(),
   edges: (page: AnyConnection) => page.edges(),
@@ -82,6 +88,7 @@ const connection = own('connection', {
   resumeToken: (page: AnyConnection) => page.resumeToken(),
   types: (page: AnyConnection) => page.types(),
   notLookedAt: (page: AnyConnection) => page.notLookedAt(),
+  complete: isComplete,
   counts: (page: AnyConnection) => page.counts(),
 })
 
@@ -166,7 +173,10 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   }),
   Health: own('healthPart'),
   PrinterColumn: own('printerColumn'),
-  Viewer: own('viewer'),
+  Viewer: own('viewer', {
+    namespaces: (_viewer: unknown, args: NamespacesArguments, { permissions }) =>
+      permissions.namespaces(args),
+  }),
   GatewayCluster: own('clusterState'),
   GatewayPermissions: own('permissionState'),
   GatewayPermissionResource: own('permissionResource'),
@@ -174,6 +184,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Graph: own('graph', {
     nodes: (graph: GraphSource) => graph.nodes(),
     edges: (graph: GraphSource) => graph.edges(),
+    notLookedAt: (graph: GraphSource) => graph.notLookedAt(),
+    complete: isComplete,
   }),
   GraphNode: own('graphNode', {
     id: ({ ref }: GraphNodeSource) => idOfObjectRef(ref),

@@ -120,6 +120,13 @@ export interface ObjectCanArguments {
   readonly subresource?: string | null
 }
 
+/** The arguments of `Viewer.namespaces`. */
+export interface NamespacesArguments {
+  /** A type name. Absent: any of the common kinds. */
+  readonly type?: string | null
+  readonly cluster?: string | null
+}
+
 /** The arguments of the root field `can`: exactly one of `type` and `resource`. */
 export interface CanArguments extends ObjectCanArguments {
   readonly cluster?: string | null

@@ -7,6 +7,7 @@ import type {
   GraphArguments,
   ListFieldArguments,
   LookupArguments,
+  NamespacesArguments,
   ObjectByRefArguments,
   ObjectCanArguments,
   OwnedArguments,
@@ -83,6 +84,7 @@ export interface UseSource {
 export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
+  notLookedAt(): readonly string[]
 }
 
 /** The distribution of the objects of a list over the values of an index. */
@@ -173,6 +175,8 @@ export interface GraphSource {
   readonly types: readonly string[]
   /** The relations to kinds that are not in memory, sorted. */
   readonly notFollowed: readonly string[]
+  /** The type names of the kinds that may hold more, but were not read, sorted. */
+  notLookedAt(): readonly string[]
   /** Why named relations could not be followed. */
   readonly failures: readonly Error[]
 }
@@ -201,6 +205,7 @@ export interface SearchSource {
   counts(): readonly SearchCount[]
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
+  notLookedAt(): readonly string[]
   /** Why named kinds could not be read. */
   readonly failures: readonly Error[]
 }
@@ -248,8 +253,8 @@ export interface StoreReads {
   search(args: SearchArguments): SearchSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
-  /** Follows a relation without `many`. */
-  followOne(row: Row, relation: RelationField): Row | null
+  /** Follows a relation without `many`. Calls `refused` where the viewer may not get the object that the row names. */
+  followOne(row: Row, relation: RelationField, refused?: (error: Error) => void): Row | null
 }
 
 /** The state of the clusters and their caches. */
@@ -267,6 +272,8 @@ export interface Permissions {
   can(args: CanArguments): boolean | null
   /** The same for one object. */
   canDo(row: Row, args: ObjectCanArguments): boolean | null
+  /** The namespaces where the viewer may list a kind; `null` if that is everywhere, or if the server has to ask first. */
+  namespaces(args: NamespacesArguments): readonly string[] | null
 }
 
 /**

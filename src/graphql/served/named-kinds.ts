@@ -24,6 +24,24 @@ export function kindsServedBy({ kinds, clusters }: ServedSchema, cluster: string
   return [...kinds.values()].filter(({ resource }) => cache?.serves(resource) === true)
 }
 
+/** The common kinds that a cluster serves and the gateway caches. */
+export function commonKindsOf({ commonKinds, clusters }: ServedSchema, cluster: string): Kind[] {
+  const cache = clusters.get(cluster)
+  return [...commonKinds].filter(
+    ({ resource, uncached }) => !uncached && cache?.serves(resource) === true,
+  )
+}
+
+/** The kinds of a cluster that a request reads without naming them: the common ones, and those in memory. */
+export function unnamedKinds(served: ServedSchema, cluster: string): ReadonlySet<Kind> {
+  const kinds = new Set(commonKindsOf(served, cluster))
+  for (const { group, kind: name } of served.clusters.get(cluster)?.resources() ?? []) {
+    const kind = served.kindOf(group, name)
+    if (kind !== undefined) kinds.add(kind)
+  }
+  return kinds
+}
+
 /** The known kinds that an argument names, to be prepared. The field itself reports unknown names. */
 export function knownKinds({ kinds }: ServedSchema, names: unknown): readonly Kind[] {
   if (!Array.isArray(names)) return []

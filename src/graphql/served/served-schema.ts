@@ -16,11 +16,35 @@ export interface ServedSchema {
   readonly relations: SchemaRelations
   /** The definitions of the indexes of each kind. Plans compiled for this schema read no other ones. */
   readonly indexTexts: ReadonlyMap<Kind, IndexTexts>
+  /** The kinds that fields of any kind load by themselves: see {@link defaultCommonKinds}. */
+  readonly commonKinds: ReadonlySet<Kind>
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
   /** The access of viewers, by cluster. */
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
+
+/**
+ * The list fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, so that
+ * their answers do not depend on what other requests have loaded.
+ */
+export const defaultCommonKinds: readonly string[] = [
+  'pods',
+  'deployments',
+  'replicaSets',
+  'statefulSets',
+  'daemonSets',
+  'jobs',
+  'cronJobs',
+  'services',
+  'ingresses',
+  'configMaps',
+  'persistentVolumeClaims',
+  'serviceAccounts',
+  'namespaces',
+  'nodes',
+  'horizontalPodAutoscalers',
+]
 
 /** The limits of operations; the one place for every bound. */
 export interface OperationLimits extends DocumentLimits {

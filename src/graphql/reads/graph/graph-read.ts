@@ -13,11 +13,12 @@ import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
 import { ClientError } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
-import type { GraphRequest } from './graph-request.ts'
+import { followsOwnership, type GraphRequest } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
+import { kindsServedBy, unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { kindOfIdentity } from '../object-read.ts'
-import { partOfType } from '../polymorphic-page.ts'
+import { partOfType, unnamedPart, withFailed } from '../polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A graph that was read. Valid within the tick. */
@@ -28,6 +29,8 @@ export interface ReadGraph extends Walk<KindView> {
    * Relations of reached kinds that were not followed, because a kind or index that they read is unavailable; sorted.
    */
   readonly notFollowed: readonly string[]
+  /** The type names of the kinds that may hold more, but were not read, sorted. */
+  readonly notLookedAt: () => readonly string[]
   /** The errors of kinds that named relations read. */
   readonly failures: readonly ClientError[]
 }
@@ -57,8 +60,12 @@ class GraphReader {
   readonly #request: GraphRequest
   readonly #types = new Set<string>()
   readonly #notFollowed = new Set<string>()
+  /** The kinds that these relations read in vain. */
+  readonly #unread = new Set<Kind>()
+  /** The clusters where `owners` or `owned` was followed, which may lead to every kind. */
+  readonly #ownershipIn = new Set<string>()
   readonly #failures = new Set<ClientError>()
-  /** The kinds in memory, by cluster. */
+  /** The common kinds and those in memory, by cluster. */
   readonly #inMemory = new Map<string, readonly KindView[]>()
   /** The same by kind, filled on demand: relations lead to few kinds. */
   readonly #cached = new Map<string, Map<Kind, KindView | undefined>>()
@@ -106,8 +113,8 @@ class GraphReader {
   }
 
   /**
-   * The steps of `owners` and `owned`, which every object has, among the kinds in memory. They reach owners that no
-   * followed relation leads to. An edge leads from the object to its owner.
+   * The steps of `owners` and `owned`, which every object has, among the common kinds and those in memory. They reach
+   * owners that no followed relation leads to. An edge leads from the object to its owner.
    */
   #ownershipSteps(
     part: KindView,
@@ -115,6 +122,8 @@ class GraphReader {
   ): readonly WalkStep<KindView>[] {
     const { kind, view } = part
     const { picks } = this.#request
+    if (!followsOwnership(picks, kind)) return []
+    this.#ownershipIn.add(part.cluster)
     const others = this.#allOf(part.cluster)
     const steps: WalkStep<KindView>[] = []
     const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
@@ -149,11 +158,26 @@ class GraphReader {
     return steps
   }
 
-  account(): Pick<ReadGraph, 'types' | 'notFollowed' | 'failures'> {
+  account(): Pick<ReadGraph, 'types' | 'notFollowed' | 'notLookedAt' | 'failures'> {
+    const failures = [...this.#failures]
     return {
       types: [...this.#types].toSorted(),
       notFollowed: [...this.#notFollowed].toSorted(),
-      failures: [...this.#failures],
+      notLookedAt: () => withFailed(this.#others(), failures),
+      failures,
+    }
+  }
+
+  /** The kinds that relations could not read, and those that ownership could not be followed to. */
+  *#others(): Generator<string, void, void> {
+    for (const { typeName } of this.#unread) yield typeName
+    for (const cluster of this.#ownershipIn) {
+      const read = new Set(this.#allOf(cluster).map(({ kind }) => kind))
+      for (const kind of kindsServedBy(this.#run.served, cluster)) {
+        // Events have no owners.
+        const isOther = !read.has(kind) && kind.resource.kind !== 'Event'
+        if (isOther && !this.#types.has(kind.typeName)) yield kind.typeName
+      }
     }
   }
 
@@ -189,7 +213,10 @@ class GraphReader {
     const read = new Map<string, KindView>()
     for (const need of reads) {
       const part = this.#partOf(cluster, need)
-      if (part === undefined) return undefined
+      if (part === undefined) {
+        this.#unread.add(need.kind)
+        return undefined
+      }
       read.set(need.kind.typeName, part)
     }
     return read
@@ -199,27 +226,24 @@ class GraphReader {
     const { served } = this.#run
     let all = this.#inMemory.get(cluster)
     if (all === undefined) {
-      const resources = served.clusters.get(cluster)?.resources() ?? []
-      all = resources.flatMap(({ group, kind: name }) => {
-        const kind = served.kindOf(group, name)
-        return kind === undefined ? [] : (this.#cachedPart(cluster, kind) ?? [])
-      })
+      const kinds = [...unnamedKinds(served, cluster)]
+      all = kinds.flatMap((kind) => this.#unnamedPart(cluster, kind) ?? [])
       this.#inMemory.set(cluster, all)
     }
     return all
   }
 
-  #cachedPart(cluster: string, kind: Kind): KindView | undefined {
+  #unnamedPart(cluster: string, kind: Kind): KindView | undefined {
     let cached = this.#cached.get(cluster)
     if (cached === undefined) this.#cached.set(cluster, (cached = new Map()))
-    if (!cached.has(kind)) cached.set(kind, this.#run.parts.cachedPart({ cluster, kind }))
+    if (!cached.has(kind)) cached.set(kind, unnamedPart(this.#run, { cluster, kind }))
     return cached.get(kind)
   }
 
   #partOf(cluster: string, need: RelatedNeed): KindView | undefined {
     const { served, parts } = this.#run
     if (this.#request.picks === undefined) {
-      const part = this.#cachedPart(cluster, need.kind)
+      const part = this.#unnamedPart(cluster, need.kind)
       return part !== undefined && isIndexed(part.view, need) ? part : undefined
     }
     if (served.clusters.get(cluster)?.serves(need.kind.resource) !== true) return undefined

@@ -6,6 +6,7 @@ import type { WantedIndexes } from '../../../cache/cached-resource.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { identityIn } from '../list-arguments.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
+import { commonKindsOf } from '../../served/named-kinds.ts'
 import type { ServedSchema } from '../../served/served-schema.ts'
 
 /** The default and the largest size of a graph. */
@@ -28,7 +29,7 @@ export interface GraphRequest {
   readonly roots: readonly ObjectIdentity[]
   readonly depth: number
   readonly maxNodes: number
-  /** `undefined`: the relations between kinds in memory. */
+  /** `undefined`: the relations between the common kinds and those in memory. */
   readonly picks: GraphPicks | undefined
 }
 
@@ -63,7 +64,7 @@ function requestOf(served: ServedSchema, args: GraphArguments): GraphRequest {
 
 /**
  * The kinds that a graph needs, with their indexes: those of its roots and those that its relations can reach. Without
- * named relations, only kinds in memory count. Invalid arguments need none: reading them reports why.
+ * named relations, only the common kinds and those in memory count. Invalid arguments need none: reading them reports why.
  */
 export function graphKinds(served: ServedSchema, args: GraphArguments): readonly ClusterKind[] {
   let request: GraphRequest
@@ -108,8 +109,10 @@ function reachable(
     let is = readable.get(kind)
     if (is === undefined) {
       const { resource, uncached } = kind
-      const isThere = picks === undefined ? cache?.synced(resource) : cache?.serves(resource)
-      is = !uncached && isThere !== undefined && isThere !== false
+      const isServed = cache?.serves(resource) === true
+      const isRead = (): boolean =>
+        served.commonKinds.has(kind) || cache?.synced(resource) !== undefined
+      is = !uncached && isServed && (picks !== undefined || isRead())
       readable.set(kind, is)
     }
     return is
@@ -136,11 +139,17 @@ function reachable(
         for (const need of reads) if (want(need.kind, need.indexes)) next.add(need.kind)
       }
       const owned = picks?.hasCommon('owned', kind) ? served.relations.ownedKinds(kind) : []
-      for (const one of owned) if (isReadable(one) && want(one)) next.add(one)
+      const others = followsOwnership(picks, kind) ? commonKindsOf(served, cluster) : []
+      for (const one of [...owned, ...others]) if (isReadable(one) && want(one)) next.add(one)
     }
     last = next
   }
   return all
+}
+
+/** Whether a graph follows `owners` or `owned`, which may lead to every kind, from a kind. */
+export function followsOwnership(picks: GraphRequest['picks'], kind: Kind): boolean {
+  return picks === undefined || picks.hasCommon('owners', kind) || picks.hasCommon('owned', kind)
 }
 
 function bounded(argument: string, value: number, least: number, most: number): number {
