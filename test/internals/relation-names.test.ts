@@ -28,6 +28,7 @@ const roles = new Set([
   'disruptionBudgets',
   'helmRelease',
   'metrics',
+  'namespaceObject',
   'policy',
   'snapshots',
   'tokens',

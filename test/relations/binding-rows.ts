@@ -137,8 +137,8 @@ export const bindingRows: readonly RelationRow[] = [
       'namespace rel-empty resourceQuotas': [],
       'namespace rel-empty limitRanges': [],
       'namespace rel-empty configMaps': [],
-      'resourceQuota quota@rel-full namespace': 'rel-full',
-      'configMap settings@rel-unmade namespace': null,
+      'resourceQuota quota@rel-full namespaceObject': 'rel-full',
+      'configMap settings@rel-unmade namespaceObject': null,
     },
   },
 ]

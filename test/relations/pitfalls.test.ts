@@ -188,7 +188,7 @@ const pitfalls: readonly RelationRow[] = [
       }),
     ],
     expected: {
-      'roleBinding far serviceAccounts namespace': [],
+      'roleBinding far serviceAccounts namespaceObject': [],
       'serviceAccount robot roleBindings': ['near'],
       'serviceAccount robot@pit-team roleBindings': ['far'],
       'serviceAccount robot@pit-other roleBindings': [],
