@@ -101,12 +101,12 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
   })
 
   it('a refused relation to one object is one error of its field, however many rows have it', async () => {
-    const query = '{ pods { nodes { namespace { id } again: namespace { id } } } }'
+    const query = '{ pods { nodes { namespaceObject { id } again: namespaceObject { id } } } }'
     const { data, errors } = await ask(bob, query)
-    const none = { namespace: null, again: null }
+    const none = { namespaceObject: null, again: null }
     expect(data.pods.nodes).toEqual([none, none])
     expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
-      [['pods', 'nodes', 0, 'namespace'], 'FORBIDDEN'],
+      [['pods', 'nodes', 0, 'namespaceObject'], 'FORBIDDEN'],
       [['pods', 'nodes', 0, 'again'], 'FORBIDDEN'],
     ])
   })

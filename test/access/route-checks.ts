@@ -152,7 +152,7 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
   const [services, events, listed] = ['Service', 'Event', 'Pod'].map((type) =>
     shownOf(checked, type),
   )
-  const refusedOnes = { node: new Set<boolean>(), namespace: new Set<boolean>() }
+  const refusedOnes = { node: new Set<boolean>(), namespaceObject: new Set<boolean>() }
   for (const seen of answer.data.pods?.nodes ?? []) {
     const { namespace } = seen.metadata
     const pod = pods.find((one) => keyOf(one) === `${namespace}/${seen.metadata.name}`)
@@ -163,7 +163,7 @@ export const checkRelations = async (checked: Checked): Promise<void> => {
       to(namespaces, namespace),
     )
     refusedOnes.node.add(seen.node === null)
-    refusedOnes.namespace.add(seen.namespaceObject === null)
+    refusedOnes.namespaceObject.add(seen.namespaceObject === null)
     expect(seen.owners[0]?.metadata.name, 'Pod.owners').toBe(to(sets, `${namespace}/shop`))
     // Of errors that say the same of many rows only the first ones are told.
     const expectRefused = (field: 'services' | 'events'): void => {
