@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 
@@ -31,10 +31,9 @@ export async function createProject(): Promise<Project> {
   const client = join(dir, 'node_modules', '@informerql', 'client')
   await mkdir(client, { recursive: true })
   await writeFile(join(client, 'package.json'), '{ "type": "module", "exports": "./client.ts" }')
-  await writeFile(
-    join(client, 'client.ts'),
-    `export * from ${JSON.stringify(resolve('src', 'client.ts'))}\n`,
-  )
+  // Relative: the compiler refuses to rewrite the extension of another path.
+  const sources = relative(client, resolve('src', 'client.ts'))
+  await writeFile(join(client, 'client.ts'), `export * from ${JSON.stringify(sources)}\n`)
   await write(
     'tsconfig.json',
     JSON.stringify({
