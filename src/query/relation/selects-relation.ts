@@ -73,7 +73,8 @@ function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRel
     throw declaration.fail('unknown-relation', `${as} is no @selects`, hint)
   }
   const { namespaceSelector, namespaceLabels, selector, whenAbsent, path } = other
-  if (!path) throw fail('@selects without a path', 'give it one, or as')
+  if (path === undefined || path === null)
+    throw fail('@selects without a path', 'give it one, or as')
   const { name, from, to } = declaration
   if (namespaceLabels) declaration.needTypes([namespaceType])
   declaration.needConnection()
