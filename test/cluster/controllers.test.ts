@@ -219,7 +219,7 @@ describeWithControlPlane(
       const data = await gateway.data(question)
       const [{ id }] = data.deployments.nodes
       const relations = [
-        'replicaSets',
+        'Deployment.replicaSets',
         'Deployment.pods',
         'ReplicaSet.pods',
         'Pod.services',
