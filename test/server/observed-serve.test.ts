@@ -130,7 +130,7 @@ describe('informerql serve, observed', () => {
     const log = 'audit'
     const answered = { log, ...ann, time, hash, durationMs, decision: 'allowed' }
     const pods = { event: 'query', operation: 'HowManyPods', kinds: ['default/Pod'], rows: 0 }
-    expect(all).toEqual([
+    expect(all.slice(0, 8)).toEqual([
       { ...answered, ...pods, by: 'plan' },
       {
         ...answered,
@@ -153,9 +153,10 @@ describe('informerql serve, observed', () => {
         by: 'plan',
         rows: 0,
       },
-      expect.objectContaining({ event: 'subscription-ended', operation: 'Follow' }) as Entry,
-      refused('websocket'),
     ])
+    // The end of one connection and the refusal of another come in either order.
+    const ended = expect.objectContaining({ event: 'subscription-ended', operation: 'Follow' })
+    expect(all.slice(8)).toEqual(expect.arrayContaining([ended, refused('websocket')]))
     function refusedDocument({ length }: string, code: string): Entry {
       const isHashed = length < 65_536
       const told = { ...(isHashed ? { hash } : {}), length, decision: 'refused', codes: [code] }
