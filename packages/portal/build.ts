@@ -1,0 +1,57 @@
+/**
+ * Builds the page into `dist/portal/` of the repository: the files that a gateway serves at `/`, each with a Brotli copy, and
+ * `documents.json`, the page's operations by their hashes, for gateways with trusted documents.
+ *
+ *     node packages/portal/build.ts [--if-needed]
+ *
+ * `--if-needed`: only if a source is newer than the page.
+ */
+import { createHash } from 'node:crypto'
+import { glob, readFile, stat, writeFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { brotliCompress, constants } from 'node:zlib'
+import { build } from 'vite'
+
+const folder = import.meta.dirname
+const target = new URL('../../dist/portal/', import.meta.url).pathname
+const compress = promisify(brotliCompress)
+
+async function newest(pattern: string, cwd: string): Promise<number> {
+  const files = await Array.fromAsync(glob(pattern, { cwd }))
+  const times = await Promise.all(files.map(async (file) => (await stat(`${cwd}/${file}`)).mtimeMs))
+  return Math.max(0, ...times)
+}
+
+async function isBuilt(): Promise<boolean> {
+  const built = await stat(`${target}index.html`).catch(() => undefined)
+  if (built === undefined) return false
+  const changed = await Promise.all([
+    newest('{src/**/*,*.ts,index.html,package.json}', folder),
+    newest('src/client/*.ts', `${folder}/../..`),
+  ])
+  return Math.max(...changed) < built.mtimeMs
+}
+
+/** The operations of the page by their hashes. */
+async function documents(): Promise<Readonly<Record<string, string>>> {
+  const written = (await import('./src/gateway/documents.ts')) as Readonly<Record<string, unknown>>
+  const texts = Object.entries(written).filter(([name]) => name.endsWith('Document'))
+  return Object.fromEntries(
+    texts.map(([, document]) => [createHash('sha256').update(String(document)).digest('hex'), String(document)]),
+  )
+}
+
+if (!process.argv.includes('--if-needed') || !(await isBuilt())) {
+  await build({
+    root: folder,
+    configFile: `${folder}/vite.config.ts`,
+    logLevel: 'warn',
+    build: { outDir: target, emptyOutDir: true },
+  })
+  await writeFile(`${target}documents.json`, JSON.stringify(await documents()))
+  for await (const file of glob('assets/*.{js,css,svg}', { cwd: target })) {
+    const text = await readFile(target + file)
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: text.length }
+    await writeFile(`${target}${file}.br`, await compress(text, { params: quality }))
+  }
+}

@@ -1,0 +1,4 @@
+/** Built in its own commit. */
+export function Application() {
+  return <p>Application</p>
+}

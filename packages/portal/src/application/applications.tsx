@@ -1,0 +1,4 @@
+/** Built in its own commit. */
+export function Applications() {
+  return <p>Applications</p>
+}

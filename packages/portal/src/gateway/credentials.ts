@@ -1,0 +1,41 @@
+import { useSyncExternalStore } from 'react'
+
+const kept = 'informerql.token'
+const listeners = new Set<() => void>()
+let areRefused = false
+
+/** The token that the user gave, for this tab only. */
+function token(): string | null {
+  return sessionStorage.getItem(kept)
+}
+
+/** The headers, and the parameters of the WebSocket, that say who the user is. */
+export function credentials(): { readonly authorization?: string } {
+  const given = token()
+  return given === null ? {} : { authorization: `Bearer ${given}` }
+}
+
+/** Notes that the gateway wants other credentials. */
+export function credentialsRefused(): void {
+  if (areRefused) return
+  areRefused = true
+  for (const listener of listeners) listener()
+}
+
+/** Keeps a token, or forgets it, and starts the page again with it. */
+export function signIn(given: string | null): void {
+  if (given === null) sessionStorage.removeItem(kept)
+  else sessionStorage.setItem(kept, given)
+  location.reload()
+}
+
+/** Whether the gateway wants credentials that the page does not have. */
+export function useRefused(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    () => areRefused,
+  )
+}

@@ -1,0 +1,4 @@
+/** Built in its own commit. */
+export function KindPage() {
+  return <p>KindPage</p>
+}

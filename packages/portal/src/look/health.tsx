@@ -1,0 +1,42 @@
+import { words } from '../words.ts'
+import styles from './health.module.css'
+
+/** The health of an object, the worst first. */
+export const healthStatuses = [
+  'DEGRADED',
+  'UNKNOWN',
+  'PROGRESSING',
+  'TERMINATING',
+  'SUSPENDED',
+  'HEALTHY',
+] as const
+
+export type HealthStatus = (typeof healthStatuses)[number]
+
+const shapes: Readonly<Record<HealthStatus, string>> = {
+  DEGRADED: '▲',
+  UNKNOWN: '◌',
+  PROGRESSING: '◐',
+  TERMINATING: '✕',
+  SUSPENDED: '❚❚',
+  HEALTHY: '●',
+}
+
+/** A health as shape, colour and word. Without its word, the word is its label for screen readers. */
+export function Health({
+  status,
+  bare = false,
+}: {
+  readonly status: HealthStatus
+  readonly bare?: boolean
+}) {
+  const word = words.health[status]
+  return (
+    <span className={styles['health']} data-status={status} title={bare ? word : undefined}>
+      <span aria-hidden="true" className={styles['shape']}>
+        {shapes[status]}
+      </span>
+      <span className={bare ? 'visually-hidden' : undefined}>{word}</span>
+    </span>
+  )
+}

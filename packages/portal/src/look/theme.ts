@@ -1,0 +1,38 @@
+import { useSyncExternalStore } from 'react'
+
+export type Theme = 'system' | 'light' | 'dark'
+
+const kept = 'informerql.theme'
+const listeners = new Set<() => void>()
+
+function themeKept(): Theme {
+  const theme = localStorage.getItem(kept)
+  return theme === 'light' || theme === 'dark' ? theme : 'system'
+}
+
+/** Gives the page its theme: the user's choice, or that of the system. */
+export function applyTheme(): void {
+  const theme = themeKept()
+  const { dataset } = document.documentElement
+  if (theme === 'system') delete dataset['theme']
+  else dataset['theme'] = theme
+}
+
+/** The theme, and a function that changes and keeps it. */
+export function useTheme(): readonly [Theme, (theme: Theme) => void] {
+  const theme = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    themeKept,
+  )
+  return [
+    theme,
+    (next) => {
+      localStorage.setItem(kept, next)
+      applyTheme()
+      for (const listener of listeners) listener()
+    },
+  ]
+}

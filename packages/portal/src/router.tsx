@@ -1,0 +1,100 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
+import { Frame } from './frame/frame.tsx'
+import { NotFound } from './frame/not-found.tsx'
+import { scopeSearch, type ScopeSearch } from './scope.ts'
+
+const root = createRootRoute({
+  component: Frame,
+  notFoundComponent: NotFound,
+  validateSearch: (search): ScopeSearch => scopeSearch(search),
+})
+
+const overview = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('./overview/overview.tsx'), 'Overview'),
+})
+
+/** The parameters of a table's address. */
+export interface TableSearch extends ScopeSearch {
+  /** The filter, as it is typed: `phase:Running label:app=web`. */
+  readonly q?: string
+  /** The order: `restarts`, `-restarts`. */
+  readonly sort?: string
+  /** The columns besides the usual ones. */
+  readonly cols?: string
+  /** The `id` of the object in the inspector. */
+  readonly open?: string
+}
+
+const strings = <Name extends string>(
+  search: Readonly<Record<string, unknown>>,
+  ...names: readonly Name[]
+): { readonly [N in Name]?: string } =>
+  Object.fromEntries(
+    names.flatMap((name) => {
+      const value = search[name]
+      return typeof value === 'string' && value !== '' ? [[name, value]] : []
+    }),
+  ) as { readonly [N in Name]?: string }
+
+const kind = createRoute({
+  getParentRoute: () => root,
+  // `pods`, `deployments.apps`: the resource and its group.
+  path: '/kinds/$resource',
+  validateSearch: (search: Readonly<Record<string, unknown>>): TableSearch => ({
+    ...scopeSearch(search),
+    ...strings(search, 'q', 'sort', 'cols', 'open'),
+  }),
+  component: lazyRouteComponent(() => import('./kinds/kind-page.tsx'), 'KindPage'),
+})
+
+/** The parameters of an object's address. */
+export interface ObjectSearch extends ScopeSearch {
+  readonly tab?: string
+}
+
+const object = createRoute({
+  getParentRoute: () => root,
+  path: '/objects/$id',
+  validateSearch: (search: Readonly<Record<string, unknown>>): ObjectSearch => ({
+    ...scopeSearch(search),
+    ...strings(search, 'tab'),
+  }),
+  component: lazyRouteComponent(() => import('./object/object-page.tsx'), 'ObjectPage'),
+})
+
+const applications = createRoute({
+  getParentRoute: () => root,
+  path: '/applications',
+  component: lazyRouteComponent(() => import('./application/applications.tsx'), 'Applications'),
+})
+
+const application = createRoute({
+  getParentRoute: () => root,
+  path: '/applications/$id',
+  component: lazyRouteComponent(() => import('./application/application.tsx'), 'Application'),
+})
+
+export const router = createRouter({
+  routeTree: root.addChildren([overview, kind, object, applications, application]),
+  // Parameters are plain texts: `?ns=shop,web`.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (search) => {
+    const given = Object.entries(search).filter(([, value]) => value !== undefined)
+    const text = new URLSearchParams(given as [string, string][]).toString()
+    return text === '' ? '' : `?${text}`
+  },
+  defaultPreload: 'intent',
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
