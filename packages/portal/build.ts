@@ -37,7 +37,10 @@ async function documents(): Promise<Readonly<Record<string, string>>> {
   const written = (await import('./src/gateway/documents.ts')) as Readonly<Record<string, unknown>>
   const texts = Object.entries(written).filter(([name]) => name.endsWith('Document'))
   return Object.fromEntries(
-    texts.map(([, document]) => [createHash('sha256').update(String(document)).digest('hex'), String(document)]),
+    texts.map(([, document]) => [
+      createHash('sha256').update(String(document)).digest('hex'),
+      String(document),
+    ]),
   )
 }
 
@@ -51,7 +54,10 @@ if (!process.argv.includes('--if-needed') || !(await isBuilt())) {
   await writeFile(`${target}documents.json`, JSON.stringify(await documents()))
   for await (const file of glob('assets/*.{js,css,svg}', { cwd: target })) {
     const text = await readFile(target + file)
-    const quality = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_SIZE_HINT]: text.length }
+    const quality = {
+      [constants.BROTLI_PARAM_QUALITY]: 9,
+      [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
+    }
     await writeFile(`${target}${file}.br`, await compress(text, { params: quality }))
   }
 }

@@ -42,7 +42,8 @@ export function useScope(): {
         search: (search: Readonly<Record<string, unknown>>) => ({
           ...search,
           cluster: next,
-          ns: namespaces === undefined || namespaces.length === 0 ? undefined : namespaces.join(','),
+          ns:
+            namespaces === undefined || namespaces.length === 0 ? undefined : namespaces.join(','),
         }),
       } as never)
     },

@@ -45,7 +45,9 @@ function subscribe(listener: () => void): () => void {
 /** The age of a time, by RFC 3339; its absolute form is in its title. */
 export function Age({ since }: { readonly since: string | null | undefined }) {
   const text = useSyncExternalStore(subscribe, () =>
-    since === null || since === undefined ? '' : spanOf(Math.max(now, Date.parse(since)) - Date.parse(since)),
+    since === null || since === undefined
+      ? ''
+      : spanOf(Math.max(now, Date.parse(since)) - Date.parse(since)),
   )
   if (since === null || since === undefined) return null
   return (

@@ -20,13 +20,10 @@ export function applyTheme(): void {
 
 /** The theme, and a function that changes and keeps it. */
 export function useTheme(): readonly [Theme, (theme: Theme) => void] {
-  const theme = useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    themeKept,
-  )
+  const theme = useSyncExternalStore((listener) => {
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }, themeKept)
   return [
     theme,
     (next) => {
