@@ -38,6 +38,7 @@ export type {
   OperationOrigin,
   ServerPlugin,
 } from './server/operation-options.ts'
+export { portalFolder } from './server/http/portal-files.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
 export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/served/served-schema.ts'

@@ -21,6 +21,8 @@ const serverFlags = flagTable(`
   --allowed-origin <origin>   server.allowedOrigins    origin of web pages that may send operations
   --graphiql                  server.graphiql          serve GraphiQL also beyond loopback
   --no-graphiql               server.graphiql          serve no GraphiQL
+  --portal                    server.portal            serve the portal at / (the default)
+  --no-portal                 server.portal            serve no portal
   --introspection             introspection            allow introspection also beyond loopback and with authentication
   --no-introspection          introspection            refuse introspection
   --trusted-documents <file>  server.trustedDocuments  run only the documents of this file, as graphql-codegen, Apollo or Relay write it

@@ -9,8 +9,9 @@ import { gatewayOptionsOf } from '../config/gateway-config.ts'
 import { createGateway } from '../gateway/gateway.ts'
 import { GatewayMetrics } from '../gateway/metrics/gateway-metrics.ts'
 import { type GatewayLog, serverObserverOf } from '../gateway/observers.ts'
-import { startGraphQLServer } from '../server/graphql-server.ts'
+import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/origin-check.ts'
+import { portalFolder } from '../server/http/portal-files.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { ListenError } from '../server/listen.ts'
 import { describePopulation } from '../simulator/population/plan.ts'
@@ -58,7 +59,10 @@ ${firstSubscription.replace('subscription', 'subscription LivePods').replace('(n
 
 /** `serve`: a gateway to the configured clusters, until the signal aborts. */
 export async function serve(context: CommandContext): Promise<void> {
-  await runGateway(context, (url) => context.print(`informerql answers at ${url}\n`))
+  await runGateway(context, ({ url, portalUrl }) => {
+    if (portalUrl !== undefined) context.print(`the portal is at ${portalUrl}\n`)
+    context.print(`informerql answers at ${url}\n`)
+  })
 }
 
 /** `demo`: a simulated cluster and a gateway to it, until the signal aborts. */
@@ -69,11 +73,12 @@ export async function demo(context: CommandContext): Promise<void> {
   const clusters = [{ name: 'demo', server: cluster.url }]
   await runGateway(
     { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
-    (url) => {
+    ({ url, portalUrl }) => {
       print(`Simulating ${describePopulation(config.simulator)}`)
       print(
         `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
       )
+      if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
       print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
       print(
         `  the simulated API server             kubectl --server=${cluster.url} get pods -A\n\n`,
@@ -114,7 +119,10 @@ function startSimulation(
   })
 }
 
-async function runGateway(context: CommandContext, announce: (url: string) => void): Promise<void> {
+async function runGateway(
+  context: CommandContext,
+  announce: (server: Pick<GraphQLServer, 'url' | 'portalUrl'>) => void,
+): Promise<void> {
   const { config, log, signal } = context
   // Checks early, before slow work. The server checks again.
   const asksWho = config.auth.mode !== 'none'
@@ -148,6 +156,7 @@ async function runGateway(context: CommandContext, announce: (url: string) => vo
     readiness: () => (signal.aborted ? stopping : gateway.readiness()),
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     defaultQuery,
+    portalFolder,
     log,
   })
   followConfig(context, gateway.configureClusters)
@@ -156,7 +165,7 @@ async function runGateway(context: CommandContext, announce: (url: string) => vo
       hint: 'give server.tlsCert and server.tlsKey',
     })
   }
-  announce(server.url)
+  announce(server)
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)

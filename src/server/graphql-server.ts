@@ -18,6 +18,7 @@ import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
 import { HttpTransport } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
+import { PortalFiles } from './http/portal-files.ts'
 import type { Readiness } from './http/probes.ts'
 import type { PlannedQueries } from './http/query-fast-path.ts'
 import {
@@ -57,6 +58,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly sdl?: (() => string) | undefined
   /** The operation that GraphiQL shows first. */
   readonly defaultQuery?: string
+  /** The folder of the portal, served at `/` unless `server.portal` is false: `portalFolder`. Absent: no page. */
+  readonly portalFolder?: string | undefined
 }
 
 const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
@@ -72,6 +75,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   observer: anObject,
   sdl: aFunction,
   defaultQuery: aString,
+  portalFolder: aString,
 }
 
 /** A listening server. Disposing stops it: see {@link startGraphQLServer}. */
@@ -83,6 +87,8 @@ export interface GraphQLServer extends AsyncDisposable {
   readonly metricsUrl: string | undefined
   /** Whether the URL serves GraphiQL to browsers. */
   readonly servesGraphiql: boolean
+  /** The URL of the portal: `http://127.0.0.1:4000/`. Absent: it is not served. */
+  readonly portalUrl: string | undefined
 }
 
 /**
@@ -110,6 +116,7 @@ class RunningServer implements GraphQLServer {
   readonly #metrics: MetricsServer | undefined
   readonly #underWay = new Set<ServerResponse>()
   readonly servesGraphiql: boolean
+  readonly #portal: PortalFiles | undefined
   #port = 0
   #metricsPort: number | undefined
   #stopped: Promise<void> | undefined
@@ -122,9 +129,12 @@ class RunningServer implements GraphQLServer {
     this.#options = server
     this.#log = log
     this.servesGraphiql = server.graphiql ?? (isLoopback(server.host) && !this.#asksWho)
+    this.#portal = portalOf(options)
     const { trustedDocuments } = server
     this.#trusted =
-      trustedDocuments === undefined ? undefined : new TrustedDocuments(trustedDocuments, log)
+      trustedDocuments === undefined
+        ? undefined
+        : new TrustedDocuments(trustedDocuments, log, this.#portal?.documents)
     const documents = this.#trusted ?? new KnownDocuments()
     const contextOf = contextWithViewer(options.context, requireViewer)
     const shared = { documents, contextOf, observer, log }
@@ -144,6 +154,7 @@ class RunningServer implements GraphQLServer {
       sdl: options.sdl,
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
+      portal: this.#portal,
       probes: {
         readiness: options.readiness,
         isStopping: () => this.#stopped !== undefined,
@@ -187,9 +198,16 @@ class RunningServer implements GraphQLServer {
   }
 
   get url(): string {
-    const name = nameOf(this.#options.host)
+    return `${this.#origin}${graphqlPath}`
+  }
+
+  get portalUrl(): string | undefined {
+    return this.#portal === undefined ? undefined : `${this.#origin}/`
+  }
+
+  get #origin(): string {
     const scheme = this.#certificate === undefined ? 'http' : 'https'
-    return `${scheme}://${name}:${this.#port}${graphqlPath}`
+    return `${scheme}://${nameOf(this.#options.host)}:${this.#port}`
   }
 
   async listen(): Promise<void> {
@@ -249,6 +267,17 @@ function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQ
     hint: 'give `plugins: [gateway.plugin]` alone, or leave `planned` out',
   })
   return undefined
+}
+
+function portalOf({ portalFolder, server, log }: GraphQLServerOptions): PortalFiles | undefined {
+  if (portalFolder === undefined || !server.portal) return undefined
+  const portal = new PortalFiles(portalFolder)
+  if (!portal.isBuilt) {
+    log.warn('the portal is not built', {
+      hint: 'run `npm run build --workspace @informerql/portal`, or turn it off with --no-portal',
+    })
+  }
+  return portal
 }
 
 /** The host of an address in a URL; wildcard addresses become loopback. */

@@ -28,6 +28,8 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   readonly allowedHeaders: readonly string[]
   /** Whether to serve GraphiQL. Absent: only while bound to loopback. */
   readonly graphiql?: boolean | undefined
+  /** Whether to serve the portal at `/`. */
+  readonly portal: boolean
   /**
    * The file of trusted documents, of graphql-codegen, Apollo or Relay. Other documents are refused. Absent: all
    * documents may run.
@@ -90,6 +92,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   allowedOrigins: z.array(origin).default([]),
   allowedHeaders: z.array(headerName).default([]),
   graphiql: z.boolean().optional(),
+  portal: z.boolean().default(true),
   trustedDocuments: z.string().min(1).optional(),
   maxBodyBytes: z.int().min(1024).max(16_777_216).default(131_072),
   compressFromBytes: z.int().min(0).max(1_073_741_824).default(32_768),

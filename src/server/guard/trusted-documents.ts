@@ -28,22 +28,26 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   readonly idMembers: readonly string[] = idMembers
   readonly #file: string
   readonly #log: ServerLog
+  readonly #further: ReadonlyMap<string, string>
   readonly #followed: FileWatcher
-  #byId: ReadonlyMap<string, string>
-  #texts: ReadonlySet<string>
+  #byId: ReadonlyMap<string, string> = new Map()
+  #texts: ReadonlySet<string> = new Set()
 
-  /** Reads the file, now and after each change. Throws {@link TrustedDocumentsError}. */
-  constructor(file: string, log: ServerLog) {
+  /**
+   * Reads the file, now and after each change. `further` documents may run besides its own: those of the portal. Throws
+   * {@link TrustedDocumentsError}.
+   */
+  constructor(file: string, log: ServerLog, further: Readonly<Record<string, string>> = {}) {
     this.#file = file
     this.#log = log
+    this.#further = new Map(Object.entries(further))
     this.#followed = new FileWatcher([file], () => this.#changed())
     try {
-      this.#byId = readManifest(file)
+      this.#read()
     } catch (error) {
       this.#followed[Symbol.dispose]()
       throw error
     }
-    this.#texts = new Set(this.#byId.values())
   }
 
   documentOf(request: DocumentRequest): string | undefined {
@@ -67,11 +71,15 @@ export class TrustedDocuments implements DocumentSource, Disposable {
 
   #changed(): void {
     try {
-      this.#byId = readManifest(this.#file)
-      this.#texts = new Set(this.#byId.values())
+      this.#read()
     } catch (error) {
       this.#log.error('the previous trusted documents stay in use', { error })
     }
+  }
+
+  #read(): void {
+    this.#byId = new Map([...this.#further, ...readManifest(this.#file)])
+    this.#texts = new Set(this.#byId.values())
   }
 }
 

@@ -28,12 +28,12 @@ const gzipBytes = promisify(gzip)
 // Quality 1 of Brotli compresses best of the fast settings, in half the time of gzip.
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
-const compressors = {
+type Encoding = 'br' | 'gzip'
+
+const compressors: Readonly<Record<Encoding, (bytes: Buffer) => Promise<Buffer>>> = {
   br: (bytes: Buffer) => brotliBytes(bytes, brotliOptions),
   gzip: (bytes: Buffer) => gzipBytes(bytes, { level: 1 }),
-} as const
-
-type Encoding = keyof typeof compressors
+}
 
 /** Sends an answer. Returns a promise only if it compresses the answer first. */
 export function sendAnswer(
@@ -93,13 +93,14 @@ export function countUnsent(
   return output
 }
 
-function vary(response: ServerResponse, names: string): void {
+/** Adds names of headers to `Vary`. */
+export function vary(response: ServerResponse, names: string): void {
   const before = response.getHeader('vary')
   response.setHeader('vary', before === undefined ? names : `${String(before)}, ${names}`)
 }
 
 /** Whether `If-None-Match` contains the tag, by weak comparison. */
-function isSame(tags: string | undefined, etag: string): boolean {
+export function isSame(tags: string | undefined, etag: string): boolean {
   if (tags === undefined) return false
   const opaque = etag.replace(/^W\//, '')
   return tags.split(',').some((tag) => {
@@ -109,7 +110,7 @@ function isSame(tags: string | undefined, etag: string): boolean {
 }
 
 /** The best encoding that the client accepts; `undefined` for none. */
-function acceptedEncoding(header: string | undefined): Encoding | undefined {
+export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   if (header === undefined) return undefined
   const accepted = new Set<string>()
   for (const range of header.toLowerCase().split(',')) {

@@ -15,12 +15,15 @@ import { answerEvents, asksForEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
 import { sendAnswer, type SendOptions } from './http-answer.ts'
 import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoint.ts'
+import type { PortalFiles } from './portal-files.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
 
 export interface HttpTransportOptions extends ServerParts {
   /** The first operation of GraphiQL; `undefined` for no GraphiQL. */
   readonly graphiqlQuery: string | undefined
+  /** The page at `/`; `undefined` for none. */
+  readonly portal: PortalFiles | undefined
   /** `undefined` if the schema is not shown. */
   readonly sdl: (() => string) | undefined
   readonly probes: ProbesOptions
@@ -90,10 +93,13 @@ export class HttpTransport {
         if (this.#options.metrics === undefined) break
         await answerMetrics(request, response, this.#options.metrics)
         return
-      case '/':
-        if (this.#graphiql === undefined) break
-        response.writeHead(302, { location: graphqlPath }).end()
-        return
+    }
+    const { portal } = this.#options
+    if (portal !== undefined) {
+      if (await portal.answer(request, response)) return
+    } else if (pathOf(request) === '/' && this.#graphiql !== undefined) {
+      response.writeHead(302, { location: graphqlPath }).end()
+      return
     }
     const hint = `send operations to ${graphqlPath}`
     refuseRequest(response, { status: 404, reason: 'There is nothing here.', hint })

@@ -1,0 +1,191 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { extname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { brotliDecompress, gzip } from 'node:zlib'
+import { pathOf } from '../guard/operation-request.ts'
+import { refuseRequest } from '../guard/refusal.ts'
+import { acceptedEncoding, isSame, vary } from './http-answer.ts'
+
+/** The folder of the built portal, in this package: `dist/portal`. */
+export const portalFolder: string = fileURLToPath(new URL('../../../dist/portal/', import.meta.url))
+
+/** Answers requests for the portal: a page, its assets, and the same page for every address of its views. */
+export class PortalFiles {
+  readonly #page: readonly [string, ...string[]] | undefined
+  readonly #assets: ReadonlyMap<string, Asset>
+  /** The operations of the page by their hashes, for gateways with trusted documents. */
+  readonly documents: Readonly<Record<string, string>>
+
+  /**
+   * Reads all files of a folder that `packages/portal/build.ts` writes. Nothing else is ever served, and the page fits
+   * its assets even if another build replaces them. Without a built page, a page that says how to build it is served.
+   */
+  constructor(folder: string) {
+    const index = join(folder, 'index.html')
+    if (!existsSync(index)) {
+      this.#assets = new Map()
+      this.documents = {}
+      return
+    }
+    const [first = '', ...rest] = readFileSync(index, 'utf8').split('{{nonce}}')
+    this.#page = [first, ...rest]
+    this.#assets = readAssets(join(folder, 'assets'))
+    const documents = readFileSync(join(folder, 'documents.json'), 'utf8')
+    this.documents = JSON.parse(documents) as Readonly<Record<string, string>>
+  }
+
+  /** Whether the page is built. */
+  get isBuilt(): boolean {
+    return this.#page !== undefined
+  }
+
+  /** Answers a request that no other path of the server takes. Returns whether it did: see {@link PortalFiles}. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const path = pathOf(request)
+    const asset = this.#assets.get(path)
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    // Every address of a view is an address of the page, which finds the view itself.
+    const isPage = path === '/' || (isRead && acceptsHtml(request) && !path.startsWith('/assets/'))
+    if (asset === undefined && !isPage) return false
+    if (!isRead) {
+      const reason = `${String(request.method)} is not a method of the portal.`
+      const hint = 'send operations to /graphql'
+      refuseRequest(response, { status: 405, reason, hint, headers: { allow: 'GET, HEAD' } })
+      return true
+    }
+    if (asset === undefined) this.#answerPage(request, response)
+    else await answerAsset(asset, request, response)
+    return true
+  }
+
+  /**
+   * Sends the page with a fresh nonce. It has no `ETag` and is never kept: a kept page would come with the nonce of an
+   * earlier answer, which the policy of this one refuses.
+   */
+  #answerPage({ method }: IncomingMessage, response: ServerResponse): void {
+    const nonce = randomBytes(16).toString('base64url')
+    const body = Buffer.from(this.#page?.join(nonce) ?? notBuilt)
+    response.writeHead(this.#page === undefined ? 503 : 200, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-length': body.length,
+      'content-security-policy': contentSecurityPolicy(nonce),
+      'cross-origin-opener-policy': 'same-origin',
+    })
+    response.end(method === 'HEAD' ? undefined : body)
+  }
+}
+
+/**
+ * Lets the page load its own files and reach its own gateway, and nothing else. Scripts are files only; the nonce is for
+ * the style elements that components insert.
+ */
+function contentSecurityPolicy(nonce: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+const notBuilt = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>informerql</title></head>
+<body>
+<h1>The portal is not built</h1>
+<p>Build it in the repository, then start the gateway again:</p>
+<pre>npm run build --workspace @informerql/portal</pre>
+<p>The API answers at <a href="/graphql">/graphql</a> meanwhile.</p>
+</body>
+</html>
+`
+
+/** An asset, compressed as it was built, or as it is. */
+interface Asset {
+  readonly type: string
+  readonly etag: string
+  readonly bytes: Buffer
+  readonly encoding: 'br' | 'identity'
+  /** For browsers without Brotli, which they accept by TLS or from loopback only. Made at the first such request. */
+  gzipped?: Promise<Buffer>
+}
+
+const types: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.webp': 'image/webp',
+  '.woff2': 'font/woff2',
+}
+
+function readAssets(folder: string): ReadonlyMap<string, Asset> {
+  const names = readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isFile() && extname(entry.name) !== '.br' ? [entry.name] : [],
+  )
+  return new Map(
+    names.map((name) => {
+      const compressed = join(folder, `${name}.br`)
+      const isCompressed = existsSync(compressed)
+      const bytes = readFileSync(isCompressed ? compressed : join(folder, name))
+      return [
+        `/assets/${name}`,
+        {
+          type: types[extname(name)] ?? 'application/octet-stream',
+          etag: createHash('sha256').update(bytes).digest('base64url').slice(0, 22),
+          bytes,
+          encoding: isCompressed ? 'br' : 'identity',
+        },
+      ]
+    }),
+  )
+}
+
+/** Sends an asset. Its name has the hash of its content, so a browser asks for it once. */
+async function answerAsset(
+  asset: Asset,
+  { headers, method }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { encoding, body } = await encoded(asset, headers['accept-encoding'])
+  const etag = `"${asset.etag}-${encoding}"`
+  response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+  response.setHeader('etag', etag)
+  vary(response, 'accept-encoding')
+  if (isSame(headers['if-none-match'], etag)) {
+    response.writeHead(304).end()
+    return
+  }
+  if (encoding !== 'identity') response.setHeader('content-encoding', encoding)
+  response.writeHead(200, { 'content-type': asset.type, 'content-length': body.length })
+  response.end(method === 'HEAD' ? undefined : body)
+}
+
+const inflate = promisify(brotliDecompress)
+const deflate = promisify(gzip)
+
+async function encoded(
+  asset: Asset,
+  accepted: string | undefined,
+): Promise<{ readonly encoding: string; readonly body: Buffer }> {
+  const { bytes, encoding } = asset
+  const wanted = acceptedEncoding(accepted)
+  if (encoding === 'identity' || wanted === 'br') return { encoding, body: bytes }
+  if (wanted === undefined) return { encoding: 'identity', body: await inflate(bytes) }
+  asset.gzipped ??= inflate(bytes).then(async (plain) => deflate(plain))
+  return { encoding: wanted, body: await asset.gzipped }
+}
+
+function acceptsHtml({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes('text/html') === true
+}

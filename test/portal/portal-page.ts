@@ -1,0 +1,216 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import axe from 'axe-core'
+import { portalFolder, type ServerOptions } from 'informerql'
+import { type Simulator, startSimulatedCluster } from 'informerql/simulator'
+import type { Browser, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { kubeconfigText } from '../gateway/test-cluster.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+
+/** Who may sign in where callers are asked: `ann` may do everything, `ben` may read `payments` and `storefront`. */
+export type Viewer = 'ann' | 'ben'
+
+const tokenOf = (viewer: string): string => `${viewer}-token`
+
+/** What is served. */
+export interface PortalOptions {
+  /** The size of the company. Default 60. */
+  readonly pods?: number
+  /** Changes by themselves. Default none. */
+  readonly eventsPerSecond?: number
+  /** Whether callers have to sign in, as {@link Viewer}. Default: everybody sees everything. */
+  readonly asksWho?: boolean
+  readonly server?: Partial<ServerOptions>
+}
+
+/** A simulated company, and a gateway that serves its portal. */
+export interface ServedPortal extends AsyncDisposable {
+  readonly cluster: Simulator
+  /** `http://127.0.0.1:PORT/`, the same after {@link start}. */
+  readonly url: string
+  readonly gateway: () => ServedGateway
+  /** Stops the gateway, and starts another one at the same address. */
+  readonly stop: () => Promise<void>
+  readonly start: () => Promise<void>
+}
+
+/** How a page is opened. */
+export interface PageOptions {
+  /** The first address. Default `/`. */
+  readonly path?: string
+  /** Signed in from the start. Default: nobody. */
+  readonly viewer?: Viewer
+  /** Default 1280. */
+  readonly width?: number
+  /** Default 800. */
+  readonly height?: number
+  /** Default `light`. */
+  readonly theme?: Theme
+  /** Messages of the console that are no problem: `/status of 401/`. */
+  readonly expected?: readonly RegExp[]
+}
+
+type Theme = 'light' | 'dark'
+
+/** A page of the portal in Chromium. */
+export interface PortalPage extends AsyncDisposable {
+  readonly page: Page
+  /** Requests to other origins, violations of the policy, errors of the console. Empty where all is well. */
+  readonly problems: readonly string[]
+  /** Expects that axe finds nothing in either theme, and that there are no {@link problems}. For the end of a test. */
+  readonly audit: () => Promise<void>
+}
+
+/** Serves the portal of a new company. */
+export async function servePortal(options: PortalOptions = {}): Promise<ServedPortal> {
+  const { pods = 60, eventsPerSecond = 0, asksWho = false, server = {} } = options
+  await using stack = new AsyncDisposableStack()
+  const cluster = await startSimulatedCluster({
+    population: { pods },
+    churn: { eventsPerSecond },
+    ...(asksWho ? { authorization: 'rbac', users } : {}),
+  })
+  stack.use(cluster)
+  if (asksWho) bindRoles(cluster)
+  const folder = await mkdtemp(join(tmpdir(), 'informerql-portal-'))
+  stack.defer(() => rm(folder, { recursive: true }))
+  const kubeconfig = join(folder, 'kubeconfig.json')
+  await writeFile(kubeconfig, kubeconfigText(cluster.url, tokenOf('gateway')))
+  const selection = asksWho ? { kubeconfig } : { server: cluster.url }
+  const serve = (port: number): Promise<ServedGateway> =>
+    serveGateway(
+      { clusters: [{ name: 'demo', ...selection }] },
+      { ...server, port },
+      { portalFolder, auth: asksWho ? { mode: 'token-review' } : {} },
+    )
+  let gateway = await serve(0)
+  const url = new URL('/', gateway.url).href
+  let stopped: Promise<void> | undefined
+  const stop = (): Promise<void> => (stopped ??= Promise.resolve(gateway[Symbol.asyncDispose]()))
+  stack.defer(stop)
+  const started = stack.move()
+  return {
+    cluster,
+    url,
+    gateway: () => gateway,
+    stop,
+    start: async () => {
+      gateway = await serve(Number(new URL(url).port))
+      stopped = undefined
+    },
+    [Symbol.asyncDispose]: () => started.disposeAsync(),
+  }
+}
+
+/** Opens a page of a served portal. */
+export async function openPage(
+  browser: Browser,
+  { url }: Pick<ServedPortal, 'url'>,
+  {
+    path = '/',
+    viewer,
+    width = 1280,
+    height = 800,
+    theme = 'light',
+    expected = [],
+  }: PageOptions = {},
+): Promise<PortalPage> {
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    baseURL: url,
+  })
+  const page = await context.newPage()
+  const problems: string[] = []
+  const note = (problem: string): void => {
+    if (!expected.some((pattern) => pattern.test(problem))) problems.push(problem)
+  }
+  const visit = (address: string): void => {
+    const { protocol, host } = new URL(address)
+    const isFetched = /^(https?|wss?):$/.test(protocol)
+    if (isFetched && host !== new URL(url).host) note(`request to ${address}`)
+  }
+  page.on('request', (request) => visit(request.url()))
+  page.on('websocket', (socket) => visit(socket.url()))
+  page.on('pageerror', (error) => note(`error: ${error.stack ?? error.message}`))
+  page.on('console', (message) => {
+    // A gateway that is stopped is not the page's fault.
+    const isOutage = /net::ERR_(CONNECTION|EMPTY_RESPONSE|NETWORK)/.test(message.text())
+    if (message.type() === 'error' && !isOutage) note(`console: ${message.text()}`)
+  })
+  // Not subject to the policy of the page, as a <script> would be.
+  await page.addInitScript({ content: axe.source })
+  if (viewer !== undefined) {
+    await page.addInitScript(
+      (token) => sessionStorage.setItem('informerql.token', token),
+      tokenOf(viewer),
+    )
+  }
+  await page.goto(path)
+  return {
+    page,
+    problems,
+    audit: async () => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme })
+        expect(await violations(page), `axe, ${colorScheme}`).toEqual([])
+      }
+      expect(problems).toEqual([])
+    },
+    [Symbol.asyncDispose]: () => context.close(),
+  }
+}
+
+/** Serves a portal for one page: for tests that need a company of their own. */
+export async function openPortal(
+  browser: Browser,
+  options: PortalOptions & PageOptions = {},
+): Promise<ServedPortal & PortalPage> {
+  await using stack = new AsyncDisposableStack()
+  const { asksWho = options.viewer !== undefined } = options
+  const served = stack.use(await servePortal({ ...options, asksWho }))
+  const opened = stack.use(await openPage(browser, served, options))
+  const started = stack.move()
+  return { ...served, ...opened, [Symbol.asyncDispose]: () => started.disposeAsync() }
+}
+
+/** What axe finds: the rule, and the first elements that break it. */
+async function violations(page: Page): Promise<readonly string[]> {
+  const found = await page.evaluate(async () => {
+    const { axe: inPage } = globalThis as unknown as { readonly axe: typeof axe }
+    return (await inPage.run({ resultTypes: ['violations'] })).violations
+  })
+  return found.map(({ id, help, nodes }) => {
+    const places = nodes.slice(0, 5).map(({ target, failureSummary = '' }) => {
+      const [, why = ''] = failureSummary.split('\n')
+      return `${target.join(' ')} (${why.trim()})`
+    })
+    return `${id}: ${help}: ${places.join('; ')}`
+  })
+}
+
+const users = [
+  { token: tokenOf('gateway'), user: 'gateway', groups: ['system:masters'] },
+  { token: tokenOf('ann'), user: 'ann', groups: ['system:masters'] },
+  { token: tokenOf('ben'), user: 'ben' },
+]
+
+/** Lets ben read two namespaces. */
+function bindRoles({ storage }: Simulator): void {
+  const group = 'rbac.authorization.k8s.io'
+  for (const namespace of ['payments', 'storefront']) {
+    storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: { name: 'ben', namespace },
+        roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'view' },
+        subjects: [{ apiGroup: group, kind: 'User', name: 'ben' }],
+      },
+    )
+  }
+}
