@@ -5,18 +5,22 @@ import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
+import type { ObjectIdentity } from '../model/object-id.ts'
+import type { FollowSource } from '../schema/field-source.ts'
 import type {
   ListSubscriptionArguments,
   LivePageArguments,
   LookupSubscriptionArguments,
+  ObjectByRefSubscriptionArguments,
+  ObjectSubscriptionArguments,
 } from '../schema/read-arguments.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
-import { filterOf } from '../reads/list-arguments.ts'
+import { filterOf, identityIn } from '../reads/list-arguments.ts'
+import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import type { FramePlan } from './frame-writer.ts'
 
 export interface FollowedList {
   readonly at: ClusterKind
@@ -50,20 +54,43 @@ export interface FollowedPage {
   readonly terms: readonly OrderTerm[]
 }
 
+/** The kind that a subscription follows by its field or its arguments. Throws `ArgumentError` and `ClientError`. */
+export function followedKind(served: ServedSchema, source: FollowSource, args: object): Kind {
+  switch (source.form) {
+    case 'listFrames':
+    case 'lookupFrames':
+    case 'livePages':
+      return source.kind
+    case 'objectFrames':
+      return identifiedBy(served, args as ObjectSubscriptionArguments).at.kind
+    case 'objectByRefFrames':
+      return resolveObjectRef(served, args as ObjectByRefSubscriptionArguments).kind
+  }
+}
+
 /** The objects that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
 export function followedList(
   served: ServedSchema,
-  { form, kind }: Pick<FramePlan, 'form' | 'kind'>,
+  { source, kind }: { readonly source: FollowSource; readonly kind: Kind },
   args: object,
   maxPageSize: number,
 ): FollowedList {
-  switch (form) {
+  switch (source.form) {
     case 'listFrames':
       return listToFollow(served, kind, args)
     case 'lookupFrames':
       return objectToFollow(served, kind, args as LookupSubscriptionArguments)
     case 'livePages':
       return pageToFollow(served, kind, args, maxPageSize)
+    case 'objectFrames':
+      return identifiedToFollow(served, args as ObjectSubscriptionArguments)
+    case 'objectByRefFrames': {
+      const { kind: named, ...object } = resolveObjectRef(
+        served,
+        args as ObjectByRefSubscriptionArguments,
+      )
+      return objectToFollow(served, named, object)
+    }
   }
 }
 
@@ -115,6 +142,39 @@ function objectToFollow(
   const { namespace } = args
   const within = namespace === undefined ? undefined : [namespace]
   return { at, condition: hasKey([key]), within, list, needs: [] }
+}
+
+/** One object by its `id`: the object with the UID, or by the name if it has no UID. */
+function identifiedToFollow(served: ServedSchema, args: ObjectSubscriptionArguments): FollowedList {
+  const { object, at } = identifiedBy(served, args)
+  const { cluster, kind } = at
+  return 'uid' in object
+    ? listToFollow(served, kind, { cluster, ids: [args.id] })
+    : objectToFollow(served, kind, { cluster, ...object })
+}
+
+/** When to try again where a kind is not served. */
+const soonMs = 5_000
+
+/** The object that an `id` means. Throws `ArgumentError`, and a `ClientError` where its kind is not served. */
+function identifiedBy(
+  served: ServedSchema,
+  { id }: ObjectSubscriptionArguments,
+): Pick<ObjectIdentity, 'object'> & { readonly at: ClusterKind } {
+  const identity = identityIn('id', id)
+  const { cluster, group, kind } = identity
+  const at = kindOfIdentity(served, identity)
+  if (at !== undefined) return { object: identity.object, at }
+  const name = group === '' ? kind : `${kind} of ${group}`
+  const message = `id: cluster ${JSON.stringify(cluster)} serves no ${name} at present`
+  throw new ClientError('NOT_FOUND', message, {
+    argument: 'id',
+    value: id,
+    cluster,
+    kind,
+    hint: 'subscribe again when the kind is served',
+    retryAfterMs: soonMs,
+  })
 }
 
 const maxCoalesceMs = 60_000

@@ -6,6 +6,7 @@ import {
   type GraphQLObjectType,
   isObjectType,
   type OperationDefinitionNode,
+  type VariableValues,
 } from 'graphql'
 import { AnswerTooLongError } from '../../informer/codec/projection.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
@@ -20,9 +21,10 @@ import { answered } from '../plan/field-errors.ts'
 import { jsonField } from '../plan/own-fields.ts'
 import type { PlanCompiler, PlanNeeds, RowWriter } from '../plan/plan-compiler.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
-import { fieldSourceOf } from '../schema/field-source.ts'
+import { fieldSourceOf, type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
+import { followedKind } from './followed-list.ts'
 
 export interface RowText {
   /** The fields of the object, by {@link FramePlan.row}; `null` if none is selected. */
@@ -74,7 +76,7 @@ type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => strin
  * text.
  */
 export interface FramePlan {
-  readonly form: 'listFrames' | 'lookupFrames' | 'livePages'
+  readonly source: FollowSource
   readonly kind: Kind
   readonly key: string
   readonly nodes: readonly FieldNode[]
@@ -100,38 +102,69 @@ export interface FramePlan {
 /** Separates the texts of several fields `object`. Never occurs in JSON. */
 const between = '\0'
 
-/** Compiles a subscription. Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
-export function compileFrames(
-  operation: OperationDefinitionNode,
-  compiler: PlanCompiler,
-): FramePlan {
-  const type = compiler.served.schema.getSubscriptionType()
-  if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
-  const roots = [...collectFields([operation.selectionSet], new Set([type.name]), compiler.collect)]
-  const [[key, nodes] = ['', []]] = roots
-  const [node] = nodes
-  const field = type.getFields()[node?.name.value ?? '']
-  if (roots.length !== 1 || node === undefined || field === undefined) {
-    throw new NotCoveredError('a subscription to anything but one field')
+/**
+ * The plans of a subscription, by the kind that it follows: one for a field of a kind, several for a field whose
+ * arguments name the kind. The first request for a kind compiles its plan.
+ */
+export class FramePlans {
+  readonly key: string
+  readonly nodes: readonly FieldNode[]
+  readonly #source: FollowSource
+  readonly #field: GraphQLField<unknown, unknown>
+  readonly #args: FieldArguments
+  readonly #compiler: PlanCompiler
+  readonly #plans = new Map<Kind, FramePlan>()
+
+  /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
+    const type = compiler.served.schema.getSubscriptionType()
+    if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
+    const { collect } = compiler
+    const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
+    const [[key, nodes] = ['', []]] = roots
+    const [node] = nodes
+    const field = type.getFields()[node?.name.value ?? '']
+    if (roots.length !== 1 || node === undefined || field === undefined) {
+      throw new NotCoveredError('a subscription to anything but one field')
+    }
+    const source = followSourceOf(field)
+    if (source === undefined) throw new NotCoveredError(`Subscription.${field.name}`)
+    this.key = key
+    this.nodes = nodes
+    this.#source = source
+    this.#field = field
+    this.#args = new FieldArguments(field, node)
+    this.#compiler = compiler
   }
-  const source = fieldSourceOf(field)
-  const { form } = source
-  if (form !== 'listFrames' && form !== 'lookupFrames' && form !== 'livePages') {
-    throw new NotCoveredError(`Subscription.${field.name}`)
+
+  /**
+   * The plan for a request. Throws {@link NotCoveredError}, and the error of an argument that cannot be coerced or
+   * that names no kind.
+   */
+  of(variables: VariableValues): FramePlan {
+    const { served } = this.#compiler
+    const kind = followedKind(served, this.#source, this.#args.coerce(variables))
+    let plan = this.#plans.get(kind)
+    if (plan === undefined) this.#plans.set(kind, (plan = this.#compile(kind)))
+    return plan
   }
-  const { kind } = source
-  return compiler.within(key, () => {
-    compiler.reads(kind)
+
+  #compile(kind: Kind): FramePlan {
+    const { key, nodes } = this
+    const compiler = this.#compiler.another()
     const compiled = new FrameCompiler(kind, compiler)
-    const frame = compiled.frame(typeOf(field), nodes)
+    const frame = compiler.within(key, () => {
+      compiler.reads(kind)
+      return compiled.frame(typeOf(this.#field), nodes)
+    })
     const { kinds: needs, asked } = compiler.takeNeeds()
     const { rows } = compiled
     return {
-      form,
+      source: this.#source,
       kind,
       key,
       nodes,
-      args: new FieldArguments(field, node),
+      args: this.#args,
       needs,
       asked,
       leadsBack: compiler.isLedTo(kind),
@@ -145,7 +178,7 @@ export function compileFrames(
       changes: compiled.changes,
       frame,
     }
-  })
+  }
 }
 
 function joined(rows: readonly RowWriter[]): RowWriter | undefined {

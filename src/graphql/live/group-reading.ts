@@ -5,7 +5,11 @@ import type { Listener, ListenerRoute } from '../../informer/delivery/listener.t
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
-import { type Condition, namespacesOf } from '../../query/condition/condition.ts'
+import {
+  type Condition,
+  type IndexReference,
+  namespacesOf,
+} from '../../query/condition/condition.ts'
 import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
@@ -202,11 +206,10 @@ export class GroupReading {
     const route = this.#route
     if (route === undefined || !reads.includes(this.#list.at.kind)) return false
     if (!isSaid || condition.form !== 'keys') return true
-    return !condition.keys.every((key) =>
-      'keys' in route
-        ? route.keys.includes(key)
-        : route.values.includes(splitObjectKey(key).namespace),
-    )
+    return !condition.keys.every((key) => {
+      if ('keys' in route) return route.keys.includes(key)
+      return route.index === 'namespace' && route.values.includes(splitObjectKey(key).namespace)
+    })
   }
 
   /** The permissions that rows need besides lists; `undefined` if rows do not depend on the viewer's identity. */
@@ -380,16 +383,17 @@ class GroupParts implements ReadParts {
   }
 }
 
-/** The listener route of a condition that is bound to names or namespaces, which never change. */
+/** The listener route of a condition that is bound to names, UIDs or namespaces, which never change. */
 function listenerRoute(condition: Condition): ListenerRoute | undefined {
-  const keys = keysOf(condition)
+  const parts = condition.form === 'and' ? condition.conditions : [condition]
+  const keys = parts.find((one) => one.form === 'keys')?.keys
   if (keys !== undefined) return { keys }
+  const uids = parts.find((one) => one.form === 'values' && isUid(one.index))
+  if (uids?.form === 'values') return { index: 'uid', values: uids.values }
   const namespaces = namespacesOf(condition)
   return namespaces === undefined ? undefined : { index: 'namespace', values: namespaces }
 }
 
-function keysOf(condition: Condition): readonly string[] | undefined {
-  if (condition.form === 'keys') return condition.keys
-  if (condition.form !== 'and') return undefined
-  return condition.conditions.find((one) => one.form === 'keys')?.keys
+function isUid({ form, name }: IndexReference): boolean {
+  return form === 'index' && name === 'uid'
 }

@@ -29,9 +29,10 @@ import type { OperationObserver, OperationReport } from '../answer/operation-obs
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
+import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
 import { followedList } from './followed-list.ts'
-import { compileFrames, type FramePlan } from './frame-writer.ts'
+import { FramePlans } from './frame-writer.ts'
 import { neededBy } from './group-access.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
@@ -64,7 +65,7 @@ interface Refusal {
 
 interface KnownSubscription {
   readonly served: ServedSchema
-  readonly plan: Plan<FramePlan>
+  readonly plan: Plan<FramePlans>
   /** Variables that occur only in `resumeFrom` and `coalesceMs`. The rows do not depend on them. */
   readonly otherVariables: ReadonlySet<string>
 }
@@ -169,14 +170,14 @@ export class PlannedSubscriptions {
     const pages = { document, operationName, variables: variableValues }
     const tooLarge = checkPageSizes(served, this.#options.limits, pages)
     if (tooLarge !== undefined) return { errors: [tooLarge] }
-    let plan: FramePlan | undefined
+    let plans: FramePlans | undefined
     try {
       const known = this.#known(served, document, operation)
-      plan = known.plan.variation(variableValues)
+      plans = known.plan.variation(variableValues)
       return await this.#groups.join({
         served,
         document,
-        plan,
+        plan: plans.of(variableValues),
         variables: variableValues,
         asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
         supporting: (schema) => subscribedKinds(schema, validated),
@@ -184,8 +185,8 @@ export class PlannedSubscriptions {
         viewer,
       })
     } catch (error) {
-      const nodes = plan?.nodes ?? operation.selectionSet.selections
-      const path = plan === undefined ? undefined : [plan.key]
+      const nodes = plans?.nodes ?? operation.selectionSet.selections
+      const path = plans === undefined ? undefined : [plans.key]
       return { errors: [locatedError(followable(error), nodes, path)] }
     }
   }
@@ -202,7 +203,7 @@ export class PlannedSubscriptions {
       }
       const { documents } = this.#options
       const grown = (bytes: number): void => documents.grown(document, bytes)
-      const plan = new Plan(served, { document, operation, grown }, compileFrames)
+      const plan = new Plan(served, { document, operation, grown }, framePlans)
       known = { served, plan, otherVariables: otherVariablesOf(document) }
       this.#operations.set(operation, known)
     }
@@ -220,13 +221,17 @@ function subscribedKinds(
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
 ): readonly ClusterKind[] {
   try {
-    const compiled = new Plan(served, { document, operation, grown: () => {} }, compileFrames)
-    const plan = compiled.variation(variables)
+    const compiled = new Plan(served, { document, operation, grown: () => {} }, framePlans)
+    const plan = compiled.variation(variables).of(variables)
     const list = followedList(served, plan, plan.args.coerce(variables), Infinity)
     return neededBy({ plan, list, variables }, [])
   } catch {
     return []
   }
+}
+
+function framePlans(operation: OperationDefinitionNode, compiler: PlanCompiler): FramePlans {
+  return new FramePlans(operation, compiler)
 }
 
 function followable(error: unknown): unknown {

@@ -173,6 +173,11 @@ export class PlanCompiler {
     this.#writers = writers
   }
 
+  /** A compiler for another plan of the same operation. */
+  another(): PlanCompiler {
+    return new PlanCompiler(this.served, this.collect, this.#writers)
+  }
+
   /** Compiles the objects of a kind. */
   row(kind: Kind, selections: readonly SelectionSetNode[]): RowWriter {
     return this.#writers.row(kind, selections, this)

@@ -31,13 +31,19 @@ export type ValueShape =
   /** A JSON object, written as a list of `{ key, value }` in the order of the document. */
   | { readonly form: 'entries'; readonly value: ValueShape }
 
-/** Fields of `Query` and `Subscription`. */
-type RootSource =
-  | { readonly form: 'list'; readonly kind: Kind }
-  | { readonly form: 'lookup'; readonly kind: Kind }
+/** Fields of `Subscription`. The arguments name the kind, or the field is one of a kind. */
+export type FollowSource =
   | { readonly form: 'listFrames'; readonly kind: Kind }
   | { readonly form: 'lookupFrames'; readonly kind: Kind }
   | { readonly form: 'livePages'; readonly kind: Kind }
+  | { readonly form: 'objectFrames' }
+  | { readonly form: 'objectByRefFrames' }
+
+/** Fields of `Query` and `Subscription`. */
+type RootSource =
+  | FollowSource
+  | { readonly form: 'list'; readonly kind: Kind }
+  | { readonly form: 'lookup'; readonly kind: Kind }
   | { readonly form: 'objectById' }
   | { readonly form: 'objectsByIds' }
   | { readonly form: 'objectByRef' }
@@ -191,6 +197,21 @@ export function fieldSourceOf({ name, extensions }: GraphQLField<unknown, unknow
   const { source } = extensions as Partial<SourceExtensions>
   if (source === undefined) throw new TypeError(`field ${name} has no source`)
   return source
+}
+
+/** The source of a field of `Subscription`; `undefined` for any other field. */
+export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSource | undefined {
+  const source = fieldSourceOf(field)
+  switch (source.form) {
+    case 'listFrames':
+    case 'lookupFrames':
+    case 'livePages':
+    case 'objectFrames':
+    case 'objectByRefFrames':
+      return source
+    default:
+      return undefined
+  }
 }
 
 /** Whether a field is null only if it has an error, although its type allows null. */

@@ -1,4 +1,4 @@
-import { connection, severalKinds, verb } from './kind-types-sdl.ts'
+import { connection, frames, severalKinds, stream, verb } from './kind-types-sdl.ts'
 
 /** The fields that name the object of a reference, and of a node of a graph. */
 const kindAndName = `"The kind as the API writes it: \`Deployment\`."
@@ -8,7 +8,21 @@ const kindAndName = `"The kind as the API writes it: \`Deployment\`."
   "The \`metadata.name\` of the object."
   name: String!`
 
-/** The types of the gateway itself, and its fields of `Query`, as SDL, in the form of {@link kindTypesSdl}. */
+/** The arguments that name one object. */
+const reference = `
+    "The name of the cluster; the default cluster if absent."
+    cluster: String
+    "The group and version; any version of the group works."
+    apiVersion: String!
+    "The kind as the API writes it: \`Deployment\`."
+    kind: String!
+    "The namespace; required for namespaced kinds."
+    namespace: String
+    "The \`metadata.name\` of the object."
+    name: String!`
+
+/** The types of the gateway itself, and its fields of `Query` and
+ * `Subscription`, as SDL, in the form of {@link kindTypesSdl}. */
 export const gatewayTypesSdl: string = `
 type Query {
   "The user that sent the request; null if the gateway does not authenticate users."
@@ -44,18 +58,7 @@ type Query {
     ids: [ID!]!
   ): [KubernetesObject]
   "One object by API group, kind, namespace and name; null if it does not exist."
-  objectByRef(
-    "The name of the cluster; the default cluster if absent."
-    cluster: String
-    "The group and version; any version of the group works."
-    apiVersion: String!
-    "The kind as the API writes it: \`Deployment\`."
-    kind: String!
-    "The namespace; required for namespaced kinds."
-    namespace: String
-    "The \`metadata.name\` of the object."
-    name: String!
-  ): KubernetesObject
+  objectByRef(${reference}): KubernetesObject
   """
   The objects around some objects, of any kind, and their relations. The gateway follows relations
   in both directions, the nearest first.
@@ -96,7 +99,25 @@ type Query {
     after: String
   ): SearchResultConnection
 }
+
+type Subscription {
+  """
+  One object by its \`id\`, then its changes. An object that is deleted and created again has another
+  \`id\`: follow it by \`objectByRef\` to see the new one.
+  """
+  object(
+    "The \`id\` of the object."
+    id: ID!${stream}
+  ): KubernetesObjectFrame
+  """
+  One object by API group, kind, namespace and name, then its changes, also if it does not exist yet or
+  is created again.
+  """
+  objectByRef(${reference}${stream}): KubernetesObjectFrame
+}
 ${connection('KubernetesObject', severalKinds)}
+${frames('KubernetesObject')}
+
 ${connection('UsedBy', severalKinds)}
 ${connection(
   'SearchResult',

@@ -26,6 +26,91 @@ type ${node}Edge {
   node: ${node}!
 }`
 
+/** The frames of a list, and their changes. */
+export const frames = (object: string): string => `
+"The changes since the previous frame. The first frames bring the existing objects."
+type ${object}Frame {
+  "Whether to drop all objects before applying the changes."
+  reset: Boolean!
+  "Whether the snapshot is complete: true from then on until the next reset."
+  synced: Boolean!
+  "One change for each changed object. Apply them in this order."
+  changes: [${object}Change!]!
+  """
+  Where to continue after this frame: pass it as \`resumeFrom\`. A token from within a snapshot
+  starts the snapshot again.
+  """
+  resumeToken: String!
+  """
+  The position in the history of the resource up to which all changes are sent; empty within a
+  snapshot.
+  """
+  resourceVersion: String!
+  """
+  Since when the objects may be out of date, because the gateway has lost the watch of a kind that
+  they are read from; null while it has not. If selected, a frame comes when that begins and when
+  it ends, even without a change.
+  """
+  staleSince: DateTime
+}
+
+"One change of a ${object}Frame."
+type ${object}Change {
+  "What happened to the object."
+  type: ChangeType!
+  "Why the object is REMOVED; null for other changes."
+  removal: Removal
+  "The \`id\` of the object, also if the viewer may no longer see it."
+  objectId: ID!
+  "The object. A REMOVED object is in its last known state; a HIDDEN one is null."
+  object: ${object}
+  "The object before the change, or the value at a path of it."
+  previous(${path}): JSON
+  "False if the gateway missed the deletion: the object is in its last known state."
+  finalStateKnown: Boolean!
+}`
+
+/** The frames of a live page, and their steps. */
+export const livePage = (object: string): string => `
+"The steps from the previous state of the page to its current one."
+type ${object}Page {
+  "Whether to drop all rows before applying the steps."
+  reset: Boolean!
+  "Whether the page is complete: true from then on until the next reset."
+  synced: Boolean!
+  "The number of objects of the list, on all pages."
+  totalCount: Int!
+  "The steps. Apply them in this order."
+  changes: [${object}PageChange!]!
+  """
+  Where to continue after these steps: pass it as \`resumeFrom\`. A token from within a page starts
+  the page again.
+  """
+  resumeToken: String!
+  "The position of the page in the history of the resource."
+  resourceVersion: String!
+  """
+  Since when the page may be out of date, because the gateway has lost the watch of a kind that it
+  is read from; null while it has not. If selected, steps come when that begins and when it ends,
+  even if there are none.
+  """
+  staleSince: DateTime
+}
+
+"One step of a ${object}Page."
+type ${object}PageChange {
+  "The step."
+  step: PageStep!
+  "The row of the step; the first row is 0."
+  index: Int!
+  "The old row of a MOVE; null for other steps."
+  from: Int
+  "The \`id\` of the object."
+  objectId: ID!
+  "The object of an INSERT or UPDATE; null for other steps."
+  object: ${object}
+}`
+
 /** The fields of an answer about several kinds that say where the gateway looked. */
 export const severalKinds: string = `  "The types of the kinds that the gateway looked into."
   types: [String!]!
@@ -79,7 +164,8 @@ const object = `${cluster}
     "The \`metadata.name\` of the object."
     name: String!`
 
-const stream = `
+/** Where a subscription continues, and how often it sends. */
+export const stream: string = `
     """
     The \`resumeToken\` of the last applied frame, or of a connection. If the gateway cannot continue
     there, the first frame resets.
@@ -223,86 +309,9 @@ ${connection(
   resumeToken: String!`,
 )}
 
-"The changes since the previous frame. The first frames bring the existing objects."
-type KindFrame {
-  "Whether to drop all objects before applying the changes."
-  reset: Boolean!
-  "Whether the snapshot is complete: true from then on until the next reset."
-  synced: Boolean!
-  "One change for each changed object. Apply them in this order."
-  changes: [KindChange!]!
-  """
-  Where to continue after this frame: pass it as \`resumeFrom\`. A token from within a snapshot
-  starts the snapshot again.
-  """
-  resumeToken: String!
-  """
-  The position in the history of the resource up to which all changes are sent; empty within a
-  snapshot.
-  """
-  resourceVersion: String!
-  """
-  Since when the objects may be out of date, because the gateway has lost the watch of a kind that
-  they are read from; null while it has not. If selected, a frame comes when that begins and when
-  it ends, even without a change.
-  """
-  staleSince: DateTime
-}
+${frames('Kind')}
 
-"One change of a KindFrame."
-type KindChange {
-  "What happened to the object."
-  type: ChangeType!
-  "Why the object is REMOVED; null for other changes."
-  removal: Removal
-  "The \`id\` of the object, also if the viewer may no longer see it."
-  objectId: ID!
-  "The object. A REMOVED object is in its last known state; a HIDDEN one is null."
-  object: Kind
-  "The object before the change, or the value at a path of it."
-  previous(${path}): JSON
-  "False if the gateway missed the deletion: the object is in its last known state."
-  finalStateKnown: Boolean!
-}
-
-"The steps from the previous state of the page to its current one."
-type KindPage {
-  "Whether to drop all rows before applying the steps."
-  reset: Boolean!
-  "Whether the page is complete: true from then on until the next reset."
-  synced: Boolean!
-  "The number of objects of the list, on all pages."
-  totalCount: Int!
-  "The steps. Apply them in this order."
-  changes: [KindPageChange!]!
-  """
-  Where to continue after these steps: pass it as \`resumeFrom\`. A token from within a page starts
-  the page again.
-  """
-  resumeToken: String!
-  "The position of the page in the history of the resource."
-  resourceVersion: String!
-  """
-  Since when the page may be out of date, because the gateway has lost the watch of a kind that it
-  is read from; null while it has not. If selected, steps come when that begins and when it ends,
-  even if there are none.
-  """
-  staleSince: DateTime
-}
-
-"One step of a KindPage."
-type KindPageChange {
-  "The step."
-  step: PageStep!
-  "The row of the step; the first row is 0."
-  index: Int!
-  "The old row of a MOVE; null for other steps."
-  from: Int
-  "The \`id\` of the object."
-  objectId: ID!
-  "The object of an INSERT or UPDATE; null for other steps."
-  object: Kind
-}
+${livePage('Kind')}
 
 "Conditions on the {resources} that a relation leads to and the viewer may see, all of which must hold."
 input KindWhereMany {

@@ -22,7 +22,7 @@ import {
 } from 'graphql'
 import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
-import { type FieldSource, fromSource, type OwnParts } from './field-source.ts'
+import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
 import { idOfObjectRef, type KindOf } from './object-ref.ts'
 import { gatewayTypesSdl } from './gateway-types-sdl.ts'
 import { kindTypesSdl } from './kind-types-sdl.ts'
@@ -131,6 +131,12 @@ const query: Readonly<Record<string, OwnField>> = {
   },
 }
 
+/** The fields of `Subscription`, those of kinds aside. */
+const subscription: Readonly<Record<string, FollowSource>> = {
+  object: { form: 'objectFrames' },
+  objectByRef: { form: 'objectByRefFrames' },
+}
+
 /**
  * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads the items
  * one by one, so that too many errors end the list.
@@ -151,8 +157,14 @@ function* objectsOrErrors(
 /** The fields of each type that SDL defines. */
 const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Query: (field) => query[field],
+  Subscription: (field) => {
+    const source = subscription[field]
+    return source && { source }
+  },
   KindConnection: connection,
   KindEdge: own('edge'),
+  KubernetesObjectFrame: own('frame'),
+  KubernetesObjectChange: own('change'),
   KubernetesObjectConnection: connection,
   KubernetesObjectEdge: own('edge'),
   UsedByConnection: connection,
@@ -251,9 +263,9 @@ export class OwnTypes {
     return this.#type(name, kind) as GraphQLInputObjectType
   }
 
-  /** The fields of `Query`, those of kinds aside. */
-  queryFields(): GraphQLFieldConfigMap<unknown, ResolverContext> {
-    return this.#fields('Query', undefined)
+  /** The fields of a root type, those of kinds aside. */
+  rootFields(type: 'Query' | 'Subscription'): GraphQLFieldConfigMap<unknown, ResolverContext> {
+    return this.#fields(type, undefined)
   }
 
   /** A field of every object, without source and resolver. */

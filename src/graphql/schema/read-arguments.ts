@@ -93,6 +93,14 @@ export interface LivePageArguments extends ListSubscriptionArguments {
 /** The arguments of a subscription to one object. */
 export type LookupSubscriptionArguments = LookupArguments & StreamArguments
 
+/** The arguments of a subscription to one object of any kind by its `id`. */
+export interface ObjectSubscriptionArguments extends StreamArguments {
+  readonly id: string
+}
+
+/** The arguments of a subscription to one object of any kind by its name. */
+export interface ObjectByRefSubscriptionArguments extends ObjectByRefArguments, StreamArguments {}
+
 /** The arguments of `graph`. */
 export interface GraphArguments {
   /** `id`s of objects. */

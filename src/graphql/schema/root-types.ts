@@ -18,7 +18,7 @@ export function buildQueryType(
     description:
       'Lists and look-ups of every kind. A field whose kind or cluster cannot be read is null and has an error; the other fields have their values.',
     fields(): RootFields {
-      const fields = types.own.queryFields()
+      const fields = types.own.rootFields('Query')
       for (const kind of kinds) Object.assign(fields, queryFields(kind, types))
       Object.assign(fields, further())
       return rootFieldsOf('Query', fields, types)
@@ -47,7 +47,10 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
   }
 }
 
-/** `Subscription`: every list and look-up, and live pages. Plans answer it: its fields have no resolvers. */
+/**
+ * `Subscription`: every list and look-up, live pages, and the same for any kind. Plans answer it: its fields have no
+ * resolvers.
+ */
 export function buildSubscriptionType(
   kinds: readonly Kind[],
   types: SchemaTypes,
@@ -57,7 +60,7 @@ export function buildSubscriptionType(
     description:
       'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
     fields(): RootFields {
-      const fields: RootFields = {}
+      const fields = types.own.rootFields('Subscription')
       const add = (name: string, form: SubscriptionForm, kind: Kind): void => {
         fields[name] ??= {
           ...types.own.kindField(form, kind),
