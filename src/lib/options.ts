@@ -82,7 +82,10 @@ export function nearestName(name: string, known: Iterable<string>): string | und
   let least = Math.max(2, name.length / 3)
   for (const one of known) {
     const [short, long] = [name.toLowerCase(), one.toLowerCase()]
-    const steps = short !== '' && long.startsWith(short) ? 1 : editDistance(short, long)
+    const isStart = short !== '' && long.startsWith(short)
+    // Names of very different lengths are not near. The distance of a long name takes long to compute.
+    if (!isStart && Math.abs(short.length - long.length) > least) continue
+    const steps = isStart ? 1 : editDistance(short, long)
     if (steps > least || (steps === least && nearest !== undefined)) continue
     nearest = one
     least = steps

@@ -6,17 +6,17 @@ const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change
 /** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
 const ownTypes: ReadonlySet<string> = new Set(
   words(`Query Mutation Subscription String Int Float Boolean ID DateTime Quantity IntOrString Int64
-    StringMap QuantityMap JSON KubernetesObject ObjectRef UsedBy PageInfo ChangeType Removal
+    StringMap QuantityMap JSON KubernetesObject ObjectList ObjectRef UsedBy PageInfo ChangeType Removal
     PageStep Facet FacetValue IndexType IndexReduction SelectorForm Selected StringFilter
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
-    SearchCount Graph GraphNode Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
+    SearchCount Graph GraphNode KindIndex KindColumn Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
 )
 
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
-  words(`gatewayClusters viewer can object objects objectByRef search graph`),
+  words(`gatewayClusters viewer can object objects objectByRef objectList search graph`),
 )
 
 /** The type name of an API's type: with a trailing `_` if the name is reserved. */

@@ -57,6 +57,29 @@ interface RootFilterArguments extends FilterArguments {
 /** The arguments of a root list field. */
 export interface ListFieldArguments extends RootFilterArguments, RelationArguments {}
 
+/** The arguments that name a kind. */
+export interface KindArguments {
+  /** Absent: any group, if one alone has the kind. */
+  readonly group?: string | null
+  /** The kind as the API writes it, or the plural name of its resource. */
+  readonly kind: string
+}
+
+/** The arguments of a list whose kind is not known to the schema: the types of the kind do not check them. */
+export interface UntypedArguments {
+  readonly namespace?: string | null
+  readonly namespaces?: readonly string[] | null
+  readonly where?: unknown
+  readonly orderBy?: readonly unknown[] | null
+}
+
+/** The arguments of `objectList`. */
+export interface ObjectListArguments
+  extends
+    KindArguments,
+    UntypedArguments,
+    Omit<ListFieldArguments, keyof UntypedArguments | 'related'> {}
+
 /** The arguments of a root look-up field. Those of namespaced kinds take `namespace`. */
 export interface LookupArguments {
   readonly cluster?: string | null
