@@ -59,12 +59,18 @@ const expectList = (
 
 /** Whole lists, with counts and facets. */
 export const checkLists = async (checked: Checked): Promise<void> => {
-  const fields = askedKinds.map(
-    ({ list }) =>
-      `${list}(first: 500) { totalCount nodes ${name} facets(by: ["name"], top: 1000) { values { count } } }`,
-  )
+  const fields = askedKinds.flatMap(({ type, group, list }) => {
+    const wanted = `totalCount nodes ${name} facets(by: ["name"], top: 1000) { values { count } }`
+    return [
+      `${list}(first: 500) { ${wanted} }`,
+      `any${type}: objectList(group: "${group}", kind: "${type}", first: 500) { ${wanted} }`,
+    ]
+  })
   const answer = await checked.ask(`{ ${fields.join(' ')} }`)
-  for (const kind of askedKinds) expectList(answer, kind.list, checked.shown.get(kind)?.listed)
+  for (const kind of askedKinds) {
+    expectList(answer, kind.list, checked.shown.get(kind)?.listed)
+    expectList(answer, `any${kind.type}`, checked.shown.get(kind)?.listed)
+  }
 }
 
 /** Lists of one namespace, and of two. */

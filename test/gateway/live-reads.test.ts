@@ -238,6 +238,26 @@ describe('what no cache serves', () => {
     expect(gatewayClusters[0].resources).not.toContainEqual({ type: 'ConfigMap' })
   })
 
+  it('is listed the same by `objectList`, which refuses the same arguments', async () => {
+    const of = '{ edges { cursor node { name } } pageInfo { hasNextPage endCursor } }'
+    const args = `namespace: "${space}", labelSelector: "tier=a", first: 2`
+    const { own, any, page } = await gateway.data(`{
+      own: configMaps(${args}) ${of}
+      any: objectList(group: "", kind: "ConfigMap", ${args}) ${of}
+      page: podMetricsList(namespace: "${space}", first: 2) { pageInfo { endCursor } }
+    }`)
+    expect(any).toEqual(own)
+    const next = await gateway.data(
+      `query ($after: String) { objectList(kind: "PodMetrics", namespace: "${space}", first: 2, after: $after) { nodes { name } } }`,
+      { after: page.pageInfo.endCursor },
+    )
+    expect(next.objectList.nodes).toEqual([{ name: 'c' }, { name: 'd' }])
+    const { errors } = await gateway.query(
+      `{ objectList(kind: "ConfigMap", where: { name: { eq: "c-1" } }) { totalCount } }`,
+    )
+    expect(errors).toMatchObject([{ extensions: { code: 'UNSUPPORTED', argument: 'where' } }])
+  })
+
   it('holds the metadata of Secrets alone', async () => {
     const text = await gateway.queryText(
       `{ secret(namespace: "${space}", name: "s") { json } secrets(namespace: "${space}") { nodes { json } } }`,

@@ -148,6 +148,8 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ search(text: "web", first: 7) { t: __typename totalCount types complete notLookedAt counts { type count } pageInfo { hasNextPage endCursor } nodes { matched value object { id kind object { health { status } ... on Pod { node { metadata { name } } } } } } edges { cursor node { value t: __typename } } } }',
     '{ search(text: "s", types: ["Service", "Pod"], namespaces: ["shop", "default"]) { totalCount nodes { object { object { ... on Service { pods(first: 2) { totalCount } } } } } } }',
     '{ events(first: 5) { nodes { events { totalCount } } } }',
+    '{ objectList(kind: "Pod", first: 3, orderBy: [{ restarts: "DESC" }], where: { node: { isNot: { name: { eq: "x" } } } }) { t: __typename type totalCount resourceVersion staleSince facets(by: ["phase"]) { by values { value count } } pageInfo { hasNextPage endCursor } nodes { __typename id health { status } ... on Pod { phase: status { phase } node { metadata { name } } } } edges { cursor node { name ... on Pod { services { totalCount } } } } } }',
+    '{ a: objectList(group: "apps", kind: "deployments", first: 2) { type nodes { name ... on Deployment { pods(first: 1) { totalCount } } ... on Pod { node { id } } } } b: objectList(kind: "Node", last: 2) { nodes { ... on Node { pods { totalCount } } } } }',
     '{ pods(first: 3) { nodes { cluster { name state version t: __typename resources { type state } } } } }',
   ])('is covered: %s', async (query) => {
     expect(await plannedAnswer(query)).not.toHaveProperty('errors')
@@ -184,6 +186,11 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
       `{ objectByRef(apiVersion: "v2", kind: "Nothing", name: "x") { id } }`,
       `{ search(text: " ") { totalCount } }`,
       `{ search(text: "x", types: ["Nothing"]) { totalCount } }`,
+      `{ objectList(kind: "Podd") { totalCount } pods(first: 1) { totalCount } }`,
+      `{ objectList(kind: "Pod", where: { phse: { eq: "Running" } }) { totalCount } }`,
+      `{ objectList(kind: "Pod", where: { restarts: { gt: "a" } }) { totalCount } }`,
+      `{ objectList(kind: "Node", namespace: "shop") { totalCount } }`,
+      `{ objectList(kind: "Pod", first: -1) { totalCount } }`,
       `{ deployments { nodes { owned(types: ["Nothing"]) { totalCount } } } }`,
     ]) {
       await expectSame(query)

@@ -210,6 +210,10 @@ export class RandomOperations {
         return known?.name ?? this.#pick(names)
       case 'labelSelector':
         return this.#pick(selectors)
+      case 'where':
+        return this.#pick([{}, { name: { contains: 'a' } }, { not: { namespace: { eq: 'shop' } } }])
+      case 'orderBy':
+        return this.#pick([[{ name: 'DESC' }], [{ namespace: 'ASC' }, { name: 'DESC' }]])
       case 'key':
         return this.#pick(['app', 'tier', 'constructor'])
       case 'path':
@@ -264,7 +268,7 @@ export class RandomOperations {
 
   /** As a constant, or as a variable, which may have a default instead of a value. */
   #spelled(argument: GraphQLArgument, value: unknown): string {
-    const constant = JSON.stringify(value)
+    const constant = literalOf(value)
     if (this.#chance(0.7)) return constant
     const name = `v${this.#definitions.length}`
     if (this.#chance(0.3)) {
@@ -303,6 +307,14 @@ export class RandomOperations {
   }
 }
 
+/** A value as GraphQL writes it: without quotes around the names of fields. */
+function literalOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(literalOf).join(', ')}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([name, one]) => `${name}: ${literalOf(one)}`)
+  return `{ ${fields.join(', ')} }`
+}
+
 /** The root fields that tell of the gateway, whose answers change from one question to the next. */
 const changing: ReadonlySet<string> = new Set(['gatewayClusters'])
 
@@ -311,6 +323,7 @@ const ofAnyKind: ReadonlySet<string> = new Set([
   'object',
   'objects',
   'objectByRef',
+  'objectList',
   'graph',
   'search',
 ])

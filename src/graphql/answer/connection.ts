@@ -74,6 +74,10 @@ class PageConnection<R, T> implements ConnectionSource<T> {
     return staleSince(this.run.served, this.#parts)
   }
 
+  type(): string {
+    throw ofSeveralKinds()
+  }
+
   resourceVersion(): string {
     throw ofSeveralKinds()
   }
@@ -105,6 +109,10 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 
   override staleSince(): string | null {
     return pageStaleSince(this.run, this.#read)
+  }
+
+  override type(): string {
+    return this.#read.part.kind.typeName
   }
 
   override resourceVersion(): string {

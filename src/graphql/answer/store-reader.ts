@@ -19,6 +19,7 @@ import type {
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
+  ObjectListArguments,
   OwnedArguments,
   RelationArguments,
   SearchArguments,
@@ -46,7 +47,7 @@ import {
 } from './connection.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
-import { type ListRequest, listRequest, readList } from '../reads/list-read.ts'
+import { type ListRequest, listRequest, namedList, readList } from '../reads/list-read.ts'
 import { OwnedRead } from '../reads/owned-read.ts'
 import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
@@ -68,6 +69,12 @@ export class StoreReader implements StoreReads {
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null {
     const read = readList(this.#run, kind, this.#request(kind, args))
+    return read === undefined ? null : new ListConnection(this.#run, read)
+  }
+
+  objectList(args: ObjectListArguments): ConnectionSource | null {
+    const { kind, request } = namedList(this.#run, args)
+    const read = readList(this.#run, kind, request)
     return read === undefined ? null : new ListConnection(this.#run, read)
   }
 

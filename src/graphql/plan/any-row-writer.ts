@@ -11,24 +11,36 @@ interface RowsByKind {
   readonly write: RowWriter
 }
 
-/** Rows of any kind. The first use of a kind compiles its row. */
-export function rowsByKind({ compiler, selections }: PlanField): RowsByKind {
+/**
+ * The part of a plan that a field compiles for each kind. The first use of a kind compiles it. Throws
+ * {@link NotCoveredError}.
+ */
+export function compiledByKind<T>(
+  { compiler }: PlanField,
+  compile: (kind: Kind) => T,
+): (kind: Kind) => Compiled<T> {
   const { scope } = compiler
-  const rows = new Map<Kind, Compiled<RowWriter> | NotCoveredError>()
-  const compile = (kind: Kind): Compiled<RowWriter> | NotCoveredError => {
+  const known = new Map<Kind, Compiled<T> | NotCoveredError>()
+  const compiled = (kind: Kind): Compiled<T> | NotCoveredError => {
     try {
-      return compiler.apart(() => compiler.in(scope, () => compiler.row(kind, selections)))
+      return compiler.apart(() => compiler.in(scope, () => compile(kind)))
     } catch (error) {
       if (error instanceof NotCoveredError) return error
       throw error
     }
   }
-  const rowOf = (kind: Kind): Compiled<RowWriter> => {
-    let row = rows.get(kind)
-    if (row === undefined) rows.set(kind, (row = compile(kind)))
-    if (row instanceof NotCoveredError) throw row
-    return row
+  return (kind) => {
+    let part = known.get(kind)
+    if (part === undefined) known.set(kind, (part = compiled(kind)))
+    if (part instanceof NotCoveredError) throw part
+    return part
   }
+}
+
+/** Rows of any kind. The first use of a kind compiles its row. */
+export function rowsByKind(field: PlanField): RowsByKind {
+  const { compiler, selections } = field
+  const rowOf = compiledByKind(field, (kind) => compiler.row(kind, selections))
   let lastKind: Kind | undefined
   let lastWrite: RowWriter | undefined
   return {

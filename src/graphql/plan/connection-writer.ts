@@ -97,6 +97,8 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
     row: ({ selections }) => compiler.row(kind, selections),
     part(member) {
       switch (member.name) {
+        case 'type':
+          return (_run, { part }) => JSON.stringify(part.kind.typeName)
         case 'resourceVersion':
           return (_run, { part }) => JSON.stringify(part.view.resourceVersion)
         case 'resumeToken':

@@ -4,20 +4,22 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import { readList } from '../reads/list-read.ts'
+import { type NamedList, namedList, readList } from '../reads/list-read.ts'
+import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { staleSince } from '../reads/staleness.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
 import type {
   LookupArguments,
   ObjectByRefArguments,
+  ObjectListArguments,
   SearchArguments,
 } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { rowsByKind } from './any-row-writer.ts'
+import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
 import { connectionWriter, lookedAtMember } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
@@ -40,6 +42,8 @@ export function rootWriter(field: PlanField): RootWriter {
       return objectsByIds(field)
     case 'objectByRef':
       return objectByRef(field)
+    case 'objectList':
+      return objectListRoot(field)
     case 'aroundObjects':
       return graphWriter(field)
     case 'search':
@@ -141,6 +145,31 @@ function keyMeant(
   const asked = values as unknown as ObjectByRefArguments
   const { kind, cluster, ...object } = resolveObjectRef(served, asked)
   return { at: { cluster: clusterNamed(served, cluster), kind }, key: objectKey(object) }
+}
+
+/** Compiles `objectList`: the list of each kind that a request names. */
+function objectListRoot(field: PlanField): RootWriter {
+  const { compiler, args } = field
+  const listOf = compiledByKind(field, (kind) => compiler.list(kind, field))
+  /** By the coerced arguments, which are the same object in each run of a request. */
+  const lists = new WeakMap<Values, NamedList>()
+  return {
+    further(served, values, variables) {
+      const asked = values as unknown as ObjectListArguments
+      // The field reports unknown kinds when the plan writes it.
+      const kind = kindNamed(served, asked, { introspection: false })
+      return neededKinds(listOf(kind).needs, clusterNamed(served, asked.cluster), variables)
+    },
+    write(run) {
+      const asked = run.argumentsOf(args)
+      let list = lists.get(asked)
+      if (list === undefined) {
+        lists.set(asked, (list = namedList(run, asked as unknown as ObjectListArguments)))
+      }
+      const read = readList(run, list.kind, list.request)
+      return read === undefined ? 'null' : listOf(list.kind).compiled(run, read)
+    },
+  }
 }
 
 interface IdentityAt {

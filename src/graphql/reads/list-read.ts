@@ -6,12 +6,13 @@ import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { ListFieldArguments } from '../schema/read-arguments.ts'
+import type { ListFieldArguments, ObjectListArguments } from '../schema/read-arguments.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { directPage, type ReadPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
+import { kindNamed, typedArguments } from './named-kind.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** The arguments of a list, read once for all rows that share them. */
@@ -37,6 +38,18 @@ export function listRequest(
     terms: compileOrder(orderBy, kind.indexes),
     filterKinds: filterNeeds(served, kind, where).map((need) => need.kind),
   }
+}
+
+/** The list of a kind that the arguments name. */
+export interface NamedList {
+  readonly kind: Kind
+  readonly request: ListRequest
+}
+
+/** Reads the arguments of `objectList`. Throws `ArgumentError`, which names the invalid one. */
+export function namedList({ served, limits }: ReadRun, args: ObjectListArguments): NamedList {
+  const kind = kindNamed(served, args, limits)
+  return { kind, request: listRequest(served, kind, typedArguments(served, kind, args, limits)) }
 }
 
 /** The list that a page belongs to. */

@@ -167,13 +167,16 @@ function unknownField(
   return undefined
 }
 
+/** A hint lists so many names even if one of them is near. */
+const namesInHint = 12
+
 function noSuchField(
   argument: string,
   name: string,
   known: readonly string[],
   { introspection }: ErrorNames,
 ): ArgumentError {
-  const nearest = nearestName(name, known)
+  const nearest = known.length > namesInHint ? nearestName(name, known) : undefined
   const hint = nearest === undefined ? `there are ${known.join(', ')}` : `there is ${nearest}`
   return new ArgumentError(argument, `there is no ${JSON.stringify(name)}`, {
     value: name,

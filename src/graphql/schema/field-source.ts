@@ -47,6 +47,7 @@ type RootSource =
   | { readonly form: 'objectById' }
   | { readonly form: 'objectsByIds' }
   | { readonly form: 'objectByRef' }
+  | { readonly form: 'objectList' }
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
   | { readonly form: 'clusterStates' }
@@ -122,6 +123,7 @@ export interface OwnParts {
     | 'notLookedAt'
     | 'complete'
     | 'counts'
+    | 'type'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion' | 'staleSince'

@@ -1,4 +1,13 @@
-import { connection, frames, severalKinds, stream, verb } from './kind-types-sdl.ts'
+import {
+  connection,
+  connectionOf,
+  frames,
+  objectListArguments,
+  oneKind,
+  severalKinds,
+  stream,
+  verb,
+} from './kind-types-sdl.ts'
 
 /** The fields that name the object of a reference, and of a node of a graph. */
 const kindAndName = `"The kind as the API writes it: \`Deployment\`."
@@ -60,6 +69,11 @@ type Query {
   "One object by API group, kind, namespace and name; null if it does not exist."
   objectByRef(${reference}): KubernetesObject
   """
+  Lists the objects of the kind that the arguments name, as the field of the kind does: for clients
+  that do not know all kinds.
+  """
+  objectList(${objectListArguments}): ObjectListConnection
+  """
   The objects around some objects, of any kind, and their relations. The gateway follows relations
   in both directions, the nearest first.
   """
@@ -117,7 +131,13 @@ type Subscription {
 }
 ${connection('KubernetesObject', severalKinds)}
 ${frames('KubernetesObject')}
-
+${connectionOf(
+  'KubernetesObject',
+  `  "The type of the kind in this schema: \`Pod\`."
+  type: String!
+${oneKind}`,
+  'ObjectList',
+)}
 ${connection('UsedBy', severalKinds)}
 ${connection(
   'SearchResult',

@@ -1,7 +1,7 @@
-/** A connection and its edge. */
-export const connection = (node: string, further: string): string => `
+/** A connection, without its edge. */
+export const connectionOf = (node: string, further: string, name: string = node): string => `
 "A page of a list, and facts about the whole list."
-type ${node}Connection {
+type ${name}Connection {
   "The objects of the page."
   nodes: [${node}!]!
   "The objects of the page, each with its cursor."
@@ -17,7 +17,10 @@ type ${node}Connection {
   staleSince: DateTime
 ${further}
 }
+`
 
+/** A connection and its edge. */
+export const connection = (node: string, further: string): string => `${connectionOf(node, further)}
 "One object of a ${node}Connection, with its place in the list."
 type ${node}Edge {
   "The place of the object, for \`after\` and \`before\`."
@@ -122,6 +125,19 @@ export const severalKinds: string = `  "The types of the kinds that the gateway 
   """
   notLookedAt: [String!]!`
 
+/** The fields of a page of objects of one kind. */
+export const oneKind: string = `  "The distribution of the objects on all pages over the values of indexes."
+  facets(
+    """Indexes, by their names in \`where\`, or labels: \`labels["app"]\`."""
+    by: [String!]!
+    "The number of values of each, at most; 10 if absent."
+    top: Int
+  ): [Facet!]
+  "The position of the page in the history of the resource."
+  resourceVersion: String!
+  "Where a subscription continues after this page: pass it as \`resumeFrom\`."
+  resumeToken: String!`
+
 const cluster = `
     "The name of the cluster; the default cluster if absent."
     cluster: String`
@@ -132,15 +148,19 @@ const namespaces = `
     "Only objects of these namespaces."
     namespaces: [String!]`
 
-const matching = `
+const labelSelector = `
     "A selector in the syntax of kubectl: \`app=web,tier!=cache,env in (dev,prod)\`."
-    labelSelector: String
+    labelSelector: String`
+
+const matching = `${labelSelector}
     "Conditions that the objects must all meet. Indexes answer them."
     where: KindWhere`
 
-const filters = `${cluster}${namespaces}
+const ids = `
     "Only the objects with these \`id\`s."
-    ids: [ID!]${matching}`
+    ids: [ID!]`
+
+const filters = `${cluster}${namespaces}${ids}${matching}`
 
 const order = `
     "The keys of the order, the most significant first; namespace and name if absent."
@@ -173,6 +193,25 @@ export const stream: string = `
     resumeFrom: String
     "Collects changes for this many milliseconds, and sends only the last state of each object."
     coalesceMs: Int`
+
+/** The arguments of a list whose kind they name. */
+export const objectListArguments: string = `
+    """
+    The API group of the kind, \`""\` for the core group; needed if several groups have the kind.
+    """
+    group: String
+    "The kind as the API writes it: \`Deployment\`; or the resource: \`deployments\`."
+    kind: String!${cluster}${namespaces}${ids}${labelSelector}
+    """
+    Conditions that the objects must all meet, as the list of the kind takes them:
+    \`{"phase": {"eq": "Running"}}\`.
+    """
+    where: JSON
+    """
+    The keys of the order, the most significant first, as the list of the kind takes them:
+    \`[{"restarts": "DESC"}]\`.
+    """
+    orderBy: [JSON!]${page}`
 
 /** The argument `verb`. */
 export const verb: string = `
@@ -294,20 +333,7 @@ interface KubernetesObject {
   ): KubernetesObjectConnection
 }
 
-${connection(
-  'Kind',
-  `  "The distribution of the objects on all pages over the values of indexes."
-  facets(
-    """Indexes, by their names in \`where\`, or labels: \`labels["app"]\`."""
-    by: [String!]!
-    "The number of values of each, at most; 10 if absent."
-    top: Int
-  ): [Facet!]
-  "The position of the page in the history of the resource."
-  resourceVersion: String!
-  "Where a subscription continues after this page: pass it as \`resumeFrom\`."
-  resumeToken: String!`,
-)}
+${connection('Kind', oneKind)}
 
 ${frames('Kind')}
 

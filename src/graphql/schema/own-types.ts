@@ -32,6 +32,7 @@ import type {
   GraphArguments,
   NamespacesArguments,
   ObjectByRefArguments,
+  ObjectListArguments,
   SearchArguments,
 } from './read-arguments.ts'
 import type {
@@ -90,6 +91,7 @@ const connection = own('connection', {
   notLookedAt: (page: AnyConnection) => page.notLookedAt(),
   complete: isComplete,
   counts: (page: AnyConnection) => page.counts(),
+  type: (page: AnyConnection) => page.type(),
 })
 
 /** The fields of `Query`, those of kinds aside. */
@@ -118,6 +120,10 @@ const query: Readonly<Record<string, OwnField>> = {
   objectByRef: {
     source: { form: 'objectByRef' },
     resolve: (_source, args: ObjectByRefArguments, { read }) => read.objectByRef(args),
+  },
+  objectList: {
+    source: { form: 'objectList' },
+    resolve: (_source, args: ObjectListArguments, { read }) => read.objectList(args),
   },
   graph: {
     source: { form: 'aroundObjects' },
@@ -167,6 +173,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   KubernetesObjectChange: own('change'),
   KubernetesObjectConnection: connection,
   KubernetesObjectEdge: own('edge'),
+  ObjectListConnection: connection,
   UsedByConnection: connection,
   UsedByEdge: own('edge'),
   SearchResultConnection: connection,

@@ -10,6 +10,7 @@ import type {
   NamespacesArguments,
   ObjectByRefArguments,
   ObjectCanArguments,
+  ObjectListArguments,
   OwnedArguments,
   RelationArguments,
   SearchArguments,
@@ -57,7 +58,8 @@ export interface ConnectionSource<T = Row> {
   totalCount(): number
   /** Since when the caches that the page is read from may be out of date, by RFC 3339; `null` while all are in step. */
   staleSince(): string | null
-  /** This and the next two belong to connections of one kind only. */
+  /** This and the next three belong to connections of one kind only. */
+  type(): string
   resourceVersion(): string
   resumeToken(): string
   facets(args: FacetArguments): readonly Facet[]
@@ -223,6 +225,8 @@ export interface SecretContents {
  */
 export interface StoreReads {
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null
+  /** The list of the kind that the arguments name. */
+  objectList(args: ObjectListArguments): ConnectionSource | null
   lookup(kind: Kind, args: LookupArguments): Row | null
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null
