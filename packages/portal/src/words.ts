@@ -21,4 +21,26 @@ export const words = {
     },
     notFound: 'There is no such page.',
   },
+  graph: {
+    title: 'What is around it',
+    list: 'As a list',
+    back: 'Back to where it began',
+    fold: 'Fold again',
+    alone: 'Nothing leads to it or from it, as far as the gateway has looked.',
+    kind: 'Kind',
+    name: 'Name',
+    health: 'Health',
+    leadsTo: 'Leads to',
+    folded: (count: number): string => `${count} like each other`,
+    centre: (name: string): string => `Show what is around ${name}`,
+    truncated: (count: number): string => `There is more than the ${count} objects shown.`,
+    incomplete: (types: readonly string[]): string =>
+      `Not looked into, as they are not loaded or you may not list them: ${types.length} kinds.`,
+    node: (node: {
+      readonly kind: string
+      readonly namespace?: string | null
+      readonly name?: string
+    }): string =>
+      [node.kind, [node.namespace, node.name].filter(Boolean).join('/')].join(' ').trim(),
+  },
 } as const

@@ -29,6 +29,90 @@ export type GatewayResourceState =
   /** The first list has arrived, and the gateway is storing it. */
   | 'WATCHING';
 
+/** The health of an object, the worst first. */
+export type HealthStatus =
+  /** Something is wrong, and waiting alone does not repair it. */
+  | 'DEGRADED'
+  /** The object is in its desired state, or done. */
+  | 'HEALTHY'
+  /** The object is moving to its desired state. */
+  | 'PROGRESSING'
+  /** The object is stopped on purpose. */
+  | 'SUSPENDED'
+  /** The object is being deleted. */
+  | 'TERMINATING'
+  /** The component that reports about the object has stopped reporting. */
+  | 'UNKNOWN';
+
+export type ObjectGraphQueryVariables = Exact<{
+  roots: Array<string | number> | string | number;
+  depth?: number | null | undefined;
+  maxNodes?: number | null | undefined;
+}>;
+
+
+export type ObjectGraphQuery = { graph: { truncated: boolean, complete: boolean, notLookedAt: Array<string>, nodes: Array<{ id: string, clusterName: string, kind: string, apiVersion: string, namespace: string | null, name: string, depth: number, object:
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+       | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
+
 export type ClustersQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -53,6 +137,36 @@ export class TypedDocumentString<TResult, TVariables>
   }
 }
 
+export const ObjectGraphDocument = new TypedDocumentString(`
+    query ObjectGraph($roots: [ID!]!, $depth: Int, $maxNodes: Int) {
+  graph(roots: $roots, depth: $depth, maxNodes: $maxNodes) {
+    nodes {
+      id
+      clusterName
+      kind
+      apiVersion
+      namespace
+      name
+      depth
+      object {
+        health {
+          status
+          reason
+          message
+        }
+      }
+    }
+    edges {
+      from
+      to
+      relation
+    }
+    truncated
+    complete
+    notLookedAt
+  }
+}
+    `) as unknown as TypedDocumentString<ObjectGraphQuery, ObjectGraphQueryVariables>;
 export const ClustersDocument = new TypedDocumentString(`
     query Clusters {
   gatewayClusters {

@@ -1,0 +1,65 @@
+import { Link } from '@tanstack/react-router'
+import { Health } from '../look/health.tsx'
+import { words } from '../words.ts'
+import { type ObjectNode, type Picture, relationWords } from './graph-model.ts'
+import styles from './object-graph.module.css'
+
+/** The picture as a table: each object, its health, and what leads from it to others. */
+export function GraphList({ picture: { nodes, edges } }: { readonly picture: Picture }) {
+  const objects = nodes.flatMap((node): readonly ObjectNode[] =>
+    node.form === 'object' ? [node] : node.members,
+  )
+  const titles = new Map(
+    nodes.map((node) => [
+      node.id,
+      node.form === 'object'
+        ? `${node.kind} ${node.name}`
+        : `${node.kind}: ${words.graph.folded(node.members.length)}`,
+    ]),
+  )
+  const foldOf = new Map(
+    nodes.flatMap((node) =>
+      node.form === 'fold' ? node.members.map(({ id }) => [id, node.id] as const) : [],
+    ),
+  )
+  return (
+    <div className={styles['list']}>
+      <table>
+        <caption className="visually-hidden">{words.graph.title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">{words.graph.kind}</th>
+            <th scope="col">{words.graph.name}</th>
+            <th scope="col">{words.graph.health}</th>
+            <th scope="col">{words.graph.leadsTo}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {objects.map(({ id, kind, namespace, name, health, reason }) => (
+            <tr key={id}>
+              <td>{kind}</td>
+              <td>
+                <Link to="/objects/$id" params={{ id }}>
+                  {namespace === null ? name : `${namespace}/${name}`}
+                </Link>
+              </td>
+              <td>
+                {health !== undefined && <Health status={health} />}{' '}
+                {health === 'HEALTHY' ? '' : reason}
+              </td>
+              <td>
+                {edges
+                  .filter(({ from }) => from === (foldOf.get(id) ?? id))
+                  .map(
+                    ({ to, relations }) =>
+                      `${titles.get(to)} (${relations.map(relationWords).join(', ')})`,
+                  )
+                  .join('; ')}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

@@ -1,0 +1,206 @@
+import '@xyflow/react/dist/base.css'
+import {
+  Background,
+  Controls,
+  type Edge,
+  type Node,
+  Panel,
+  ReactFlow,
+  type ReactFlowInstance,
+} from '@xyflow/react'
+import { useNavigate } from '@tanstack/react-router'
+import { useCallback, useMemo, useRef, useState } from 'react'
+import { ObjectGraphDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import { words } from '../words.ts'
+import { GraphList } from './graph-list.tsx'
+import { type DrawnNode, GraphNode } from './graph-node.tsx'
+import { type Picture, pictureOf, relationWords } from './graph-model.ts'
+import styles from './object-graph.module.css'
+import { nodeSize, usePlaces } from './use-places.ts'
+
+export interface ObjectGraphProps {
+  /** The `id`s of the objects in the middle. */
+  readonly roots: readonly string[]
+  /** The number of steps from the roots; default 2. */
+  readonly depth?: number
+  /** The `id` of the selected object, and what selects another one. */
+  readonly selected?: string | undefined
+  readonly onSelect?: (id: string) => void
+}
+
+/** As many objects as a picture can show. */
+const maxNodes = 500
+const refreshMs = 3_000
+const nodeTypes = { object: GraphNode }
+
+/** The objects around some objects, as a picture that stays current, or as a list. */
+export function ObjectGraph({ roots, depth = 2, selected, onSelect }: ObjectGraphProps) {
+  const [centre, setCentre] = useState<readonly string[]>()
+  const around = centre ?? roots
+  const { data, errors, isPending } = useAnswer(
+    ObjectGraphDocument,
+    { roots: [...around], depth, maxNodes },
+    { everyMs: refreshMs },
+  )
+  const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set())
+  const [isList, setList] = useState(false)
+  const graph = data?.graph
+  const picture = useMemo(
+    (): Picture => (graph === undefined || graph === null ? nothing : pictureOf(graph, unfolded)),
+    [graph, unfolded],
+  )
+  const unfold = useCallback((id: string) => setUnfolded((before) => new Set([...before, id])), [])
+  const [error] = errors
+  if (error !== undefined && (graph === undefined || graph === null)) {
+    return <p role="alert">{error.message}</p>
+  }
+  const notes = [
+    graph?.truncated === true ? words.graph.truncated(maxNodes) : '',
+    graph?.complete === false ? words.graph.incomplete(graph.notLookedAt) : '',
+  ].filter((note) => note !== '')
+  return (
+    <section className={styles['graph']} aria-label={words.graph.title} aria-busy={isPending}>
+      <div className={styles['bar']}>
+        {centre !== undefined && (
+          <button type="button" onClick={() => setCentre(undefined)}>
+            {words.graph.back}
+          </button>
+        )}
+        {unfolded.size > 0 && (
+          <button type="button" onClick={() => setUnfolded(new Set())}>
+            {words.graph.fold}
+          </button>
+        )}
+        <button type="button" aria-pressed={isList} onClick={() => setList(!isList)}>
+          {words.graph.list}
+        </button>
+      </div>
+      {isList ? (
+        <GraphList picture={picture} />
+      ) : (
+        <Canvas
+          picture={picture}
+          roots={around}
+          selected={selected}
+          onSelect={onSelect}
+          onUnfold={unfold}
+          onCentre={(id) => setCentre([id])}
+        />
+      )}
+      {notes.length > 0 && (
+        <p className={styles['notes']} title={graph?.notLookedAt.join(', ')}>
+          {notes.join(' ')}
+        </p>
+      )}
+    </section>
+  )
+}
+
+const nothing: Picture = { nodes: [], edges: [] }
+
+interface CanvasProps {
+  readonly picture: Picture
+  readonly roots: readonly string[]
+  readonly selected: string | undefined
+  readonly onSelect: ((id: string) => void) | undefined
+  readonly onUnfold: (id: string) => void
+  readonly onCentre: (id: string) => void
+}
+
+function Canvas({ picture, roots, selected, onSelect, onUnfold, onCentre }: CanvasProps) {
+  const navigate = useNavigate()
+  const places = usePlaces(picture)
+  const flow = useRef<ReactFlowInstance<DrawnNode> | undefined>(undefined)
+  const wasFitted = useRef('')
+  const [hovered, setHovered] = useState<string>()
+
+  const nodes = useMemo(
+    () =>
+      picture.nodes.flatMap((node): DrawnNode[] => {
+        const position = places.get(node.id)
+        if (position === undefined) return []
+        return [
+          {
+            id: node.id,
+            type: 'object',
+            position,
+            ...nodeSize,
+            selected: node.id === selected,
+            draggable: false,
+            connectable: false,
+            ariaLabel: words.graph.node(node),
+            data: { node, isRoot: roots.includes(node.id), onCentre, onUnfold },
+          },
+        ]
+      }),
+    [picture, places, selected, roots, onCentre, onUnfold],
+  )
+  const edges = useMemo(
+    () =>
+      picture.edges.map(({ id, from, to, relations }): Edge => {
+        const isNear = hovered === from || hovered === to || hovered === id
+        return {
+          id,
+          source: from,
+          target: to,
+          focusable: false,
+          className: isNear ? (styles['near'] ?? '') : '',
+          ...(isNear ? { label: relations.map(relationWords).join(', ') } : {}),
+        }
+      }),
+    [picture, hovered],
+  )
+  // The picture is fitted once for each centre, not when it changes.
+  const centre = roots.join()
+  if (nodes.length > 0 && wasFitted.current !== centre && flow.current !== undefined) {
+    wasFitted.current = centre
+    requestAnimationFrame(() => void flow.current?.fitView(fitting))
+  }
+  const openNode = ({ data: { node } }: Node & DrawnNode): void => {
+    if (node.form === 'fold') onUnfold(node.id)
+    else void navigate({ to: '/objects/$id', params: { id: node.id } })
+  }
+  return (
+    <div className={styles['canvas']}>
+      <ReactFlow<DrawnNode>
+        nodes={nodes}
+        edges={edges}
+        nodeTypes={nodeTypes}
+        onInit={(instance) => {
+          flow.current = instance
+        }}
+        onNodeClick={(_event, { data: { node } }) => {
+          if (node.form === 'fold') onUnfold(node.id)
+          else onSelect?.(node.id)
+        }}
+        onNodeDoubleClick={(_event, node) => openNode(node)}
+        onNodeMouseEnter={(_event, { id }) => setHovered(id)}
+        onNodeMouseLeave={() => setHovered(undefined)}
+        onEdgeMouseEnter={(_event, { id }) => setHovered(id)}
+        onEdgeMouseLeave={() => setHovered(undefined)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return
+          const id = (event.target as HTMLElement).closest<HTMLElement>('.react-flow__node')
+            ?.dataset['id']
+          const node = nodes.find((one) => one.id === id)
+          if (node !== undefined) openNode(node)
+        }}
+        minZoom={0.1}
+        maxZoom={1.5}
+        nodesDraggable={false}
+        nodesConnectable={false}
+        deleteKeyCode={null}
+        zoomOnDoubleClick={false}
+        onlyRenderVisibleElements
+        proOptions={{ hideAttribution: true }}
+      >
+        <Background gap={16} />
+        <Controls showInteractive={false} fitViewOptions={fitting} />
+        {picture.nodes.length === 1 && <Panel position="top-center">{words.graph.alone}</Panel>}
+      </ReactFlow>
+    </div>
+  )
+}
+
+const fitting = { padding: 0.1, maxZoom: 1 }
