@@ -1,13 +1,15 @@
+const health = {
+  DEGRADED: 'Degraded',
+  UNKNOWN: 'Unknown',
+  PROGRESSING: 'Progressing',
+  TERMINATING: 'Terminating',
+  SUSPENDED: 'Suspended',
+  HEALTHY: 'Healthy',
+} as const
+
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
-  health: {
-    DEGRADED: 'Degraded',
-    UNKNOWN: 'Unknown',
-    PROGRESSING: 'Progressing',
-    TERMINATING: 'Terminating',
-    SUSPENDED: 'Suspended',
-    HEALTHY: 'Healthy',
-  },
+  health,
   frame: {
     overview: 'Overview',
     applications: 'Applications',
@@ -26,12 +28,15 @@ export const words = {
     list: 'As a list',
     back: 'Back to where it began',
     fold: 'Fold again',
+    nearer: 'Fewer steps',
+    further: 'More steps',
     alone: 'Nothing leads to it or from it, as far as the gateway has looked.',
     kind: 'Kind',
     name: 'Name',
     health: 'Health',
     leadsTo: 'Leads to',
-    folded: (count: number): string => `${count} like each other`,
+    folded: (count: number, status?: keyof typeof health): string =>
+      status === undefined ? String(count) : `${count} ${health[status].toLowerCase()}`,
     centre: (name: string): string => `Show what is around ${name}`,
     truncated: (count: number): string => `There is more than the ${count} objects shown.`,
     incomplete: (types: readonly string[]): string =>

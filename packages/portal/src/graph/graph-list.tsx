@@ -14,7 +14,7 @@ export function GraphList({ picture: { nodes, edges } }: { readonly picture: Pic
       node.id,
       node.form === 'object'
         ? `${node.kind} ${node.name}`
-        : `${node.kind}: ${words.graph.folded(node.members.length)}`,
+        : `${node.kind}: ${words.graph.folded(node.members.length, node.health)}`,
     ]),
   )
   const foldOf = new Map(

@@ -33,15 +33,22 @@ export interface PictureEdge {
   readonly to: string
   /** The relations, as the API names them: `Pod.configMaps`. */
   readonly relations: readonly string[]
+  /** The columns that it spans, at least 1. */
+  readonly span: number
 }
 
 export interface Picture {
   readonly nodes: readonly PictureNode[]
   readonly edges: readonly PictureEdge[]
+  /** The steps from the roots that are drawn. */
+  readonly steps: number
 }
 
 /** More siblings than this are drawn as one node. */
-export const maxSiblings = 12
+const maxSiblings = 12
+/** The steps that a picture has at first, if it then has no more objects than this. */
+const usualSteps = 2
+const usualNodes = 80
 
 /**
  * The columns of a picture: from the ways in, over workloads and pods, to what they use. An edge points from a lower to a
@@ -78,11 +85,20 @@ const toOwner = /\.(controller|owners?|ownerChain|rootOwner)$/
 
 type Graph = NonNullable<ObjectGraphQuery['graph']>
 
-/** The picture of a graph: its edges from left to right, what many have in common folded, and no edge that others imply. */
-export function pictureOf(graph: Graph, unfolded: ReadonlySet<string>): Picture {
-  const nodes = new Map(graph.nodes.map((node) => [node.id, nodeOf(node)]))
+/**
+ * The picture of a graph: its edges from left to right, what many have in common folded, and no edge that others imply.
+ * Without `steps`, as many as are easy to overlook.
+ */
+export function pictureOf(
+  graph: Graph,
+  unfolded: ReadonlySet<string>,
+  steps: number = easySteps(graph),
+): Picture {
+  const near = graph.nodes.filter(({ depth }) => depth <= steps)
+  const nodes = new Map(near.map((node) => [node.id, nodeOf(node)]))
   const edges = new Map<string, { from: string; to: string; relations: string[] }>()
   for (const { from, to, relation } of graph.edges) {
+    if (!nodes.has(from) || !nodes.has(to)) continue
     const [left, right] = oriented(nodes, { from, to, relation })
     if (left === right) continue
     const id = `${left}>${right}`
@@ -90,8 +106,27 @@ export function pictureOf(graph: Graph, unfolded: ReadonlySet<string>): Picture 
     if (known === undefined) edges.set(id, { from: left, to: right, relations: [relation] })
     else if (!known.relations.includes(relation)) known.relations.push(relation)
   }
-  const kept = withoutImplied(edges)
-  return folded([...nodes.values()], kept, unfolded)
+  const kept = withoutImplied(edges, spansOf(nodes))
+  return { ...folded([...nodes.values()], kept, unfolded), steps }
+}
+
+function easySteps({ nodes }: Graph): number {
+  return nodes.filter(({ depth }) => depth <= usualSteps).length <= usualNodes ? usualSteps : 1
+}
+
+type Span = (from: string, to: string) => number
+
+/** The number of columns between two objects, counting those that have any. */
+function spansOf(nodes: ReadonlyMap<string, ObjectNode>): Span {
+  const columnOf = (id: string): number | undefined => columns[nodes.get(id)?.kind ?? '']
+  const present = [...new Set([...nodes.keys()].map(columnOf))]
+    .filter((column) => column !== undefined)
+    .toSorted((a, b) => a - b)
+  return (from, to) => {
+    const [left, right] = [columnOf(from), columnOf(to)]
+    if (left === undefined || right === undefined) return 1
+    return Math.max(1, present.indexOf(right) - present.indexOf(left))
+  }
 }
 
 function nodeOf({ object, ...node }: Graph['nodes'][number]): ObjectNode {
@@ -123,20 +158,20 @@ function oriented(
   return isBackwards ? [to, from] : [from, to]
 }
 
-type Edges = ReadonlyMap<string, Omit<PictureEdge, 'id'>>
+type Edges = ReadonlyMap<string, Omit<PictureEdge, 'id' | 'span'>>
 
 /**
  * Leaves out each edge that a longer way between the same objects implies: a Deployment uses its pods' ConfigMap by its
  * pods.
  */
-function withoutImplied(edges: Edges): readonly PictureEdge[] {
+function withoutImplied(edges: Edges, span: Span): readonly PictureEdge[] {
   const next = new Map<string, string[]>()
   for (const { from, to } of edges.values()) {
     const targets = next.get(from)
     if (targets === undefined) next.set(from, [to])
     else targets.push(to)
   }
-  const isImplied = ({ from, to }: Omit<PictureEdge, 'id'>): boolean => {
+  const isImplied = ({ from, to }: PictureEdge): boolean => {
     const seen = new Set([from])
     const waiting = (next.get(from) ?? []).filter((first) => first !== to)
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
@@ -147,14 +182,15 @@ function withoutImplied(edges: Edges): readonly PictureEdge[] {
     }
     return false
   }
-  return Array.from(edges, ([id, edge]) => ({ id, ...edge })).filter((edge) => !isImplied(edge))
+  const all = Array.from(edges, ([id, edge]) => ({ id, ...edge, span: span(edge.from, edge.to) }))
+  return all.filter((edge) => !isImplied(edge))
 }
 
 function folded(
   nodes: readonly ObjectNode[],
   edges: readonly PictureEdge[],
   unfolded: ReadonlySet<string>,
-): Picture {
+): Omit<Picture, 'steps'> {
   const sources = new Map<string, string[]>()
   for (const { from, to } of edges) sources.set(to, [...(sources.get(to) ?? []), from])
   const groups = new Map<string, ObjectNode[]>()

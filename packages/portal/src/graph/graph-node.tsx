@@ -33,7 +33,9 @@ export function GraphNode({ data: { node, isRoot, onCentre } }: NodeProps<DrawnN
             {node.name}
           </span>
         ) : (
-          <span className={styles['name']}>{words.graph.folded(node.members.length)}</span>
+          <span className={styles['name']}>
+            {words.graph.folded(node.members.length, node.health)}
+          </span>
         )}
       </span>
       {node.form === 'object' && !isRoot && (

@@ -6,7 +6,8 @@ export interface LayoutRequest {
     readonly width: number
     readonly height: number
   }[]
-  readonly edges: readonly { readonly from: string; readonly to: string }[]
+  /** `span`: the columns that the edge spans, at least 1. */
+  readonly edges: readonly { readonly from: string; readonly to: string; readonly span: number }[]
 }
 
 export interface Place {

@@ -22,8 +22,6 @@ import { nodeSize, usePlaces } from './use-places.ts'
 export interface ObjectGraphProps {
   /** The `id`s of the objects in the middle. */
   readonly roots: readonly string[]
-  /** The number of steps from the roots; default 2. */
-  readonly depth?: number
   /** The `id` of the selected object, and what selects another one. */
   readonly selected?: string | undefined
   readonly onSelect?: (id: string) => void
@@ -31,13 +29,16 @@ export interface ObjectGraphProps {
 
 /** As many objects as a picture can show. */
 const maxNodes = 500
+const maxSteps = 4
 const refreshMs = 3_000
 const nodeTypes = { object: GraphNode }
 
 /** The objects around some objects, as a picture that stays current, or as a list. */
-export function ObjectGraph({ roots, depth = 2, selected, onSelect }: ObjectGraphProps) {
+export function ObjectGraph({ roots, selected, onSelect }: ObjectGraphProps) {
   const [centre, setCentre] = useState<readonly string[]>()
   const around = centre ?? roots
+  const [chosen, setSteps] = useState<number>()
+  const depth = Math.max(chosen ?? 0, 2)
   const { data, errors, isPending } = useAnswer(
     ObjectGraphDocument,
     { roots: [...around], depth, maxNodes },
@@ -50,6 +51,7 @@ export function ObjectGraph({ roots, depth = 2, selected, onSelect }: ObjectGrap
     (): Picture => (graph === undefined || graph === null ? nothing : pictureOf(graph, unfolded)),
     [graph, unfolded],
   )
+  const { steps } = picture
   const unfold = useCallback((id: string) => setUnfolded((before) => new Set([...before, id])), [])
   const [error] = errors
   if (error !== undefined && (graph === undefined || graph === null)) {
@@ -72,6 +74,12 @@ export function ObjectGraph({ roots, depth = 2, selected, onSelect }: ObjectGrap
             {words.graph.fold}
           </button>
         )}
+        <button type="button" disabled={steps <= 1} onClick={() => setSteps(steps - 1)}>
+          {words.graph.nearer}
+        </button>
+        <button type="button" disabled={steps >= maxSteps} onClick={() => setSteps(steps + 1)}>
+          {words.graph.further}
+        </button>
         <button type="button" aria-pressed={isList} onClick={() => setList(!isList)}>
           {words.graph.list}
         </button>
@@ -81,6 +89,7 @@ export function ObjectGraph({ roots, depth = 2, selected, onSelect }: ObjectGrap
       ) : (
         <Canvas
           picture={picture}
+          asked={unfolded.size}
           roots={around}
           selected={selected}
           onSelect={onSelect}
@@ -97,10 +106,12 @@ export function ObjectGraph({ roots, depth = 2, selected, onSelect }: ObjectGrap
   )
 }
 
-const nothing: Picture = { nodes: [], edges: [] }
+const nothing: Picture = { nodes: [], edges: [], steps: 0 }
 
 interface CanvasProps {
   readonly picture: Picture
+  /** How many folds the user has opened. */
+  readonly asked: number
   readonly roots: readonly string[]
   readonly selected: string | undefined
   readonly onSelect: ((id: string) => void) | undefined
@@ -108,7 +119,7 @@ interface CanvasProps {
   readonly onCentre: (id: string) => void
 }
 
-function Canvas({ picture, roots, selected, onSelect, onUnfold, onCentre }: CanvasProps) {
+function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre }: CanvasProps) {
   const navigate = useNavigate()
   const places = usePlaces(picture)
   const flow = useRef<ReactFlowInstance<DrawnNode> | undefined>(undefined)
@@ -151,11 +162,12 @@ function Canvas({ picture, roots, selected, onSelect, onUnfold, onCentre }: Canv
       }),
     [picture, hovered],
   )
-  // The picture is fitted once for each centre, not when it changes.
-  const centre = roots.join()
-  if (nodes.length > 0 && wasFitted.current !== centre && flow.current !== undefined) {
+  // The picture is fitted where the user asks for another one, not when the objects change.
+  const centre = JSON.stringify([roots, picture.steps, asked])
+  const isPlaced = nodes.length > 0 && nodes.length === picture.nodes.length
+  if (isPlaced && wasFitted.current !== centre && flow.current !== undefined) {
     wasFitted.current = centre
-    requestAnimationFrame(() => void flow.current?.fitView(fitting))
+    requestAnimationFrame(() => void fitted(flow.current, nodes))
   }
   const openNode = ({ data: { node } }: Node & DrawnNode): void => {
     if (node.form === 'fold') onUnfold(node.id)
@@ -204,3 +216,16 @@ function Canvas({ picture, roots, selected, onSelect, onUnfold, onCentre }: Canv
 }
 
 const fitting = { padding: 0.1, maxZoom: 1 }
+/** Below this, names cannot be read: then the picture begins at its root. */
+const readableZoom = 0.45
+
+async function fitted(
+  flow: ReactFlowInstance<DrawnNode> | undefined,
+  nodes: readonly DrawnNode[],
+): Promise<void> {
+  await flow?.fitView(fitting)
+  const root = nodes.find(({ data }) => data.isRoot)
+  if (flow === undefined || root === undefined || flow.getZoom() >= readableZoom) return
+  const { x, y } = root.position
+  await flow.setCenter(x + nodeSize.width / 2, y + nodeSize.height / 2, { zoom: 0.7 })
+}

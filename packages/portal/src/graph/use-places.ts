@@ -34,7 +34,7 @@ export function usePlaces({ nodes, edges }: Picture): Places {
     const request: LayoutRequest = {
       number: ++count.current,
       nodes: nodes.map(({ id }) => ({ id, ...nodeSize })),
-      edges: edges.map(({ from, to }) => ({ from, to })),
+      edges: edges.map(({ from, to, span }) => ({ from, to, span })),
     }
     worker.current?.postMessage(request)
     // The shape says when the nodes or the edges are others.
@@ -44,18 +44,20 @@ export function usePlaces({ nodes, edges }: Picture): Places {
   return places
 }
 
-/** The new places, where those that stay keep theirs, and new nodes give way to them. */
+/** The new places around the old ones: where most nodes stay, each keeps its place, and new nodes give way to them. */
 function merged(before: Places, after: Places): Places {
   const staying = [...after.keys()].filter((id) => before.has(id))
-  // Nothing to keep, or so little that another picture is shown.
-  if (staying.length * 2 < after.size) return after
-  const [anchor] = staying
-  const [old, now] = anchor === undefined ? [] : [before.get(anchor), after.get(anchor)]
+  const [anchor = ''] = staying
+  const [old, now] = [before.get(anchor), after.get(anchor)]
   if (old === undefined || now === undefined) return after
-  const taken = new Map(staying.map((id) => [id, before.get(id) ?? now]))
-  for (const [id, place] of after) {
+  const moved = new Map(
+    Array.from(after, ([id, { x, y }]) => [id, { x: x + old.x - now.x, y: y + old.y - now.y }]),
+  )
+  if (staying.length * 2 < after.size) return moved
+  const taken = new Map(staying.map((id) => [id, before.get(id) ?? old]))
+  for (const [id, place] of moved) {
     if (taken.has(id)) continue
-    let free = { x: place.x + old.x - now.x, y: place.y + old.y - now.y }
+    let free = place
     while ([...taken.values()].some((other) => overlap(other, free))) {
       free = { x: free.x, y: free.y + nodeSize.height + gap }
     }
