@@ -87,8 +87,32 @@ it('a subscription to an object ends with FORBIDDEN where it may be read no more
   })
 })
 
+it('a list whose kind is an argument has what the viewer may list, and loses what is closed to them', async () => {
+  const who = caller('lena')
+  await world.allow('one', 'lena', 'lena', [reads('', 'pods')])
+  await world.allow('two', 'lena', 'lena', [reads('', 'pods')])
+  const field = 'objectList(kind: "Pod", where: { name: { eq: "shop-1-x" } }, coalesceMs: 0)'
+  const live = await followSynced(served.connect(who), field, 'namespace', true)
+  const shown = (): string[] =>
+    Array.from(live.fold.objects.values(), ({ namespace }) => String(namespace)).toSorted()
+  expect(shown()).toEqual(['one', 'two'])
+  await world.remove(`${rbac}/namespaces/two/rolebindings/lena`)
+  await live.until('one', () => shown().join(' ') === 'one')
+  await world.remove(`${rbac}/namespaces/one/rolebindings/lena`)
+  await expect.poll(() => live.ended(), wait).toBe(true)
+})
+
+it('a page whose kind is an argument counts what the viewer may list alone', async () => {
+  const who = caller('mina')
+  await world.allow('one', 'mina', 'mina', [reads('', 'pods')])
+  const query = `subscription { frame: objectListPage(kind: "Pod", first: 5) { totalCount changes { object { namespace } } } }`
+  const { data } = await firstAnswer(served.connect(who), query)
+  expect(data.frame).toEqual({ totalCount: 1, changes: [{ object: { namespace: 'one' } }] })
+})
+
 it.each([
   ['a kind', byName('one', 'ConfigMap', 'settings'), 'ConfigMap'],
+  ['the kind of a list', 'objectList(kind: "Secret", where: { name: { eq: "" } })', 'Secret'],
   ['a namespace', byName('two'), 'Pod'],
 ])(
   '%s that the viewer may not list is FORBIDDEN, whether or not the object exists',

@@ -103,6 +103,82 @@ describe('a subscription to an object of any kind', () => {
     await live.until('object', (held) => [...held.values()][0]?.name === 'builder')
   })
 
+  it.each([
+    [
+      'JSON filters',
+      'objectList(kind: "Pod", where: { phase: { eq: "Running" } }, coalesceMs: 0',
+      'pods(where: { phase: { eq: "Running" } }, coalesceMs: 0',
+    ],
+    [
+      'ids',
+      'objectList(kind: "pods", ids: ["IDS"], coalesceMs: 0',
+      'pods(ids: ["IDS"], coalesceMs: 0',
+    ],
+    [
+      'a selector and a namespace',
+      'objectList(group: "", kind: "Pod", labelSelector: "app=web", namespace: "default", coalesceMs: 0',
+      'pods(labelSelector: "app=web", namespace: "default", coalesceMs: 0',
+    ],
+  ])(
+    'lists of its kind follow %s, and go on from a token of the field of the kind',
+    async (_, any, own) => {
+      for (const name of ['a', 'b']) await created(fresh.cluster, pods, pod(name))
+      const id = await podId('a')
+      const phased = (name: string, phase: string): Promise<Fields> =>
+        sent(fresh.cluster, 'PATCH', `${pods}/${name}/status`, { status: { phase } })
+      for (const name of ['a', 'b']) await phased(name, 'Running')
+      const selection = 'name ... on Pod { status { phase } }'
+      const asked = (field: string) => ({ field: field.replace('IDS', id), selection })
+      const before = resume(fresh.gateway.connect(), asked(own))
+      await before.until((held) => [...held.values()].some(({ name }) => name === 'a'))
+      before.leave()
+      await phased('a', 'Failed')
+      const after = resume(fresh.gateway.connect(), asked(any), before.seen.at(-1))
+      await after.until((held) =>
+        [...held.values()].every((one) => one.name !== 'a' || one.status.phase === 'Failed'),
+      )
+      expect(after.seen[0]?.frame.reset).toBe(false)
+      await phased('a', 'Running')
+      await after.until((held) =>
+        [...held.values()].some((one) => one.name === 'a' && one.status.phase === 'Running'),
+      )
+      const fromStart = resume(fresh.gateway.connect(), asked(own))
+      await fromStart.until((held) => held.size === after.held().size)
+      const rows = (held: ReadonlyMap<string, Fields>): string[] =>
+        [...held.values()].map((one) => JSON.stringify(one)).toSorted()
+      expect(rows(after.held())).toEqual(rows(fromStart.held()))
+      fromStart.leave()
+      after.leave()
+    },
+  )
+
+  it('lists of its kind lose what matches no more, by filters on related objects too', async () => {
+    for (const name of ['node-1', 'node-2']) {
+      await created(fresh.cluster, '/api/v1/nodes', { metadata: { name, labels: { zone: name } } })
+    }
+    await created(fresh.cluster, pods, pod('a'))
+    const query = `subscription ($where: JSON) {
+      objectList(kind: "Pod", where: $where, coalesceMs: 0) { synced changes { type removal object { name } } }
+    }`
+    const where = { node: { is: { labels: [{ key: 'zone', eq: 'node-1' }] } } }
+    const changes: Fields[] = []
+    fresh.gateway.connect().subscribe<{ objectList: Fields }>(
+      { query, variables: { where } },
+      {
+        next: ({ data, errors }) => changes.push(...(data?.objectList.changes ?? [errors])),
+        error: (error) => changes.push(error),
+        complete: () => {},
+      },
+    )
+    await expect.poll(() => changes, wait).toHaveLength(1)
+    await labelled('/api/v1/nodes/node-1', { zone: 'other' })
+    await expect.poll(() => changes, wait).toHaveLength(2)
+    expect(changes).toMatchObject([
+      { type: 'ADDED', object: { name: 'a' } },
+      { type: 'REMOVED', removal: 'UNMATCHED', object: { name: 'a' } },
+    ])
+  })
+
   it('is one group for all who ask for the same object', async () => {
     await created(fresh.cluster, pods, pod('a'))
     await created(fresh.cluster, pods, pod('b'))
@@ -222,6 +298,19 @@ describe('a subscription to an object of any kind', () => {
   })
 
   it.each([
+    ['objectList(kind: "Podd")', { code: 'BAD_USER_INPUT', argument: 'kind' }],
+    [
+      'objectList(kind: "Pod", where: { phse: { eq: "Running" } })',
+      { code: 'BAD_USER_INPUT', argument: 'where.phse', value: 'phse' },
+    ],
+    [
+      'objectList(kind: "Pod", where: { phase: { eq: "running" } })',
+      { code: 'BAD_USER_INPUT', argument: 'where.phase.eq', value: 'running' },
+    ],
+    [
+      'objectList(kind: "Node", namespace: "default")',
+      { code: 'BAD_USER_INPUT', argument: 'namespace', value: 'default' },
+    ],
     ['object(id: "junk")', { code: 'BAD_USER_INPUT', argument: 'id', value: 'junk' }],
     [
       'objectByRef(apiVersion: "v1", kind: "Pd", name: "x")',

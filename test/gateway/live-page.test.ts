@@ -6,10 +6,14 @@ import type { Fields } from './test-cluster.ts'
 const pods = { group: '', version: 'v1', resource: 'pods' } as const
 const page =
   'first: 5, orderBy: [{ restarts: DESC }, { name: ASC }], where: { phase: { in: ["Running", "Failed"] } }'
-const selection = 'id metadata { name resourceVersion } status { phase }'
+const selection = 'id metadata { name resourceVersion } ... on Pod { status { phase } }'
+const orderInJson = page.replace('DESC', '"DESC"').replace('ASC', '"ASC"')
 
 describe('a live page', () => {
-  it(`folds to what a query of the page answers (SEED=${runSeed})`, async () => {
+  it.each([
+    ['a kind', `podsPage(${page}, coalesceMs: 0)`],
+    ['any kind', `objectListPage(kind: "Pod", ${orderInJson}, coalesceMs: 0)`],
+  ])(`of %s folds to what a query of the page answers (SEED=${runSeed})`, async (_, field) => {
     const random = seededRandom(runSeed)
     await using served = await serveSimulator()
     const { cluster, gateway } = served
@@ -31,16 +35,16 @@ describe('a live page', () => {
     const rows: Fields[] = []
     let totalCount = -1
     let moves = 0
-    const leave = gateway.connect().subscribe<{ podsPage: Fields }>(
+    const leave = gateway.connect().subscribe<{ page: Fields }>(
       {
-        query: `subscription { podsPage(${page}, coalesceMs: 0) {
+        query: `subscription { page: ${field} {
           reset totalCount resourceVersion
           changes { step index from objectId object { ${selection} } }
         } }`,
       },
       {
         next: ({ data }) => {
-          const { reset, changes, totalCount: count } = (data as Fields).podsPage
+          const { reset, changes, totalCount: count } = (data as Fields).page
           totalCount = count
           if (reset) rows.length = 0
           for (const { step, index, from, object } of changes) {
@@ -69,12 +73,28 @@ describe('a live page', () => {
     leave()
   })
 
-  it('refuses what cannot be a page', async () => {
+  it.each([
+    ['podsPage(first: -1)', { argument: 'first', value: -1 }],
+    ['objectListPage(kind: "Pod", first: -1)', { argument: 'first', value: -1 }],
+    [
+      'objectListPage(kind: "Pod", orderBy: [{ restrts: "ASC" }])',
+      { argument: 'orderBy[0].restrts' },
+    ],
+    [
+      'objectListPage(kind: "Pod", orderBy: [{ name: "UP" }])',
+      { argument: 'orderBy[0].name', value: 'UP' },
+    ],
+    ['objectListPage(kind: "Pdo")', { argument: 'kind', value: 'Pdo', hint: 'there is "Pod"' }],
+    [
+      'objectListPage(kind: "Pod", group: "apps")',
+      { argument: 'kind', value: 'Pod', hint: 'it is of the group ""' },
+    ],
+  ])('refuses %s', async (field, extensions) => {
     await using served = await serveSimulator()
     const answers = served.gateway
       .connect()
-      .iterate({ query: 'subscription { podsPage(first: -1) { totalCount } }' })
+      .iterate({ query: `subscription { ${field} { totalCount } }` })
     const { value } = await answers.next()
-    expect(value?.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }])
+    expect(value?.errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT', ...extensions } }])
   })
 })

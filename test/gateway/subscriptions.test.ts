@@ -10,7 +10,7 @@ import { describeClusters, type Fields, listAll, must, type TestCluster } from '
 const namespaces = ['fold-a', 'fold-b'] as const
 const nodes = ['n-0', 'n-1', 'n-2'] as const
 const selection = `metadata { namespace name uid resourceVersion labels }`
-const podSelection = `${selection} spec { nodeName containers { image } } status { phase }`
+const podSelection = `${selection} ... on Pod { spec { nodeName containers { image } } status { phase } }`
 const merge = 'application/merge-patch+json'
 
 /** A subscription, and what it is to hold in the words of the raw API. */
@@ -40,6 +40,12 @@ const podCases: readonly Case[] = [
     path: '/api/v1/pods',
     matches: (pod) =>
       ['a', 'b'].includes(tierOf(pod) ?? '') && pod.metadata.labels.blocked === undefined,
+  },
+  {
+    field:
+      'objectList(kind: "Pod", namespace: "fold-a", where: { or: [{ image: { eq: "redis:7" } }, { nodeName: { eq: "n-1" } }] }, coalesceMs: 10)',
+    path: '/api/v1/namespaces/fold-a/pods',
+    matches: ({ spec }) => spec.nodeName === 'n-1' || spec.containers[0].image === 'redis:7',
   },
 ]
 const configMapCase: Case = {
@@ -99,7 +105,7 @@ const putMissedPods = async (putPod: (pod: Fields) => Promise<void>): Promise<vo
 }
 
 const followCase = (client: Client, { field }: Case): FollowedSubscription =>
-  follow(client, field, field.startsWith('pods') ? podSelection : selection)
+  follow(client, field, field.startsWith('configMaps') ? selection : podSelection)
 
 interface Fault {
   readonly title: string

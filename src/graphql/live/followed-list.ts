@@ -12,15 +12,17 @@ import type {
   LivePageArguments,
   LookupSubscriptionArguments,
   ObjectByRefSubscriptionArguments,
+  ObjectListSubscriptionArguments,
   ObjectSubscriptionArguments,
 } from '../schema/read-arguments.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
+import { kindNamed, typedArguments } from '../reads/named-kind.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
 export interface FollowedList {
   readonly at: ClusterKind
@@ -54,8 +56,16 @@ export interface FollowedPage {
   readonly terms: readonly OrderTerm[]
 }
 
+/** The limits of what arguments may ask for, and whether errors may suggest names of the schema. */
+type FollowLimits = Pick<OperationLimits, 'maxPageSize' | 'introspection'>
+
 /** The kind that a subscription follows by its field or its arguments. Throws `ArgumentError` and `ClientError`. */
-export function followedKind(served: ServedSchema, source: FollowSource, args: object): Kind {
+export function followedKind(
+  served: ServedSchema,
+  source: FollowSource,
+  args: object,
+  limits: FollowLimits,
+): Kind {
   switch (source.form) {
     case 'listFrames':
     case 'lookupFrames':
@@ -65,6 +75,9 @@ export function followedKind(served: ServedSchema, source: FollowSource, args: o
       return identifiedBy(served, args as ObjectSubscriptionArguments).at.kind
     case 'objectByRefFrames':
       return resolveObjectRef(served, args as ObjectByRefSubscriptionArguments).kind
+    case 'objectListFrames':
+    case 'objectListPages':
+      return kindNamed(served, args as ObjectListSubscriptionArguments, limits)
   }
 }
 
@@ -73,8 +86,11 @@ export function followedList(
   served: ServedSchema,
   { source, kind }: { readonly source: FollowSource; readonly kind: Kind },
   args: object,
-  maxPageSize: number,
+  limits: FollowLimits,
 ): FollowedList {
+  const { maxPageSize } = limits
+  const typed = (): LivePageArguments =>
+    typedArguments(served, kind, args as ObjectListSubscriptionArguments, limits)
   switch (source.form) {
     case 'listFrames':
       return listToFollow(served, kind, args)
@@ -91,6 +107,10 @@ export function followedList(
       )
       return objectToFollow(served, named, object)
     }
+    case 'objectListFrames':
+      return listToFollow(served, kind, typed())
+    case 'objectListPages':
+      return pageToFollow(served, kind, typed(), maxPageSize)
   }
 }
 

@@ -24,6 +24,7 @@ import type { PlanRun } from '../plan/plan-run.ts'
 import { fieldSourceOf, type FollowSource, followSourceOf } from '../schema/field-source.ts'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
+import type { OperationLimits } from '../served/served-schema.ts'
 import { followedKind } from './followed-list.ts'
 
 export interface RowText {
@@ -141,9 +142,9 @@ export class FramePlans {
    * The plan for a request. Throws {@link NotCoveredError}, and the error of an argument that cannot be coerced or
    * that names no kind.
    */
-  of(variables: VariableValues): FramePlan {
+  of(variables: VariableValues, limits: OperationLimits): FramePlan {
     const { served } = this.#compiler
-    const kind = followedKind(served, this.#source, this.#args.coerce(variables))
+    const kind = followedKind(served, this.#source, this.#args.coerce(variables), limits)
     let plan = this.#plans.get(kind)
     if (plan === undefined) this.#plans.set(kind, (plan = this.#compile(kind)))
     return plan

@@ -80,7 +80,7 @@ export class LiveGroups implements GroupOwner {
     const { served, plan, variables, viewer, asked } = joining
     const { limits, counts } = this.#options
     const args = plan.args.coerce(variables) as ListSubscriptionArguments
-    const list = followedList(served, plan, args, limits.maxPageSize)
+    const list = followedList(served, plan, args, limits)
     const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs
     const { resumeFrom: token = null } = args
     const resumeFrom = token === null ? undefined : decodeResumeToken(token)

@@ -27,7 +27,7 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
@@ -125,7 +125,7 @@ export class PlannedSubscriptions {
       operationName: getOperationAST(document, operationName)?.name?.value,
       viewer,
       by: 'plan',
-      kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
+      kinds: () => ('schema' in validated ? subscribedKinds(served, validated, limits) : []),
       codes: codesOf(stream),
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -177,10 +177,10 @@ export class PlannedSubscriptions {
       return await this.#groups.join({
         served,
         document,
-        plan: plans.of(variableValues),
+        plan: plans.of(variableValues, this.#options.limits),
         variables: variableValues,
         asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
-        supporting: (schema) => subscribedKinds(schema, validated),
+        supporting: (schema) => subscribedKinds(schema, validated, this.#options.limits),
         explains,
         viewer,
       })
@@ -219,11 +219,12 @@ function closeLate(late: MemberStream | Refusal): void {
 function subscribedKinds(
   served: ServedSchema,
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
+  limits: OperationLimits,
 ): readonly ClusterKind[] {
   try {
     const compiled = new Plan(served, { document, operation, grown: () => {} }, framePlans)
-    const plan = compiled.variation(variables).of(variables)
-    const list = followedList(served, plan, plan.args.coerce(variables), Infinity)
+    const plan = compiled.variation(variables).of(variables, limits)
+    const list = followedList(served, plan, plan.args.coerce(variables), limits)
     return neededBy({ plan, list, variables }, [])
   } catch {
     return []

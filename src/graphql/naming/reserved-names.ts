@@ -16,7 +16,9 @@ const ownTypes: ReadonlySet<string> = new Set(
 
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
-  words(`gatewayClusters viewer can object objects objectByRef objectList search graph`),
+  words(
+    `gatewayClusters viewer can object objects objectByRef objectList objectListPage search graph`,
+  ),
 )
 
 /** The type name of an API's type: with a trailing `_` if the name is reserved. */

@@ -141,6 +141,7 @@ function pageSearch(
       case 'objectsByIds':
         return within(idsStep(node), inner)
       case 'livePages':
+      case 'objectListPages':
         return within(pageStep(node), inner)
       case 'aroundObjects':
         return inner.answersRows ? within(graphStep(node), inner) : inner

@@ -38,6 +38,8 @@ export type FollowSource =
   | { readonly form: 'livePages'; readonly kind: Kind }
   | { readonly form: 'objectFrames' }
   | { readonly form: 'objectByRefFrames' }
+  | { readonly form: 'objectListFrames' }
+  | { readonly form: 'objectListPages' }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -210,6 +212,8 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'livePages':
     case 'objectFrames':
     case 'objectByRefFrames':
+    case 'objectListFrames':
+    case 'objectListPages':
       return source
     default:
       return undefined

@@ -1,8 +1,12 @@
 import {
   connection,
   connectionOf,
+  first,
   frames,
+  livePage,
   objectListArguments,
+  objectListFilters,
+  objectListOrder,
   oneKind,
   severalKinds,
   stream,
@@ -128,9 +132,16 @@ type Subscription {
   is created again.
   """
   objectByRef(${reference}${stream}): KubernetesObjectFrame
+  "The objects of the kind that the arguments name and that match, then their changes."
+  objectList(${objectListFilters}${stream}): KubernetesObjectFrame
+  "The first objects of the kind that the arguments name, in an order, then their changes."
+  objectListPage(
+    ${objectListFilters}${objectListOrder}${first}${stream}
+  ): KubernetesObjectPage
 }
 ${connection('KubernetesObject', severalKinds)}
 ${frames('KubernetesObject')}
+${livePage('KubernetesObject')}
 ${connectionOf(
   'KubernetesObject',
   `  "The type of the kind in this schema: \`Pod\`."

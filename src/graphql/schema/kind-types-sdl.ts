@@ -166,7 +166,8 @@ const order = `
     "The keys of the order, the most significant first; namespace and name if absent."
     orderBy: [KindOrder!]`
 
-const first = `
+/** The size of a page. */
+export const first: string = `
     "The number of objects from the beginning, at most; 100 if \`last\` is absent, too."
     first: Int`
 
@@ -194,8 +195,8 @@ export const stream: string = `
     "Collects changes for this many milliseconds, and sends only the last state of each object."
     coalesceMs: Int`
 
-/** The arguments of a list whose kind they name. */
-export const objectListArguments: string = `
+/** The arguments that name a kind and filter its list. */
+export const objectListFilters: string = `
     """
     The API group of the kind, \`""\` for the core group; needed if several groups have the kind.
     """
@@ -206,12 +207,18 @@ export const objectListArguments: string = `
     Conditions that the objects must all meet, as the list of the kind takes them:
     \`{"phase": {"eq": "Running"}}\`.
     """
-    where: JSON
+    where: JSON`
+
+/** The argument that orders the list of a kind that the arguments name. */
+export const objectListOrder: string = `
     """
     The keys of the order, the most significant first, as the list of the kind takes them:
     \`[{"restarts": "DESC"}]\`.
     """
-    orderBy: [JSON!]${page}`
+    orderBy: [JSON!]`
+
+/** The arguments of a page of the list of a kind that they name. */
+export const objectListArguments: string = `${objectListFilters}${objectListOrder}${page}`
 
 /** The argument `verb`. */
 export const verb: string = `

@@ -141,6 +141,8 @@ const query: Readonly<Record<string, OwnField>> = {
 const subscription: Readonly<Record<string, FollowSource>> = {
   object: { form: 'objectFrames' },
   objectByRef: { form: 'objectByRefFrames' },
+  objectList: { form: 'objectListFrames' },
+  objectListPage: { form: 'objectListPages' },
 }
 
 /**
@@ -171,6 +173,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   KindEdge: own('edge'),
   KubernetesObjectFrame: own('frame'),
   KubernetesObjectChange: own('change'),
+  KubernetesObjectPage: own('livePage'),
+  KubernetesObjectPageChange: own('livePageChange'),
   KubernetesObjectConnection: connection,
   KubernetesObjectEdge: own('edge'),
   ObjectListConnection: connection,

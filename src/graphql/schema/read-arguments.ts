@@ -121,6 +121,10 @@ export interface ObjectSubscriptionArguments extends StreamArguments {
   readonly id: string
 }
 
+/** The arguments of a subscription to a list whose kind they name. */
+export interface ObjectListSubscriptionArguments
+  extends KindArguments, UntypedArguments, Omit<LivePageArguments, keyof UntypedArguments> {}
+
 /** The arguments of a subscription to one object of any kind by its name. */
 export interface ObjectByRefSubscriptionArguments extends ObjectByRefArguments, StreamArguments {}
 
