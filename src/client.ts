@@ -39,6 +39,7 @@ export type {
   TypedDocument,
 } from './client/live-stream.ts'
 export type { Compare, LiveView, ViewOptions } from './client/live-view.ts'
+export { withNewerKinds } from './client/newer-kinds.ts'
 export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'
 export type { RowChange } from './client/staged-fold.ts'
 export { WebSocketClient, type WebSocketClientOptions } from './client/web-socket-client.ts'

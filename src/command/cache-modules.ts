@@ -75,7 +75,8 @@ function policyOf({ cached, lists }: CachedType): string {
 
 /**
  * A TypeScript module with the `keys` of urql's normalised cache: objects are keyed by `id`, other values are parts of
- * their object. It also has `possibleTypes`, for fragments on the interface.
+ * their object. It also has `possibleTypes`, for fragments on the interface; `withNewerKinds` of `@informerql/client` makes
+ * them match objects of newer kinds, too.
  */
 export function urqlModule(schema: GraphQLSchema): string {
   return `${[
@@ -87,9 +88,13 @@ export function urqlModule(schema: GraphQLSchema): string {
     "const byId: KeyingConfig[string] = ({ id }) => (typeof id === 'string' ? id : null)",
     "const byName: KeyingConfig[string] = ({ name }) => (typeof name === 'string' ? name : null)",
     '',
-    'export const keys: KeyingConfig = {',
+    'const known: KeyingConfig = {',
     ...cachedTypes(schema).map((type) => `  ${type.name}: ${keyOf(type)},`),
     '}',
+    '/** A type that is newer than this file is a kind, if it has an `id`, or a part of one. */',
+    'export const keys: KeyingConfig = new Proxy(known, {',
+    '  get: (_, type: string) => known[type] ?? byId,',
+    '})',
     '',
     'export const possibleTypes: Record<string, string[]> = {',
     ...possibleTypes(schema),

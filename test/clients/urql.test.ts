@@ -1,9 +1,11 @@
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core'
 import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
-import { type Frame, liveLists, type PageFrame } from 'informerql/client'
+import { type Frame, liveLists, type PageFrame, withNewerKinds } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { pageFetch, podNames, shopForTests, watchConsole } from './shop.ts'
+import { define, definitionOf, versionOf } from '../gateway/definitions.ts'
+import { serveGateway } from '../support/gateway.ts'
+import { pageFetch, podNames, profile, shop, shopForTests, watchConsole } from './shop.ts'
 import {
   framesText,
   labelsText,
@@ -34,8 +36,50 @@ const ownersQuery = gql`
 `
 const framesSubscription = gql(framesText)
 
+const cardText = `
+  fragment Card on KubernetesObject {
+    id
+    kind
+    metadata { name }
+  }
+`
+const cardQuery = gql(`
+  query Card($id: ID!, $version: Boolean!) {
+    object(id: $id) {
+      ...Card
+      ... on KubernetesObject @include(if: $version) { apiVersion }
+    }
+  }
+  ${cardText}
+`)
+const widgetsQuery = gql(`
+  query Widgets {
+    stableExampleComWidgets {
+      nodes { ...Card ... on StableExampleComWidget { spec { ruleId: id size } } }
+    }
+  }
+  ${cardText}
+`)
+const widgetFrames = gql<{ stableExampleComWidgets: Frame<Pod> }>(`
+  subscription WidgetFrames {
+    stableExampleComWidgets {
+      reset synced
+      changes { type removal objectId object { ...Card ... on KubernetesObject { labels } } }
+    }
+  }
+  ${cardText}
+`)
+
 const matching = { first: 500, labelSelector: 'app=web' }
 const names = (page: Page | undefined): readonly string[] => podNamesOf(page?.pods.nodes ?? [])
+
+/** A `fetch` that notes the bodies that it sends. */
+const recorded =
+  (bodies: unknown[]): typeof fetch =>
+  (url, init) => {
+    bodies.push(init?.body)
+    return fetch(url, init)
+  }
 
 describe('urql', () => {
   const open = shopForTests()
@@ -48,14 +92,17 @@ describe('urql', () => {
     config = { keys, possibleTypes }
   })
 
-  const clientWith = (options: CacheExchangeOpts): Client => {
-    const { gateway } = open()
+  const clientWith = (
+    options: CacheExchangeOpts,
+    { gateway = open().gateway, newer = withNewerKinds, sent = fetch } = {},
+  ): Client => {
     const socket = gateway.connect()
     return new Client({
       url: gateway.url,
+      fetch: sent,
       preferGetMethod: false,
       exchanges: [
-        cacheExchange({ ...config, ...options }),
+        newer(cacheExchange({ ...config, ...options })),
         fetchExchange,
         subscriptionExchange({
           forwardSubscription: ({ query = '', variables }) => ({
@@ -78,9 +125,11 @@ describe('urql', () => {
     const { project } = open()
     await project.write(
       'app.ts',
-      `import { cacheExchange } from '@urql/exchange-graphcache'
+      `import type { Exchange } from '@urql/core'
+       import { cacheExchange } from '@urql/exchange-graphcache'
+       import { withNewerKinds } from '@informerql/client'
        import { keys, possibleTypes } from './urql.ts'
-       export const exchange: ReturnType<typeof cacheExchange> = cacheExchange({ keys, possibleTypes })\n`,
+       export const exchange: Exchange = withNewerKinds(cacheExchange({ keys, possibleTypes }))\n`,
     )
     expect(await project.compile()).toBe('')
   })
@@ -114,6 +163,73 @@ describe('urql', () => {
     expect(data?.object).toMatchObject({ id, kind: 'Pod', status: expect.anything() })
     expect(names(client.readQuery(pageQuery, variables)?.data)).toEqual(podNames)
     expect(said.lines).toEqual([])
+  })
+
+  it('shows objects of a kind that is newer than its module, by fragments on KubernetesObject', async () => {
+    using said = watchConsole()
+    const { cluster } = open()
+    const group = 'stable.example.com'
+    const include = { ...profile.include, groups: [group] }
+    const clusters = [{ name: 'default', ...cluster.selection }]
+    await using gateway = await serveGateway({ clusters, profile: { include } })
+    const properties = { id: { type: 'string' }, size: { type: 'integer' } }
+    await define(cluster, definitionOf('Widget', group, [versionOf('v1', properties)]))
+    for (const [name, size] of Object.entries({ gear: 3, wheel: 5 })) {
+      const metadata = { name, labels: { size: String(size) } }
+      const body = { apiVersion: `${group}/v1`, kind: 'Widget', metadata, spec: { id: 'a', size } }
+      await vi.waitFor(async () => {
+        const path = `/apis/${group}/v1/namespaces/${shop}/widgets`
+        expect(await cluster.request(path, { method: 'POST', body })).toMatchObject({ status: 201 })
+      }, 10_000)
+    }
+    const listed = await vi.waitFor(
+      () => gateway.data('{ stableExampleComWidgets { nodes { id } } }'),
+      20_000,
+    )
+    const [{ id }] = listed.stableExampleComWidgets.nodes
+
+    const sent: unknown[] = []
+    const client = clientWith({}, { gateway, sent: recorded(sent) })
+    const gear = {
+      id,
+      kind: 'Widget',
+      metadata: { name: 'gear' },
+    }
+    const variables = { id, version: true }
+    const asked = await client.query(cardQuery, variables).toPromise()
+    const object = { ...gear, apiVersion: `${group}/v1` }
+    expect(asked.data).toMatchObject({ object })
+    expect(client.readQuery(cardQuery, variables)?.data).toMatchObject({ object })
+    // The cache has less where the query asks for less.
+    const less = client.readQuery(cardQuery, { id, version: false })?.data?.object
+    expect(less).toMatchObject(gear)
+    expect(less).not.toHaveProperty('apiVersion')
+
+    await client.query(widgetsQuery, {}).toPromise()
+    const sizes = client.readQuery(widgetsQuery, {})?.data
+    const specs = [{ size: 3 }, { size: 5 }].map((spec) => ({ spec }))
+    expect(sizes).toMatchObject({ stableExampleComWidgets: { nodes: specs } })
+
+    const frames: unknown[] = []
+    const following = client.subscription(widgetFrames, {}).subscribe(({ data }) => {
+      frames.push(...(data?.stableExampleComWidgets.changes ?? []))
+    })
+    await vi.waitFor(() => expect(frames).toHaveLength(2), 10_000)
+    expect(frames).toContainEqual(
+      expect.objectContaining({
+        object: expect.objectContaining({ ...gear, labels: { size: '3' } }),
+      }),
+    )
+    following.unsubscribe()
+    expect(said.lines).toEqual([])
+
+    // By itself, the cache leaves such fragments out of what it answers, and asks the same.
+    const alone: unknown[] = []
+    const plain = clientWith({}, { gateway, newer: (cache) => cache, sent: recorded(alone) })
+    const blank = await plain.query(cardQuery, variables).toPromise()
+    expect(blank.data?.object).not.toHaveProperty('kind')
+    await plain.query(widgetsQuery, {}).toPromise()
+    expect(sent).toEqual(alone)
   })
 
   it('asks by GET from a page of the same origin, as it does by itself', async () => {
