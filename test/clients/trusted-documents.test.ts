@@ -1,4 +1,4 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   ApolloClient,
@@ -8,11 +8,10 @@ import {
 } from '@apollo/client/core'
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries'
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions'
-import { addTypenameSelectionDocumentTransform, preset } from '@graphql-codegen/client-preset'
-import { codegen } from '@graphql-codegen/core'
-import { buildASTSchema, type DocumentNode, OperationTypeNode, parse } from 'graphql'
+import { type DocumentNode, OperationTypeNode } from 'graphql'
 import { expect, it } from 'vitest'
 import { serveGateway } from '../support/gateway.ts'
+import { generate } from './codegen.ts'
 import { podNames, profile, shopForTests, watchConsole } from './shop.ts'
 import { framesText, type Page, pageText, podNamesOf } from './shop-queries.ts'
 
@@ -23,25 +22,12 @@ const open = shopForTests()
 it('Apollo Client runs the trusted documents that graphql-codegen writes with their __typename', async () => {
   using said = watchConsole()
   const { cluster, project, schema } = open()
-  const sdl = parse(await schema())
-  const { transform } = addTypenameSelectionDocumentTransform
-  const given = [pageText, framesText].map((rawSDL, at) => ({
-    rawSDL,
-    document: parse(rawSDL),
-    location: `${at}.ts`,
-  }))
-  await mkdir(join(project.dir, 'generated'))
-  const files = await preset.buildGeneratesSection({
-    baseOutputDir: 'generated/',
-    schema: sdl,
-    schemaAst: buildASTSchema(sdl),
-    documents: await transform({ documents: given, schema: sdl, config: {} }),
-    config: { useTypeImports: true, defaultScalarType: 'unknown' },
-    presetConfig: { fragmentMasking: false, persistedDocuments: true },
-    plugins: [],
-    pluginMap: {},
+  await generate(project, {
+    folder: 'generated',
+    sdl: await schema(),
+    operations: [pageText, framesText],
+    persistedDocuments: true,
   })
-  for (const file of files) await project.write(file.filename, await codegen(file))
   await project.write('apollo.ts', await schema('--for', 'apollo'))
   const config = (await project.load('apollo.ts')) as InMemoryCacheConfig
   const { PageDocument, FramesDocument } = (await project.load('generated/graphql.ts')) as Readonly<

@@ -1,22 +1,6 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { minifyIntrospection, outputIntrospectionFile } from '@gql.tada/internal'
-import { preset } from '@graphql-codegen/client-preset'
-import { codegen } from '@graphql-codegen/core'
-import { buildASTSchema, introspectionFromSchema, parse } from 'graphql'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { generate, generateTada, tadaStart } from './codegen.ts'
 import { shopForTests } from './shop.ts'
-
-/** As docs/clients.md has them. */
-const codegenScalars = {
-  DateTime: 'string',
-  Int64: { input: 'number | string', output: 'number' },
-  IntOrString: 'number | string',
-  JSON: 'unknown',
-  Quantity: 'number | string',
-  QuantityMap: 'Record<string, number | string>',
-  StringMap: 'Record<string, string>',
-}
 
 const podsText = `
   query Pods($first: Int!, $where: PodWhere) {
@@ -58,29 +42,8 @@ describe('types of operations', () => {
 
   it('graphql-codegen writes a few kilobytes that compile', async () => {
     const { project } = open()
-    const schema = parse(sdl)
-    const documents = [podsText, framesText].map((rawSDL, position) => ({
-      rawSDL,
-      document: parse(rawSDL),
-      location: `${position}.ts`,
-    }))
-    await mkdir(join(project.dir, 'generated'))
-    const files = await preset.buildGeneratesSection({
-      baseOutputDir: 'generated/',
-      schema,
-      schemaAst: buildASTSchema(schema),
-      documents,
-      config: { scalars: codegenScalars, strictScalars: true, useTypeImports: true },
-      presetConfig: { fragmentMasking: false },
-      plugins: [],
-      pluginMap: {},
-    })
-    let written = 0
-    for (const file of files) {
-      const text = await codegen(file)
-      written += text.length
-      await project.write(file.filename, text)
-    }
+    const operations = [podsText, framesText]
+    const written = await generate(project, { folder: 'generated', sdl, operations })
     expect(written).toBeLessThan(20_000)
     await project.write(
       'codegen.ts',
@@ -96,19 +59,12 @@ describe('types of operations', () => {
 
   it('graphql-codegen takes fields that are null only by an error as never null', async () => {
     const { project } = open()
-    await mkdir(join(project.dir, 'generated', 'strict'), { recursive: true })
-    const nullability = { errorHandlingClient: true }
-    const files = await preset.buildGeneratesSection({
-      baseOutputDir: 'generated/strict/',
-      schema: parse(sdl),
-      schemaAst: buildASTSchema(parse(sdl)),
-      documents: [{ rawSDL: podsText, document: parse(podsText), location: '0.ts' }],
-      config: { scalars: codegenScalars, strictScalars: true, useTypeImports: true, nullability },
-      presetConfig: { fragmentMasking: false },
-      plugins: [],
-      pluginMap: {},
+    await generate(project, {
+      folder: 'generated/strict',
+      sdl,
+      operations: [podsText],
+      config: { nullability: { errorHandlingClient: true } },
     })
-    for (const file of files) await project.write(file.filename, await codegen(file))
     await project.write(
       'strict.ts',
       `import type { PodsQuery } from './generated/strict/graphql.ts'
@@ -124,32 +80,10 @@ describe('types of operations', () => {
 
   it('gql.tada types an operation from a file of acceptable size', async () => {
     const { project } = open()
-    const introspection = introspectionFromSchema(buildASTSchema(parse(sdl)), {
-      descriptions: false,
-    })
-    const text = outputIntrospectionFile(minifyIntrospection(introspection), {
-      fileType: '.d.ts',
-      shouldPreprocess: true,
-    })
-    await project.write('graphql-env.d.ts', text)
-    const { size } = await stat(join(project.dir, 'graphql-env.d.ts'))
-    expect(size).toBeLessThan(200_000)
+    expect(await generateTada(project, sdl)).toBeLessThan(200_000)
     await project.write(
       'tada.ts',
-      `import { initGraphQLTada, type ResultOf, type VariablesOf } from 'gql.tada'
-       import type { introspection } from './graphql-env.d.ts'
-       const graphql = initGraphQLTada<{
-         introspection: introspection
-         scalars: {
-           DateTime: string
-           Int64: number
-           IntOrString: number | string
-           JSON: unknown
-           Quantity: number | string
-           QuantityMap: Record<string, number | string>
-           StringMap: Record<string, string>
-         }
-       }>()
+      `${tadaStart}
        const query = graphql(\`${podsText}\`)
        export const variables: VariablesOf<typeof query> = { first: 2, where: { restarts: { gt: 3 } } }
        declare const answer: ResultOf<typeof query>

@@ -45,17 +45,17 @@ function run(
   return startProgram(process.execPath, source, { env: { ...process.env, ...env } })
 }
 
-/** Starts any program of Node's in the same way. */
+/** Starts any program of Node's in the same way; it ends after a minute, or after `timeout` milliseconds. */
 export function startProgram(
   node: string,
   args: readonly string[],
-  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string },
+  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly timeout?: number },
 ): ExampleProcess {
   const child: ChildProcess = spawn(node, args, {
-    ...options,
-    stdio: ['ignore', 'pipe', 'pipe'],
     // Also where a test gives up before it has a process to dispose of.
     timeout: 60_000,
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
     killSignal: 'SIGKILL',
   })
   const lines: string[] = []
