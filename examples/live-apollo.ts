@@ -93,7 +93,7 @@ client.subscribe({ query: podFrames, variables }).subscribe((result) => {
   if (frame === undefined) return
   fold.apply(frame)
   client.cache.updateQuery({ query: podList }, (page) =>
-    page === null ? undefined : { pods: foldConnection(page.pods, fold) },
+    page === null ? undefined : { ...page, pods: foldConnection(page.pods, fold) },
   )
   for (const id of goneObjects(frame)) {
     client.cache.evict({ id: client.cache.identify({ __typename: 'Pod', id }) ?? '' })

@@ -94,7 +94,10 @@ describe('Apollo Client', () => {
   })
 
   it('takes the policies that are written for it, strictly typed', async () => {
-    const { project } = open()
+    const { project, schema } = open()
+    const text = await schema('--for', 'apollo')
+    const imports = text.match(/^import (?!type ).*/gm)
+    expect(imports).toEqual([expect.stringMatching(/ from '@informerql\/client'$/)])
     await project.write(
       'app.ts',
       `import { InMemoryCache } from '@apollo/client/core'
@@ -286,7 +289,7 @@ describe('Apollo Client', () => {
       if (data === undefined) return
       fold.apply(data.pods)
       cache.updateQuery<Page>(matching, (page) =>
-        page === null ? page : { pods: foldConnection(page.pods, fold) },
+        page === null ? page : { ...page, pods: foldConnection(page.pods, fold) },
       )
       for (const id of goneObjects(data.pods)) {
         cache.evict({ id: cache.identify({ __typename: 'Pod', id }) ?? '' })
@@ -332,7 +335,7 @@ describe('Apollo Client', () => {
         if (data === undefined) return
         fold.apply(data.pods)
         cache.updateQuery<Page>(options, (found) =>
-          found === null ? found : { pods: foldConnection(found.pods, fold) },
+          found === null ? found : { ...found, pods: foldConnection(found.pods, fold) },
         )
       })
     await vi.waitUntil(() => fold.complete, 10_000)
@@ -379,7 +382,7 @@ describe('Apollo Client', () => {
         if (data === undefined) return
         fold.apply(data.podsPage)
         cache.updateQuery<Page>(options, (page) =>
-          page === null ? page : { pods: foldConnection(page.pods, fold) },
+          page === null ? page : { ...page, pods: foldConnection(page.pods, fold) },
         )
       })
     const listed = () => client.readQuery<Page>(options)?.pods

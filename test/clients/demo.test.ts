@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import {
@@ -23,19 +23,6 @@ import {
   type PageFrame,
   withNewerKinds,
 } from 'informerql/client'
-import {
-  createOperationDescriptor,
-  Environment,
-  getSelector,
-  type GraphQLResponse,
-  type GraphQLTaggedNode,
-  Network,
-  Observable,
-  type ReaderFragment,
-  RecordSource,
-  requestSubscription,
-  Store,
-} from 'relay-runtime'
 import { build } from 'vite'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
@@ -45,6 +32,7 @@ import { serveFiles } from '../support/file-server.ts'
 import { type GraphQLAnswer, serveGateway } from '../support/gateway.ts'
 import { generate, generateTada, tadaStart } from './codegen.ts'
 import { createProject, type Project } from './project.ts'
+import { compileRelayApp } from './relay-app.ts'
 import { pageFetch, watchConsole } from './shop.ts'
 
 interface Pod {
@@ -80,35 +68,13 @@ const operations = {
   frames: `subscription Frames {
     pods { reset synced changes { type removal objectId object { ${podFields} } } }
   }`,
-  card: `query Card($id: ID!) { object(id: $id) { ...Card } }
-    fragment Card on KubernetesObject { id kind name health { status } }`,
+  card: `query Card($id: ID!) { object(id: $id) { ...PodCard } }
+    fragment PodCard on KubernetesObject { id kind name health { status } }`,
 }
 type Name = 'Pods' | 'Newest' | 'NewestPage' | 'Frames' | 'Card'
 
-const relayApp = (fragment: string) => `
-import { graphql } from 'relay-runtime'
-export const pods = graphql\`${fragment}\`
-export const page = graphql\`
-  query NodePageQuery($name: String!) { node(name: $name) { id ...NodePage_pods @arguments(count: 5) } }
-\`
-export const live = graphql\`
-  subscription NodePageSubscription($name: String!) {
-    pods(where: { nodeName: { eq: $name } }) {
-      reset synced changes { type removal objectId object { id metadata { name } } }
-    }
-  }
-\`
-`
-
 const namesOf = (pods: readonly Pod[]): readonly string[] =>
   pods.map(({ metadata }) => `${metadata.namespace}/${metadata.name}`)
-
-/** The block of code of docs/clients.md in which the text stands. */
-async function documented(text: string): Promise<string> {
-  const document = await readFile('docs/clients.md', 'utf8')
-  const blocks = Array.from(document.matchAll(/```\w+\n(.*?)```/gs), ([, block = '']) => block)
-  return blocks.find((block) => block.includes(text)) ?? ''
-}
 
 describe('informerql demo, with its company and its changes', () => {
   const parts = new AsyncDisposableStack()
@@ -150,7 +116,7 @@ describe('informerql demo, with its company and its changes', () => {
   const schemaFor = (client: string) =>
     project.informerql('schema', '--gateway', url, '--for', client)
 
-  const answer = async (query: string, variables: object): Promise<GraphQLAnswer> => {
+  const answer = async (query: string, variables: object = {}): Promise<GraphQLAnswer> => {
     const headers = { 'content-type': 'application/json' }
     const body = JSON.stringify({ query, variables })
     return (await (await fetch(url, { method: 'POST', headers, body })).json()) as GraphQLAnswer
@@ -315,88 +281,32 @@ describe('informerql demo, with its company and its changes', () => {
   })
 
   it('Relay pages through the pods of a node, and its documented updater follows them', async () => {
-    await mkdir(join(project.dir, 'src'))
-    await project.write('schema.graphql', await schemaFor('relay'))
-    await project.write('src/NodePage.js', relayApp(await documented('fragment NodePage_pods')))
-    const config = JSON.parse(await documented('"eagerEsModules"')) as object
-    await project.write(
-      'relay.config.json',
-      JSON.stringify({ ...config, language: 'javascript', customScalarTypes: {} }),
-    )
-    expect(await project.program('relay-compiler', 'relay.config.json')).not.toMatch(/warn|error/i)
-    await project.write('updater.ts', `// @ts-nocheck\n${await documented('updaterOf(')}`)
-    const { updaterOf } = (await project.load('updater.ts')) as {
-      readonly updaterOf: (nodeId: string) => never
-    }
-    const artifact = async <T>(name: string): Promise<T> =>
-      ((await project.load(`src/__generated__/${name}.graphql.js`)) as { default: T }).default
-
-    const environment = new Environment({
-      network: Network.create(
-        async ({ text }, variables) => (await answer(text ?? '', variables)) as GraphQLResponse,
-        ({ text }, variables) =>
-          Observable.create((sink) =>
-            socket.subscribe(
-              { query: text ?? '', variables },
-              { ...sink, next: (found) => sink.next(found as GraphQLResponse) },
-            ),
-          ),
-      ),
-      store: new Store(new RecordSource()),
-      getDataID: ({ id }, type) => (type === 'ObjectRef' ? undefined : id),
-    })
-    const run = async (name: string, variables: Record<string, unknown>) => {
-      type Artifact = Parameters<typeof createOperationDescriptor>[0]
-      const operation = createOperationDescriptor(await artifact<Artifact>(name), variables)
-      environment.retain(operation)
-      await environment.execute({ operation }).toPromise()
-      return environment.lookup(operation.fragment).data as unknown
-    }
-
+    const app = await compileRelayApp(project, await schemaFor('relay'))
+    expect(app.compiled).not.toMatch(/warn|error/i)
     const name = 'worker-a-001'
-    const { node } = (await run('NodePageQuery', { name })) as { readonly node: { id: string } }
-    const selector = getSelector(await artifact<ReaderFragment>('NodePage_pods'), node)
-    const connection = () => {
-      if (selector?.kind !== 'SingularReaderSelector') throw new Error('one node')
-      return environment.lookup(selector).data as unknown as {
-        readonly pods: {
-          readonly edges: readonly { readonly node: Pod }[]
-          readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean }
-        }
-      }
-    }
-    const rows = () => connection().pods.edges.map((edge) => edge.node.metadata.name)
-    expect(rows()).toHaveLength(5)
-    for (let { pageInfo } = connection().pods; pageInfo.hasNextPage;) {
-      await run('NodePagePodsQuery', { id: node.id, count: 5, cursor: pageInfo.endCursor })
-      ;({ pageInfo } = connection().pods)
-    }
-    expect(new Set(rows()).size).toBe(rows().length)
+    const node = await app.open({ query: answer }, socket).readNode(name, 5)
+    expect(node.names()).toHaveLength(5)
+    while (node.pods().pageInfo.hasNextPage) await node.loadNext(5)
+    expect(new Set(node.names()).size).toBe(node.names().length)
 
-    const failed: Error[] = []
-    const following = requestSubscription(environment, {
-      subscription: await artifact<GraphQLTaggedNode>('NodePageSubscription'),
-      variables: { name },
-      updater: updaterOf(node.id),
-      onError: (error) => failed.push(error),
-    })
+    using following = await node.follow()
     const path = `${server}/api/v1/namespaces/default/pods`
     const headers = { 'content-type': 'application/json' }
     const spec = { nodeName: name, containers: [{ name: 'main', image: 'nginx:1' }] }
     const body = JSON.stringify({ metadata: { name: 'mine' }, spec })
     expect((await fetch(path, { method: 'POST', headers, body })).status).toBe(201)
-    await vi.waitFor(() => expect(rows()).toContain('mine'), 20_000)
+    await vi.waitFor(() => expect(node.names()).toContain('mine'), 20_000)
     expect((await fetch(`${path}/mine?gracePeriodSeconds=0`, { method: 'DELETE' })).ok).toBe(true)
-    await vi.waitFor(() => expect(rows()).not.toContain('mine'), 20_000)
-    const { data } = await answer(
-      'query ($name: String!) { node(name: $name) { pods(first: 500) { nodes { name } } } }',
-      { name },
-    )
-    const { nodes } = data.node.pods as { readonly nodes: readonly { readonly name: string }[] }
-    const now = nodes.map((pod) => pod.name).toSorted()
-    await vi.waitFor(() => expect(rows().toSorted()).toEqual(now), 20_000)
-    following.dispose()
-    expect(failed).toEqual([])
+    await vi.waitFor(() => expect(node.names()).not.toContain('mine'), 20_000)
+    await vi.waitFor(async () => {
+      const { data } = await answer(
+        'query ($name: String!) { node(name: $name) { pods(first: 500) { nodes { name } } } }',
+        { name },
+      )
+      const { nodes } = data.node.pods as { readonly nodes: readonly { readonly name: string }[] }
+      expect(node.names().toSorted()).toEqual(nodes.map((pod) => pod.name).toSorted())
+    }, 20_000)
+    expect(following.errors).toEqual([])
   })
 
   it('graphql-codegen and gql.tada type operations of its whole schema', async () => {

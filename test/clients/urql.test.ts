@@ -1,6 +1,7 @@
 import { Client, fetchExchange, gql, subscriptionExchange } from '@urql/core'
 import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache'
 import { relayPagination } from '@urql/exchange-graphcache/extras'
+import { buildSchema, isAbstractType } from 'graphql'
 import { type Frame, liveLists, type PageFrame, withNewerKinds } from 'informerql/client'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { define, definitionOf, versionOf } from '../gateway/definitions.ts'
@@ -94,12 +95,12 @@ describe('urql', () => {
 
   const clientWith = (
     options: CacheExchangeOpts,
-    { gateway = open().gateway, newer = withNewerKinds, sent = fetch } = {},
+    { gateway = open().gateway, newer = withNewerKinds, fetchWith = fetch } = {},
   ): Client => {
     const socket = gateway.connect()
     return new Client({
       url: gateway.url,
-      fetch: sent,
+      fetch: fetchWith,
       preferGetMethod: false,
       exchanges: [
         newer(cacheExchange({ ...config, ...options })),
@@ -122,7 +123,10 @@ describe('urql', () => {
   }
 
   it('takes the keys that are written for it, strictly typed', async () => {
-    const { project } = open()
+    const { project, schema } = open()
+    // It is types only that come from elsewhere.
+    const text = await schema('--for', 'urql')
+    expect(text.match(/^import .*/gm)).toEqual([expect.stringMatching(/^import type /)])
     await project.write(
       'app.ts',
       `import type { Exchange } from '@urql/core'
@@ -165,6 +169,13 @@ describe('urql', () => {
     expect(said.lines).toEqual([])
   })
 
+  it('may drop conditions on KubernetesObject, since no other type of the schema is abstract', async () => {
+    const types = Object.values(buildSchema(await open().schema()).getTypeMap())
+    const [only, ...others] = types.filter((type) => isAbstractType(type))
+    expect(only?.name).toBe('KubernetesObject')
+    expect(others).toEqual([])
+  })
+
   it('shows objects of a kind that is newer than its module, by fragments on KubernetesObject', async () => {
     using said = watchConsole()
     const { cluster } = open()
@@ -189,7 +200,7 @@ describe('urql', () => {
     const [{ id }] = listed.stableExampleComWidgets.nodes
 
     const sent: unknown[] = []
-    const client = clientWith({}, { gateway, sent: recorded(sent) })
+    const client = clientWith({}, { gateway, fetchWith: recorded(sent) })
     const gear = {
       id,
       kind: 'Widget',
@@ -225,7 +236,7 @@ describe('urql', () => {
 
     // By itself, the cache leaves such fragments out of what it answers, and asks the same.
     const alone: unknown[] = []
-    const plain = clientWith({}, { gateway, newer: (cache) => cache, sent: recorded(alone) })
+    const plain = clientWith({}, { gateway, newer: (cache) => cache, fetchWith: recorded(alone) })
     const blank = await plain.query(cardQuery, variables).toPromise()
     expect(blank.data?.object).not.toHaveProperty('kind')
     await plain.query(widgetsQuery, {}).toPromise()
