@@ -10,6 +10,33 @@ const selection = 'id metadata { name resourceVersion } ... on Pod { status { ph
 const orderInJson = page.replace('DESC', '"DESC"').replace('ASC', '"ASC"')
 
 describe('a live page', () => {
+  it('in an order that nothing has needed yet is not refused for its missing index', async () => {
+    await using served = await serveSimulator()
+    const { cluster, gateway } = served
+    const healthy = { conditions: [{ type: 'Ready', status: 'True' }], phase: 'Running' }
+    for (const [name, status] of [
+      ['fine', healthy],
+      ['broken', { phase: 'Failed' }],
+    ] as const) {
+      const spec = { containers: [{ name: 'main', image: 'nginx:1' }] }
+      const metadata = { name, namespace: 'default' }
+      cluster.storage.create(pods, { metadata, spec, status } as Fields)
+    }
+    const first = Promise.withResolvers<unknown>()
+    const leave = gateway
+      .connect()
+      .subscribe(
+        {
+          query:
+            'subscription { podsPage(orderBy: [{ health: ASC }]) { changes { object { name } } } }',
+        },
+        { next: first.resolve, error: first.reject, complete: () => {} },
+      )
+    const changes = ['broken', 'fine'].map((name) => ({ object: { name } }))
+    expect(await first.promise).toEqual({ data: { podsPage: { changes } } })
+    leave()
+  })
+
   it.each([
     ['a kind', `podsPage(${page}, coalesceMs: 0)`],
     ['any kind', `objectListPage(kind: "Pod", ${orderInJson}, coalesceMs: 0)`],

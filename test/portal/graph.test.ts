@@ -61,7 +61,7 @@ describeInBrowser('The graph', (browser) => {
     const { storage } = portal.cluster
     const owned = [...storage.list(resource)].find(
       ({ metadata }) =>
-        metadata?.namespace === 'payments' && metadata.name?.startsWith('invoice-worker-') === true,
+        metadata?.namespace === 'payments' && (metadata.name ?? '').startsWith('invoice-worker-'),
     )
     if (owned?.metadata === undefined) throw new Error('invoice-worker has no pod')
     const { namespace, labels, ownerReferences } = owned.metadata

@@ -48,4 +48,49 @@ export const words = {
     }): string =>
       [node.kind, [node.namespace, node.name].filter(Boolean).join('/')].join(' ').trim(),
   },
+  loading: 'Loading…',
+  application: {
+    title: 'Application',
+    gone: 'There is no such object any more.',
+    noWorkload: (kind: string): string => `A ${kind} is no workload.`,
+    openObject: 'Open as an object',
+    pods: 'Pods by revision',
+    noPods: 'It has no pods now.',
+    morePods: (shown: number, total: number): string =>
+      `${shown} of ${total} pods, the worst first.`,
+    progress: 'Rollout',
+    rollout: ({
+      desired,
+      updated,
+      ready,
+      isGoing,
+    }: {
+      readonly desired: number
+      readonly updated: number
+      readonly ready: number
+      readonly isGoing: boolean
+    }): string =>
+      isGoing
+        ? `${ready} of ${desired} pods are ready; ${updated} of ${desired} are of the current revision.`
+        : `All ${desired} pods are ready and of the current revision.`,
+    revision: (number: string): string => `Revision ${number}`,
+    current: 'current',
+    old: 'old',
+    healthyPods: (ready: number, of: number): string => `${ready} of ${of} healthy`,
+    waysIn: 'What leads to it',
+    noServices: 'No Service selects its pods.',
+    uses: 'What it uses',
+    usesNothing: 'It uses no ConfigMap, Secret or claim.',
+    guards: 'What scales and guards it',
+    noGuards: 'No autoscaler, disruption budget or network policy.',
+    events: 'Recent events of its pods',
+    noEvents: 'No events.',
+    none: 'There are no workloads here.',
+    name: 'Application',
+    health: 'Health',
+    workloads: 'Workloads',
+    age: 'Age',
+    more: (shown: number, total: number): string =>
+      `${shown} of ${total} workloads, the worst first. Choose namespaces to see the others.`,
+  },
 } as const

@@ -60,6 +60,8 @@ export class GroupPage implements GroupContent {
   }
 
   matching(part: KindView, run: GroupRun): readonly string[] {
+    // Throws `UnknownIndexError` for an index of the order that has to be made first, as the condition does for its own.
+    for (const { index } of this.#wanted.terms) part.view.index(index)
     return this.#matching.matching(liveRead(part, new PlanRun(run)))
   }
 

@@ -1,4 +1,308 @@
-/** Built in its own commit. */
+import { useLiveCollection } from '@informerql/client/react'
+import { Link, useParams } from '@tanstack/react-router'
+import { lazy, type ReactNode, Suspense } from 'react'
+import { ApplicationDocument } from '../gateway/documents.ts'
+import { socket } from '../gateway/gateway.ts'
+import { Age } from '../look/age.tsx'
+import { Health } from '../look/health.tsx'
+import { words } from '../words.ts'
+import styles from './application.module.css'
+import { type Revision, revisionsOf, rolloutOf, type Workload } from './revisions.ts'
+
+const ObjectGraph = lazy(async () => {
+  const { ObjectGraph: component } = await import('../graph/object-graph.tsx')
+  return { default: component }
+})
+
+const text = words.application
+
+/** A workload with all that belongs to it, live: its rollout, pods, ways in, and what it uses. */
 export function Application() {
-  return <p>Application</p>
+  const { id } = useParams({ from: '/applications/$id' })
+  const { rows, status, error } = useLiveCollection({
+    client: socket,
+    query: ApplicationDocument,
+    variables: { id },
+  })
+  const [object] = rows
+  if (object === undefined) {
+    return (
+      <section className={styles['application']}>
+        <h1>{text.title}</h1>
+        <p role="status">{error?.message ?? (status === 'live' ? text.gone : words.loading)}</p>
+      </section>
+    )
+  }
+  if (!('pods' in object)) {
+    return (
+      <section className={styles['application']}>
+        <h1>{object.name}</h1>
+        <p>
+          {text.noWorkload(object.kind)}{' '}
+          <Link to="/objects/$id" params={{ id }}>
+            {text.openObject}
+          </Link>
+        </p>
+      </section>
+    )
+  }
+  return <LiveApplication workload={object} />
+}
+
+function LiveApplication({ workload }: { readonly workload: Workload }) {
+  const { id, kind, name, namespace, health, creationTimestamp } = workload
+  return (
+    <article className={styles['application']}>
+      <header className={styles['header']}>
+        <p className={styles['dim']}>
+          {kind} · {namespace}
+        </p>
+        <h1>{name}</h1>
+        <p className={styles['health']}>
+          <Health status={health.status} />
+          <span>
+            {health.message} {health.reason !== null && <code>{health.reason}</code>}
+          </span>
+        </p>
+        <p className={styles['dim']}>
+          <Age since={creationTimestamp} /> ·{' '}
+          <Link to="/objects/$id" params={{ id }}>
+            {text.openObject}
+          </Link>
+        </p>
+      </header>
+      <div className={styles['columns']}>
+        <div>
+          <RolloutView workload={workload} />
+          <Events workload={workload} />
+        </div>
+        <div>
+          <WaysIn workload={workload} />
+          <Uses workload={workload} />
+          <Guards workload={workload} />
+        </div>
+      </div>
+      <Part title={words.graph.title}>
+        <div className={styles['graph']}>
+          <Suspense fallback={<p>{words.loading}</p>}>
+            <ObjectGraph roots={[id]} />
+          </Suspense>
+        </div>
+      </Part>
+    </article>
+  )
+}
+
+function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <section className={styles['part']} aria-label={title}>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+function RolloutView({ workload }: { readonly workload: Workload }) {
+  const rollout = rolloutOf(workload)
+  const revisions = revisionsOf(workload)
+  const total = workload.pods?.totalCount ?? 0
+  const shown = workload.pods?.nodes.length ?? 0
+  return (
+    <Part title={text.pods}>
+      {rollout !== undefined && (
+        <>
+          <p role="status">{text.rollout(rollout)}</p>
+          {rollout.isGoing && (
+            <progress
+              className={styles['progress']}
+              aria-label={text.progress}
+              value={Math.min(rollout.updated, rollout.ready)}
+              max={Math.max(1, rollout.desired)}
+            />
+          )}
+        </>
+      )}
+      {revisions.map((revision) => (
+        <RevisionView key={revision.hash} revision={revision} />
+      ))}
+      {total === 0 && <p className={styles['dim']}>{text.noPods}</p>}
+      {shown < total && <p className={styles['dim']}>{text.morePods(shown, total)}</p>}
+    </Part>
+  )
+}
+
+function RevisionView({ revision }: { readonly revision: Revision }) {
+  const { number, hash, isCurrent, images, pods, id, desired } = revision
+  const ready = pods.filter(({ health }) => health.status === 'HEALTHY').length
+  const title = number === undefined ? hash : text.revision(number)
+  return (
+    <section className={styles['revision']} aria-label={title} data-current={isCurrent}>
+      {title !== '' && (
+        <h3>
+          {id === undefined ? (
+            title
+          ) : (
+            <Link to="/objects/$id" params={{ id }}>
+              {title}
+            </Link>
+          )}{' '}
+          <span className={styles['dim']}>
+            {isCurrent ? text.current : text.old} ·{' '}
+            {text.healthyPods(ready, desired ?? pods.length)}
+          </span>
+        </h3>
+      )}
+      <p className={styles['images']} title={images.join('\n')}>
+        {images.join(', ')}
+      </p>
+      <ul className={styles['rows']}>
+        {pods.map((pod) => (
+          <li key={pod.id} className={styles['row']}>
+            <Health status={pod.health.status} bare />
+            <Link
+              to="/objects/$id"
+              params={{ id: pod.id }}
+              className={styles['name']}
+              title={pod.name}
+            >
+              {pod.name}
+            </Link>
+            <span className={styles['reason']} title={pod.health.message ?? undefined}>
+              {pod.health.status === 'HEALTHY' ? '' : (pod.health.message ?? pod.health.reason)}
+            </span>
+            <span className={styles['dim']}>{pod.spec?.nodeName}</span>
+            <span className={styles['dim']}>
+              <Age since={pod.creationTimestamp} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function WaysIn({ workload: { services } }: { readonly workload: Workload }) {
+  const nodes = services?.nodes ?? []
+  return (
+    <Part title={text.waysIn}>
+      {nodes.length === 0 && <p className={styles['dim']}>{text.noServices}</p>}
+      <ul className={styles['rows']}>
+        {nodes.map(({ id, name, spec, ingresses }) => (
+          <li key={id}>
+            <ObjectLink kind="Service" id={id} name={name} />{' '}
+            <span className={styles['dim']}>
+              {spec?.type} {spec?.ports?.map((port) => port?.port).join(', ')}
+            </span>
+            <ul className={styles['nested']}>
+              {ingresses?.nodes.map((ingress) => (
+                <li key={ingress.id}>
+                  <ObjectLink kind="Ingress" id={ingress.id} name={ingress.name} />{' '}
+                  <span className={styles['dim']}>
+                    {ingress.spec?.rules?.map((rule) => rule?.host ?? '*').join(', ')}
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
+}
+
+function Uses({ workload }: { readonly workload: Workload }) {
+  const { configMaps, secrets, persistentVolumeClaims, serviceAccount } = workload
+  const kinds = [
+    ['ConfigMap', configMaps?.nodes],
+    ['Secret', secrets?.nodes],
+    ['PersistentVolumeClaim', persistentVolumeClaims?.nodes],
+    ['ServiceAccount', serviceAccount === null ? [] : [serviceAccount]],
+  ] as const
+  return (
+    <Part title={text.uses}>
+      <Objects kinds={kinds} none={text.usesNothing} />
+    </Part>
+  )
+}
+
+function Guards({ workload }: { readonly workload: Workload }) {
+  const { disruptionBudgets, networkPolicies } = workload
+  const autoscaler = 'autoscaler' in workload ? workload.autoscaler : null
+  const kinds = [
+    ['HorizontalPodAutoscaler', autoscaler === null ? [] : [autoscaler]],
+    ['PodDisruptionBudget', disruptionBudgets?.nodes],
+    ['NetworkPolicy', networkPolicies?.nodes],
+  ] as const
+  return (
+    <Part title={text.guards}>
+      <Objects kinds={kinds} none={text.noGuards} />
+    </Part>
+  )
+}
+
+function Objects({
+  kinds,
+  none,
+}: {
+  readonly kinds: readonly (readonly [
+    kind: string,
+    objects: readonly { readonly id: string; readonly name: string }[] | undefined,
+  ])[]
+  readonly none: string
+}) {
+  const objects = kinds.flatMap(([kind, of = []]) => of.map((one) => ({ kind, ...one })))
+  if (objects.length === 0) return <p className={styles['dim']}>{none}</p>
+  return (
+    <ul className={styles['rows']}>
+      {objects.map(({ kind, id, name }) => (
+        <li key={id}>
+          <ObjectLink kind={kind} id={id} name={name} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function ObjectLink({
+  kind,
+  id,
+  name,
+}: {
+  readonly kind: string
+  readonly id: string
+  readonly name: string
+}) {
+  return (
+    <>
+      <span className={styles['dim']}>{kind}</span>{' '}
+      <Link to="/objects/$id" params={{ id }} className={styles['link']}>
+        {name}
+      </Link>
+    </>
+  )
+}
+
+function Events({ workload: { podEvents } }: { readonly workload: Workload }) {
+  const events = (podEvents?.nodes ?? []).toReversed()
+  return (
+    <Part title={text.events}>
+      {events.length === 0 && <p className={styles['dim']}>{text.noEvents}</p>}
+      <ul className={styles['rows']}>
+        {events.map((event) => (
+          <li key={event.id} className={styles['event']} data-type={event.type}>
+            <span className={styles['dim']}>
+              <Age
+                since={event.series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime}
+              />
+            </span>
+            <span>
+              <strong>{event.reason}</strong>{' '}
+              {(event.count ?? 1) > 1 && <span className={styles['dim']}>×{event.count} </span>}
+              {event.message} <span className={styles['dim']}>{event.involvedObject?.name}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Part>
+  )
 }

@@ -1,4 +1,151 @@
-/** Built in its own commit. */
+import { useLivePage } from '@informerql/client/react'
+import { Link } from '@tanstack/react-router'
+import {
+  type ApplicationRowFragment,
+  CronJobApplicationsDocument,
+  DaemonSetApplicationsDocument,
+  DeploymentApplicationsDocument,
+  StatefulSetApplicationsDocument,
+} from '../gateway/documents.ts'
+import { socket } from '../gateway/gateway.ts'
+import { Age } from '../look/age.tsx'
+import { Health, healthStatuses } from '../look/health.tsx'
+import { useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import styles from './applications.module.css'
+
+const text = words.application
+
+interface Group {
+  readonly key: string
+  readonly namespace: string
+  readonly name: string
+  readonly workloads: readonly ApplicationRowFragment[]
+}
+
+/** The applications of the scope: workloads of one name, the broken ones first; live. */
 export function Applications() {
-  return <p>Applications</p>
+  const { scope } = useScope()
+  const variables = {
+    ...scope,
+    namespaces: scope.namespaces === undefined ? null : [...scope.namespaces],
+  }
+  const pages = [
+    useLivePage({ client: socket, query: DeploymentApplicationsDocument, variables }),
+    useLivePage({ client: socket, query: StatefulSetApplicationsDocument, variables }),
+    useLivePage({ client: socket, query: DaemonSetApplicationsDocument, variables }),
+    useLivePage({ client: socket, query: CronJobApplicationsDocument, variables }),
+  ]
+  const rows = pages.flatMap((page): readonly ApplicationRowFragment[] => page.rows)
+  const total = pages.reduce((sum, { totalCount = 0 }) => sum + totalCount, 0)
+  const isLoading = pages.some(({ status }) => status === 'loading')
+  const failures = new Set(
+    pages.flatMap(({ error }) => (error === undefined ? [] : [error.message])),
+  )
+  const groups = groupsOf(rows)
+  return (
+    <section className={styles['applications']} aria-busy={isLoading}>
+      <h1>{words.frame.applications}</h1>
+      {[...failures].map((message) => (
+        <p key={message} role="alert">
+          {message}
+        </p>
+      ))}
+      {!isLoading && groups.length === 0 && failures.size === 0 && <p>{text.none}</p>}
+      {groups.length > 0 && (
+        <table className={styles['table']}>
+          <thead>
+            <tr>
+              <th scope="col">{text.name}</th>
+              <th scope="col">{text.health}</th>
+              <th scope="col">{text.workloads}</th>
+              <th scope="col">{text.age}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {groups.map((group) => (
+              <ApplicationGroup key={group.key} group={group} />
+            ))}
+          </tbody>
+        </table>
+      )}
+      {rows.length < total && <p>{text.more(rows.length, total)}</p>}
+    </section>
+  )
+}
+
+function ApplicationGroup({ group: { name, namespace, workloads } }: { readonly group: Group }) {
+  const [worst] = workloads
+  if (worst === undefined) return null
+  const { health, id, creationTimestamp } = worst
+  return (
+    <tr data-health={health.status}>
+      <th scope="row">
+        <Link to="/applications/$id" params={{ id }}>
+          {name}
+        </Link>{' '}
+        <span className={styles['dim']}>{namespace}</span>
+      </th>
+      <td>
+        <Health status={health.status} />{' '}
+        <span className={styles['reason']} title={health.message ?? undefined}>
+          {health.status === 'HEALTHY' ? '' : (health.message ?? health.reason)}
+        </span>
+      </td>
+      <td>
+        {workloads.map((workload, position) => (
+          <span key={workload.id}>
+            {position > 0 && ', '}
+            <Link to="/applications/$id" params={{ id: workload.id }}>
+              {workload.kind}
+              {workload.name === name ? '' : ` ${workload.name}`}
+            </Link>{' '}
+            <span className={styles['dim']}>{readyOf(workload)}</span>
+          </span>
+        ))}
+      </td>
+      <td>
+        <Age since={creationTimestamp} />
+      </td>
+    </tr>
+  )
+}
+
+/** The labels that name the application of a workload, by the recommendation of Kubernetes and by common use. */
+const nameLabels = ['app.kubernetes.io/instance', 'app.kubernetes.io/name', 'app', 'k8s-app']
+
+function groupsOf(rows: readonly ApplicationRowFragment[]): readonly Group[] {
+  const groups = new Map<
+    string,
+    { namespace: string; name: string; workloads: ApplicationRowFragment[] }
+  >()
+  for (const row of rows) {
+    const label = nameLabels.find((one) => row.labels?.[one] !== undefined)
+    const name = (label === undefined ? undefined : row.labels?.[label]) ?? row.name
+    const namespace = row.namespace ?? ''
+    const key = JSON.stringify([row.clusterName, namespace, name])
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, { namespace, name, workloads: [row] })
+    else group.workloads.push(row)
+  }
+  return Array.from(groups, ([key, { workloads, ...group }]) => ({
+    key,
+    ...group,
+    workloads: workloads.toSorted((a, b) => severityOf(a) - severityOf(b)),
+  })).toSorted(
+    (a, b) =>
+      severityOf(a.workloads[0]) - severityOf(b.workloads[0]) ||
+      a.namespace.localeCompare(b.namespace) ||
+      a.name.localeCompare(b.name),
+  )
+}
+
+function severityOf(row: ApplicationRowFragment | undefined): number {
+  return row === undefined ? healthStatuses.length : healthStatuses.indexOf(row.health.status)
+}
+
+/** What kubectl shows of its readiness: `2/3`. */
+function readyOf({ printerColumns }: ApplicationRowFragment): string {
+  const column = printerColumns?.find(({ name }) => /^ready$/i.test(name))
+  return column === undefined ? '' : String(column.value)
 }
