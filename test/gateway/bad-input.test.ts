@@ -146,6 +146,27 @@ const queries: readonly BadCase[] = [
     error: { code: bad, argument: 'first', value: 501, message: /from 0 to 500/ },
   },
   {
+    title: 'an offset of less than nothing',
+    query: '{ pods(offset: -1) { totalCount } }',
+    error: { code: bad, argument: 'offset', value: -1, message: /from 0, not -1/ },
+  },
+  ...['after: "x"', 'before: "x"', 'last: 2'].map((other) => ({
+    title: `an offset with ${other}`,
+    query: `{ pods(offset: 5, ${other}) { totalCount } }`,
+    error: {
+      code: bad,
+      argument: 'offset',
+      value: 5,
+      message: new RegExp(`cannot be given together with \`${other.split(':')[0]}\``),
+      hint: /go on from there with `after`/,
+    },
+  })),
+  {
+    title: 'an offset of a relation',
+    query: '{ nodes { nodes { pods(offset: 5) { totalCount } } } }',
+    error: { code: bad, argument: 'offset', message: /Unknown argument "offset"/ },
+  },
+  {
     title: 'a cursor that is none',
     query: '{ pods(after: "not a cursor!") { totalCount } }',
     error: { code: bad, argument: 'after', message: /is not a cursor/, hint: /start again/ },
@@ -183,6 +204,19 @@ const queries: readonly BadCase[] = [
     },
   },
 ]
+
+/** What the smaller budget of one test refuses. */
+const costly: BadCase = {
+  title: 'a jump too far',
+  query:
+    '{ pods(offset: 119, first: 1) { nodes { id } } b: pods(first: 0, offset: 119) { nodes { id } } }',
+  error: {
+    code: 'QUERY_TOO_COSTLY',
+    argument: 'offset',
+    message: /examines some of at most 150 objects/,
+    hint: /jump less far/,
+  },
+}
 
 const subscriptions: readonly BadCase[] = [
   {
@@ -252,7 +286,7 @@ describe('input that cannot be honoured is answered by an error that names it:',
     await cluster[Symbol.asyncDispose]()
   })
 
-  it.each(queries)('$title, by HTTP and by WebSocket', async (one) => {
+  it.each([...queries, costly])('$title, by HTTP and by WebSocket', async (one) => {
     const byHttp = await gateway.query(one.query, one.variables)
     const byWebSocket = await firstAnswer(gateway.connect(), one.query, one.variables)
     expect([byHttp.errors, byWebSocket.errors]).toMatchObject([[told(one)], [told(one)]])

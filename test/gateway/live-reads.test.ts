@@ -256,6 +256,8 @@ describe('what no cache serves', () => {
       `{ objectList(kind: "ConfigMap", where: { name: { eq: "c-1" } }) { totalCount } }`,
     )
     expect(errors).toMatchObject([{ extensions: { code: 'UNSUPPORTED', argument: 'where' } }])
+    const jump = await gateway.query('{ configMaps(offset: 1) { nodes { name } } }')
+    expect(jump.errors).toMatchObject([{ extensions: { code: 'UNSUPPORTED', argument: 'offset' } }])
   })
 
   it('holds the metadata of Secrets alone', async () => {

@@ -202,6 +202,8 @@ export class RandomOperations {
         return this.#pick([1, 20, 100])
       case 'first':
         return this.#pick([0, 1, 2, 7, 40])
+      case 'offset':
+        return this.#pick([0, 1, 5, 1000])
       case 'namespace':
         return known === undefined ? this.#pick(names) : known.namespace
       case 'namespaces':

@@ -142,11 +142,11 @@ describe(`Lists of random arguments, seed ${runSeed}`, () => {
     const data = await gateway.data(
       `query (
         $namespace: String, $namespaces: [String!], $labelSelector: String, $where: QueryExampleItemWhere,
-        $orderBy: [QueryExampleItemOrder!], $first: Int, $after: String, $last: Int, $before: String
+        $orderBy: [QueryExampleItemOrder!], $first: Int, $after: String, $last: Int, $before: String, $offset: Int
       ) {
         queryExampleItems(
           namespace: $namespace, namespaces: $namespaces, labelSelector: $labelSelector, where: $where,
-          orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before
+          orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before, offset: $offset
         ) {
           totalCount
           pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
@@ -180,6 +180,32 @@ describe(`Lists of random arguments, seed ${runSeed}`, () => {
         cursor = isBackwards ? pageInfo.startCursor : pageInfo.endCursor
       }
       expect(seen, about).toEqual(wanted.slice(0, seen.length))
+    }
+  })
+
+  it('jump to any place by an offset, and go on both ways from there', async () => {
+    for (let round = 0; round < 60; round += 1) {
+      const args = randomArguments()
+      const expected = expectedOf(pods, args)
+      const first = random.pick([0, 1, 7, 60])
+      const offset = random.below(expected.length + 3)
+      const about = JSON.stringify({ args, first, offset })
+      const { totalCount, pageInfo, nodes } = await ask({ ...args, first, offset })
+      expect(totalCount, about).toBe(expected.length)
+      expect(nodes.map(keyOf), about).toEqual(expected.slice(offset, offset + first))
+      expect(pageInfo, about).toMatchObject({
+        hasNextPage: offset + first < expected.length,
+        hasPreviousPage: offset > 0 && expected.length > 0,
+      })
+      if (nodes.length === 0) continue
+      const next = await ask({ ...args, first: 5, after: pageInfo.endCursor })
+      expect(next.nodes.map(keyOf), about).toEqual(
+        expected.slice(offset + first, offset + first + 5),
+      )
+      const previous = await ask({ ...args, last: 5, before: pageInfo.startCursor })
+      expect(previous.nodes.map(keyOf), about).toEqual(
+        expected.slice(Math.max(0, offset - 5), offset),
+      )
     }
   })
 

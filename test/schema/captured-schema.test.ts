@@ -137,7 +137,7 @@ describe('the schema of Kubernetes 1.36', () => {
     ]
     const stream = ['resumeFrom: String', 'coalesceMs: Int']
     const key = ['cluster: String', 'namespace: String!', 'name: String!']
-    expect(argsOf('Query', 'pods')).toEqual([...filters, ...pages])
+    expect(argsOf('Query', 'pods')).toEqual([...filters, ...pages, 'offset: Int'])
     expect(argsOf('Query', 'pod')).toEqual([...key, 'live: Boolean'])
     expect(argsOf('Query', 'node')).toEqual(['cluster: String', 'name: String!', 'live: Boolean'])
     expect(argsOf('Subscription', 'pods')).toEqual([...filters, ...stream])

@@ -66,6 +66,7 @@ const listArguments = {
   orderBy: { direct: 'refused' },
   first: { direct: 'place' },
   after: { direct: 'place' },
+  offset: { direct: 'refused' },
   last: { direct: 'refused' },
   before: { direct: 'refused' },
 } satisfies {

@@ -71,7 +71,7 @@ export function pageOf(
   request: ListRequest,
 ): Page {
   const { budget, limits, followed } = run
-  const { first, after, last, before } = request.args
+  const { first, after, last, before, offset } = request.args
   budget.spend('tests', testsPerPage)
   if (request.filterKinds.length > 0) {
     followed?.({ reads: request.filterKinds, condition: everything, isSaid: false })
@@ -89,6 +89,7 @@ export function pageOf(
     after,
     last,
     before,
+    offset,
   })
 }
 

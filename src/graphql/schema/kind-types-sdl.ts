@@ -179,6 +179,13 @@ const page = `${first}
     "Only objects before this cursor, which is the \`startCursor\` of a page."
     before: String`
 
+const offset = `
+    """
+    The number of objects to skip from the beginning of the list, to jump to a place: go on from there with
+    \`after\`. Not with \`after\`, \`last\` or \`before\`.
+    """
+    offset: Int`
+
 const object = `${cluster}
     "The namespace of the object."
     namespace: String!
@@ -218,7 +225,7 @@ export const objectListOrder: string = `
     orderBy: [JSON!]`
 
 /** The arguments of a page of the list of a kind that they name. */
-export const objectListArguments: string = `${objectListFilters}${objectListOrder}${page}`
+export const objectListArguments: string = `${objectListFilters}${objectListOrder}${page}${offset}`
 
 /** The argument `verb`. */
 export const verb: string = `
@@ -240,7 +247,7 @@ const path = `
 export const kindTypesSdl: string = `
 type KindFields {
   "Lists {resources} of {apiVersion}."
-  list(${filters}${order}${page}): KindConnection
+  list(${filters}${order}${page}${offset}): KindConnection
   "One {kind} of {apiVersion}; null if it does not exist."
   lookup(${object}
     "Whether to read the object from the API server instead of the cache."

@@ -55,7 +55,10 @@ interface RootFilterArguments extends FilterArguments {
 }
 
 /** The arguments of a root list field. */
-export interface ListFieldArguments extends RootFilterArguments, RelationArguments {}
+export interface ListFieldArguments extends RootFilterArguments, RelationArguments {
+  /** The number of objects to skip. */
+  readonly offset?: number | null
+}
 
 /** The arguments that name a kind. */
 export interface KindArguments {

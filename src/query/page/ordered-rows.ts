@@ -47,7 +47,8 @@ const cheapRowsPerMember = 4
  */
 export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   const { view, set, order, limit, budget } = options
-  const cheapRows = cheapRowsPerMember * limit
+  const isDeep = limit > fewRows
+  const cheapRows = cheapRowsPerMember * Math.min(limit, fewRows)
   const few = set.candidates(cheapRows)
   if (few !== undefined) return sortedRows(few, options)
   const { condition, namespaces } = options
@@ -65,12 +66,14 @@ export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
     namespaces === undefined ? [] : ['namespace'],
   )
   const steadily = candidates === undefined ? Infinity : candidates.size
-  const allowed = Math.max(cheapRows, isByKey ? steadily : steadily / testsPerStep)
+  const allowed = Math.max(cheapRows, isByKey || isDeep ? steadily : steadily / testsPerStep)
+  const testsPerRow = isDeep && !isByKey ? testsPerOrderedRow : 0
   let steps = 0
   for (const id of walk(options, 0, options.after)) {
     steps += 1
     budget.spend('examined', 1)
     if (id !== undefined) {
+      budget.spend('tests', testsPerRow)
       found.push(id)
       if (found.length === limit) return found
     }
@@ -94,14 +97,21 @@ interface Row {
   readonly position: OrderPosition
 }
 
-/** So few are most likely in key order, which is faster to check than to select the first. */
+/**
+ * So few are most likely in key order, which is faster to check than to select the first. A page that ends further
+ * behind is deep: most of its cost is to order the rows before it.
+ */
 const fewRows = 512
+
+/** The tests that each ordered row costs on the way to a deep page. */
+const testsPerOrderedRow = 8
 
 function sortedRows(
   candidates: Candidates,
   { view, set, order, after, limit, budget, condition }: OrderedRowsOptions,
 ): readonly ObjectId[] {
   budget.report?.searched(partsOf(condition), partsOf(candidates.from))
+  if (limit > fewRows) budget.spend('tests', testsPerOrderedRow * candidates.size)
   const isFromStart = order.terms.length === 0 && !order.backwards && after === undefined
   if (isFromStart && candidates.size <= Math.max(limit, fewRows)) {
     const members: ObjectId[] = []

@@ -58,6 +58,18 @@ export class PageBoundsError extends ArgumentError {
   }
 }
 
+/** An offset is below 0, or given together with another start of the page. */
+export class PageOffsetError extends ArgumentError {
+  constructor(value: number, other?: string) {
+    const problem =
+      other === undefined
+        ? `must be a whole number from 0, not ${value}`
+        : `cannot be given together with \`${other}\``
+    const hint = 'jump with `offset`, and go on from there with `after`'
+    super('offset', problem, { value, ...(other === undefined ? {} : { hint }) })
+  }
+}
+
 export interface RowsOptions {
   readonly view: StoreView
   /** The condition of the arguments and, on a connection, of the relation. */
@@ -79,7 +91,13 @@ export interface PageBounds {
   readonly before?: string | null | undefined
 }
 
-export interface PageOptions extends RowsOptions, PageBounds {
+/** How {@link listPage} finds the start of a page. */
+export interface ListPageBounds extends PageBounds {
+  /** The number of rows to skip. Not allowed with `after`, `last` and `before`. The budget pays for each. */
+  readonly offset?: number | null | undefined
+}
+
+export interface PageOptions extends RowsOptions, ListPageBounds {
   /** What the cursors are bound to. */
   readonly identity: ListIdentity
   /** The order. Namespace and name break ties, and are the default. */
@@ -109,11 +127,12 @@ export interface Page extends PageOf<ObjectId> {
 
 /**
  * One page of the visible objects that meet a condition. Throws {@link PageSizeError}, {@link PageBoundsError},
- * `CursorError` and `QueryTooCostlyError`.
+ * {@link PageOffsetError}, `CursorError` and `QueryTooCostlyError`.
  */
 export function listPage(options: PageOptions): Page {
   const { view, identity, terms, budget } = options
   const { size, backwards } = pageSizeOf(options, options.maxPageSize)
+  const skipped = Math.min(offsetOf(options), view.size)
   let hash: string | undefined
   const hashOnce = () => (hash ??= listHash(identity, budget))
   const after = positionAt(options, 'after', hashOnce)
@@ -122,19 +141,21 @@ export function listPage(options: PageOptions): Page {
   const { set, namespaces, condition } = visible(options)
   budget.report?.reading(view)
   const [from, bound] = backwards ? [before, after] : [after, before]
-  const found = orderedRows({
-    view,
-    set,
-    condition,
-    namespaces,
-    order,
-    after: from,
-    limit: size + 1,
-    budget,
-  })
+  const read = (): readonly ObjectId[] =>
+    orderedRows({
+      view,
+      set,
+      condition,
+      namespaces,
+      order,
+      after: from,
+      limit: skipped + size + 1,
+      budget,
+    })
+  const found = skipped === 0 ? read() : budget.because(farOffset, read)
   const within = bound === undefined ? found : rowsAheadOf(bound, found, view, order)
-  const isCut = within.length > size || within.length < found.length
-  const rows = within.slice(0, size)
+  const isCut = within.length > skipped + size || within.length < found.length
+  const rows = within.slice(skipped, skipped + size)
   if (backwards) rows.reverse()
   budget.report?.returned(rows.length, terms)
   let unordered: string | undefined
@@ -143,12 +164,12 @@ export function listPage(options: PageOptions): Page {
   return {
     rows,
     hasNextPage: backwards ? before !== undefined : isCut,
-    hasPreviousPage: backwards ? isCut : after !== undefined,
+    hasPreviousPage: backwards ? isCut : after !== undefined || Math.min(skipped, found.length) > 0,
     listHash: () => (unordered ??= listHash({ ...identity, orderBy: null }, budget)),
     cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id), budget),
     totalCount: () =>
       from === undefined && bound === undefined && !isCut
-        ? rows.length
+        ? found.length
         : countMembers(options, set, condition),
     spread(index, top) {
       if (!isEverything()) members ??= membersOf({ view, set, condition, budget })
@@ -156,6 +177,8 @@ export function listPage(options: PageOptions): Page {
     },
   }
 }
+
+const farOffset = { argument: 'offset', hint: 'jump less far, or narrow the list' }
 
 function rowsAheadOf(
   bound: OrderPosition,
@@ -254,6 +277,18 @@ export function pageSizeOf(
     ? checkedSize('first', first, maxPageSize)
     : Math.min(defaultPageSize, maxPageSize)
   return { size, backwards: false }
+}
+
+/** The number of rows to skip. Throws {@link PageOffsetError}. */
+function offsetOf({ offset, ...others }: ListPageBounds): number {
+  if (!isGiven(offset)) return 0
+  const other = (['after', 'last', 'before'] as const).find(
+    (name) => (others[name] ?? null) !== null,
+  )
+  if (other !== undefined || !Number.isInteger(offset) || offset < 0) {
+    throw new PageOffsetError(offset, other)
+  }
+  return offset
 }
 
 function checkedSize(argument: string, size: number, maxPageSize: number): number {
