@@ -82,13 +82,12 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
           <Guards workload={workload} />
         </div>
       </div>
-      <Part title={words.graph.title}>
-        <div className={styles['graph']}>
-          <Suspense fallback={<p>{words.loading}</p>}>
-            <ObjectGraph roots={[id]} />
-          </Suspense>
-        </div>
-      </Part>
+      <h2>{words.graph.title}</h2>
+      <div className={styles['graph']}>
+        <Suspense fallback={<p>{words.loading}</p>}>
+          <ObjectGraph roots={[id]} />
+        </Suspense>
+      </div>
     </article>
   )
 }
@@ -167,13 +166,13 @@ function RevisionView({ revision }: { readonly revision: Revision }) {
             >
               {pod.name}
             </Link>
-            <span className={styles['reason']} title={pod.health.message ?? undefined}>
-              {pod.health.status === 'HEALTHY' ? '' : (pod.health.message ?? pod.health.reason)}
-            </span>
             <span className={styles['dim']}>{pod.spec?.nodeName}</span>
             <span className={styles['dim']}>
               <Age since={pod.creationTimestamp} />
             </span>
+            {pod.health.status !== 'HEALTHY' && (
+              <span className={styles['reason']}>{pod.health.message ?? pod.health.reason}</span>
+            )}
           </li>
         ))}
       </ul>
