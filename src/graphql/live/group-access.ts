@@ -15,7 +15,12 @@ import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { tooManyNamespaces } from '../prepare/read-failures.ts'
-import type { KindNeed, LookUpPlace, ViewerAccess } from '../prepare/viewer-access.ts'
+import {
+  isNowhere,
+  type KindNeed,
+  type LookUpPlace,
+  type ViewerAccess,
+} from '../prepare/viewer-access.ts'
 
 export interface GroupKindAccess {
   readonly at: ClusterKind
@@ -158,13 +163,17 @@ export interface AccessRequest {
 }
 
 /**
- * The access of a viewer, with reviews where it is unknown; full access without a viewer. Rejects with the
- * `ClientError` of the followed kind.
+ * The access of a viewer, with reviews where it is unknown; full access without a viewer. A list within no namespace is
+ * empty for every viewer, and reads no kind. Rejects with the `ClientError` of the followed kind.
  */
 export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
   request: AccessRequest,
 ): Promise<GroupAccess> {
+  const { kind } = request.list.at
+  if (isNowhere({ kind, list: { within: request.list.within, watch: true } })) {
+    return new GroupAccess(nothingVisible, [], { untilMs: Infinity, named: new Set() })
+  }
   if (access === undefined) {
     const look = unrestricted
     const whole = { scope: look, look, refusal: undefined, within: undefined }
@@ -200,7 +209,7 @@ function knownGroupAccess(
   let untilMs = allowedUntilMs(access, root, placesOf(followed), ['list', 'watch'])
   const kinds: GroupKindAccess[] = []
   const own = followed.form === 'namespaces' ? [...followed.namespaces] : undefined
-  const namespaces = list.within === undefined || list.within.length === 0 ? own : list.within
+  const namespaces = list.within ?? own
   const filtering = new Set(list.needs.map(({ kind }) => kind))
   // Includes the followed kind: relations may lead to its objects, too.
   for (const at of needs) {

@@ -121,7 +121,8 @@ export class GroupChanges {
 
   /** Writes the matching rows, then follows changes. Rejects with the error that prevents this. */
   async start(): Promise<void> {
-    const { cache, leaving } = this.#group
+    const { cache, leaving, reading } = this.#group
+    if (reading.isNowhere) return
     const renewed = cache?.onRenewed(() => {
       if (!leaving.aborted) this.#group.outdated()
     })

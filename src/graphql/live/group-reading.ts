@@ -89,6 +89,11 @@ export class GroupReading {
     this.#route = options.leadsBack ? undefined : listenerRoute(this.#list.condition)
   }
 
+  /** Whether there is nothing to read: the list is within no namespace, and stays empty. */
+  get isNowhere(): boolean {
+    return this.needs.length === 0
+  }
+
   /**
    * A current snapshot. Rejects if the followed kind cannot be read. Errors of other kinds fail the fields that read
    * them.

@@ -31,7 +31,7 @@ export async function resumed(
   const { reading, content, writer, token } = group
   const { cluster, incarnation, list, access } = from
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
-  if (list !== token.list || access !== token.access) return undefined
+  if (list !== token.list || access !== token.access || reading.isNowhere) return undefined
   const snapshot = await reading.snapshot()
   // The histories reach back to the positions, or as far as they can.
   const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))

@@ -32,9 +32,9 @@ export interface KindNeed extends ClusterKind {
 
 type ListNeed = NonNullable<KindNeed['list']>
 
-/** Whether a need is a list, without its changes, within no namespace: its arguments contradict each other. */
-export function isNowhere({ kind, list }: KindNeed): boolean {
-  return kind.resource.namespaced && list?.watch === false && list.within?.length === 0
+/** Whether a need is a list within no namespace: its arguments contradict each other. */
+export function isNowhere({ kind, list }: Pick<KindNeed, 'kind' | 'list'>): boolean {
+  return kind.resource.namespaced && list?.within?.length === 0
 }
 
 /** Whether the viewer may read anything of a kind, as far as the server knows. */
@@ -222,12 +222,10 @@ export class ViewerAccess {
   }
 
   #list({ cluster, kind: { resource } }: ClusterKind, { within, watch }: ListNeed): ListAccess {
-    // Changes take an informer even within no namespace, and that takes access to some of the kind.
-    const isLimited = resource.namespaced && !(watch && within?.length === 0)
     return this.in(cluster).list(this.viewer, {
       resource,
       verbs: watch ? watching : listing,
-      within: isLimited ? within : undefined,
+      within: resource.namespaced ? within : undefined,
       present: () => presentNamespaces(this.#served.clusters.get(cluster)?.synced(resource)),
     })
   }
