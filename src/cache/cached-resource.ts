@@ -151,9 +151,10 @@ export class CachedResource {
     this.#running = this.informer.run(this.#stop.signal)
   }
 
-  lease(): Lease {
+  /** `outdated`: the error of a reader that knows one of the indexes by another definition. */
+  lease(outdated: () => UnreadableResourceError | undefined): Lease {
     this.#leases += 1
-    return new Lease(this)
+    return new Lease(this, outdated)
   }
 
   released(): void {
@@ -259,11 +260,13 @@ export interface WantedIndexes {
  */
 export class Lease implements Disposable {
   readonly #cached: CachedResource
+  readonly #outdated: () => UnreadableResourceError | undefined
   readonly #indexes = new Set<string>()
   #released = false
 
-  constructor(cached: CachedResource) {
+  constructor(cached: CachedResource, outdated: () => UnreadableResourceError | undefined) {
     this.#cached = cached
+    this.#outdated = outdated
   }
 
   /** Read its store only while {@link unreadable} returns `undefined`. */
@@ -293,7 +296,7 @@ export class Lease implements Disposable {
 
   /** Why the resource cannot be read now; `undefined` if it can. */
   unreadable(): UnreadableResourceError | undefined {
-    return this.#cached.unreadable() ?? this.#cached.unindexed(this.#indexes)
+    return this.#cached.unreadable() ?? this.#outdated() ?? this.#cached.unindexed(this.#indexes)
   }
 
   /**

@@ -188,16 +188,27 @@ export class ClusterCache implements AsyncDisposable {
   acquire(resource: ApiResource, indexTexts?: IndexTexts): Lease {
     const key = keyOf(resource)
     const place = { cluster: this.name, resource }
-    if (this.#isOutdated(key, indexTexts)) throw reindexed(place)
+    if (this.#redefined(key, indexTexts).length > 0) throw reindexed(place)
     const cached = this.#cached.get(key)
-    if (cached !== undefined) return cached.lease()
+    if (cached !== undefined) return this.#leaseOf(cached, key, indexTexts)
     if (this.#stopped) throw stopped(place)
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
     const served = this.#served.get(key)
     if (served === undefined) throw notServed(place)
     if (served.uncached === true) throw notCached(place)
     this.#options.bounds.admit(place)
-    return this.#start(key, served, this.#connection).lease()
+    return this.#leaseOf(this.#start(key, served, this.#connection), key, indexTexts)
+  }
+
+  /**
+   * A lease that does not read an index that gets another definition while the reader holds it. Such an index is built
+   * after the change only: {@link serve} stops a cache that has it before.
+   */
+  #leaseOf(cached: CachedResource, key: string, indexTexts: IndexTexts | undefined): Lease {
+    return cached.lease(() => {
+      const isOutdated = this.#redefined(key, indexTexts).some((name) => cached.hasOrMakes(name))
+      return isOutdated ? reindexed({ cluster: this.name, resource: cached.resource }) : undefined
+    })
   }
 
   /** Reads from the API server. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND. */
@@ -218,14 +229,14 @@ export class ClusterCache implements AsyncDisposable {
     const key = keyOf(resource)
     const cached = this.#cached.get(key)
     if (cached === undefined || cached.unreadable() !== undefined) return undefined
-    return this.#isOutdated(key, indexTexts) ? undefined : cached.informer.store
+    return this.#redefined(key, indexTexts).length > 0 ? undefined : cached.informer.store
   }
 
-  /** Whether a reader knows an index by another definition than the one that is served. */
-  #isOutdated(key: string, known: IndexTexts | undefined): boolean {
+  /** The indexes that a reader knows by another definition than the one that is served. */
+  #redefined(key: string, known: IndexTexts | undefined): readonly string[] {
     const { indexTexts: texts } = this.#served.get(key) ?? {}
-    if (known === texts || known === undefined || texts === undefined) return false
-    return redefined(texts, known).length > 0
+    if (known === texts || known === undefined || texts === undefined) return []
+    return redefined(texts, known)
   }
 
   /** Calls `listener` whenever a resource was synced for the first time. Returns a function that removes it. */
