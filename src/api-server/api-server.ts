@@ -123,6 +123,7 @@ export class ApiServer implements AsyncDisposable {
         this.#reachability.answered(httpStatus)
         reportWarnings(headers['warning'])
       },
+      received: () => this.#reachability.received(),
       failed: (failure) => this.#reachability.failed(failure),
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
@@ -134,9 +135,17 @@ export class ApiServer implements AsyncDisposable {
     return this.#transport.host
   }
 
-  /** False from a failed connection until the next answer. */
+  /**
+   * False from a failed connection until the next answer; while {@link followReachability} runs, also while open
+   * connections are silent and a request for the server's version has no answer.
+   */
   get isReachable(): boolean {
     return !this.#reachability.isAway
+  }
+
+  /** Requests the server's version whenever nothing has been received for some seconds, until the signal aborts. */
+  async followReachability(signal: AbortSignal): Promise<void> {
+    await this.#reachability.follow(signal)
   }
 
   /** Lists and watches one resource, optionally as metadata only. */

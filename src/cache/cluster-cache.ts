@@ -31,7 +31,7 @@ export type ClusterConnection =
       /** `v1.36.3`. */
       readonly version: string
       readonly resourceVersionsComparable: boolean
-      /** Whether the API server answers: false from a failed connection until the next answer. Default: it does. */
+      /** Whether the API server answers, as `ApiServer.isReachable` says. Default: it does. */
       readonly isReachable?: () => boolean
       /** The cluster's identity; `undefined` if unknown. */
       readonly uid?: string | undefined
@@ -272,16 +272,12 @@ export class ClusterCache implements AsyncDisposable {
     return [...this.#cached.values()].map(stateOf)
   }
 
-  /**
-   * How long ago, in milliseconds, the server last sent something about each resource that may be out of date after a
-   * failure.
-   */
+  /** How long each stale cache has been stale, in milliseconds. */
   lagsBehind(): readonly number[] {
-    return [...this.#cached.values()].flatMap(({ informer }) => {
-      const { lastContactMs, lastError } = informer
-      const isBehind = informer.hasSynced() && lastError !== undefined
-      return isBehind && lastContactMs !== undefined ? [performance.now() - lastContactMs] : []
-    })
+    const nowMs = Date.now()
+    return [...this.#cached.values()].flatMap(({ staleness: { sinceMs } }) =>
+      sinceMs === undefined ? [] : [Math.max(0, nowMs - sinceMs)],
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -166,7 +166,9 @@ export class ClusterMember implements AsyncDisposable, ApiFollower {
       await this.#changed()
       this.#announce()
     }
-    if (this.#cluster.state === 'connected') await this.#watch(this.#cluster.api, signal)
+    if (this.#cluster.state !== 'connected') return
+    const { api } = this.#cluster
+    await Promise.all([this.#watch(api, signal), api.apiServer.followReachability(signal)])
   }
 
   async #watch(first: ClusterApi, signal: AbortSignal): Promise<void> {

@@ -184,6 +184,15 @@ describe('on the simulator', () => {
     })
   })
 
+  it('a cluster whose connections hang is UNREACHABLE, and CONNECTED when they go on', async () => {
+    await gateway.data('{ pods { totalCount } }')
+    expect(await stateOfCluster()).toBe('CONNECTED')
+    proxy.hang()
+    await expect.poll(stateOfCluster, patience).toBe('UNREACHABLE')
+    proxy.flow()
+    await expect.poll(stateOfCluster, patience).toBe('CONNECTED')
+  })
+
   it('a connection that has fallen silent makes what is read from it stale, until something is heard again', async () => {
     const read = async (): Promise<string | null> =>
       (await gateway.data('{ pods { staleSince } }')).pods.staleSince

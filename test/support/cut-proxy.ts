@@ -11,6 +11,9 @@ export interface CutProxy extends AsyncDisposable {
   /** The same, and nothing listens any more, until {@link listen}. */
   readonly refuse: () => Promise<void>
   readonly listen: () => Promise<void>
+  /** Keeps what is sent over its connections from now on, also over new ones, until {@link flow}. */
+  readonly hang: () => void
+  readonly flow: () => void
 }
 
 export async function startCutProxy(target: number): Promise<CutProxy> {
@@ -20,6 +23,20 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     socket.on('error', () => {})
     socket.once('close', () => sockets.delete(socket))
   }
+  let isHanging = false
+  let kept: (() => void)[] = []
+  const pass = (from: Socket, to: Socket): void => {
+    from.on('data', (chunk) => {
+      if (isHanging) kept.push(() => to.write(chunk))
+      else to.write(chunk)
+    })
+    from.once('close', () => to.destroy())
+  }
+  const flow = (): void => {
+    isHanging = false
+    for (const send of kept) send()
+    kept = []
+  }
   const server = createServer((incoming) => {
     follow(incoming)
     if (proxy.target === undefined) {
@@ -28,9 +45,8 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     }
     const outgoing = connect(proxy.target, '127.0.0.1')
     follow(outgoing)
-    incoming.pipe(outgoing).pipe(incoming)
-    incoming.once('close', () => outgoing.destroy())
-    outgoing.once('close', () => incoming.destroy())
+    pass(incoming, outgoing)
+    pass(outgoing, incoming)
   })
   let port = 0
   const listen = async (): Promise<void> => {
@@ -54,6 +70,10 @@ export async function startCutProxy(target: number): Promise<CutProxy> {
     cut,
     refuse,
     listen,
+    hang: () => {
+      isHanging = true
+    },
+    flow,
     [Symbol.asyncDispose]: refuse,
   }
   return proxy

@@ -30,6 +30,8 @@ export interface ExchangeOptions {
   readonly deadlines: ExchangeDeadlines
   /** Called with each socket before it is used. */
   readonly prepareSocket: (socket: Socket) => void
+  /** Called whenever a part of the body arrives. */
+  readonly received: () => void
 }
 
 /** A response whose headers have arrived. */
@@ -106,8 +108,10 @@ export class Exchange {
   }
 
   #receive(response: IncomingMessage): ResponseBody {
-    const { idleDeadlineMs } = this.#options.deadlines
+    const { received, deadlines } = this.#options
+    const { idleDeadlineMs } = deadlines
     const options = {
+      received,
       idleDeadlineMs,
       idleError: () => this.#late('the next bytes of the response', idleDeadlineMs ?? 0),
       failure: (error: unknown) => this.#failure(error),

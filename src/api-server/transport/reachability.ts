@@ -3,6 +3,8 @@ import type { ConnectionFailure } from './connection-error.ts'
 
 /** How often an unreachable server is asked while a caller waits, plus or minus half. */
 const askEveryMs = 500
+/** How long nothing may be received before {@link Reachability.follow} asks the server, and how long it then waits. */
+const silenceMs = 3_000
 /** After this time without an answer, the next request opens a new connection. */
 const answerDeadlineMs = 1_500
 /** Waiting callers continue spread over this time. */
@@ -24,13 +26,14 @@ export class Reachability {
   readonly #waiting = new Set<() => void>()
   #isAway = false
   #answers = 0
+  #hasReceived = false
   #asking: AbortController | undefined
 
   constructor(ask: (signal: AbortSignal) => Promise<unknown>) {
     this.#ask = ask
   }
 
-  /** Whether the last request had no answer because there is no server. */
+  /** Whether there is no server, as far as the last request shows. */
   get isAway(): boolean {
     return this.#isAway
   }
@@ -39,9 +42,15 @@ export class Reachability {
   answered(httpStatus: number): void {
     if (httpStatus >= 500 || httpStatus === 429) return
     this.#answers += 1
+    this.#hasReceived = true
     if (!this.#isAway) return
     this.#isAway = false
     for (const wake of this.#waiting) setTimeout(wake, Math.random() * spreadMs).unref()
+  }
+
+  /** Records a part of a response. */
+  received(): void {
+    this.#hasReceived = true
   }
 
   /** Records a request without an answer. */
@@ -67,19 +76,39 @@ export class Reachability {
     })
   }
 
+  /**
+   * Asks the server whenever nothing has been received for some time: open connections may hang without an error. Costs
+   * nothing while responses or events arrive. Ends with the signal.
+   */
+  async follow(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#hasReceived = false
+      await sleep(silenceMs, signal)
+      const isHeard = this.#hasReceived && !this.#isAway
+      // The server is already asked for the callers that wait.
+      if (isHeard || this.#asking !== undefined || signal.aborted) continue
+      await this.#askOnce(signal, silenceMs)
+      if (!signal.aborted && !this.#hasReceived) this.#isAway = true
+    }
+  }
+
   async #askUntilAnswered(): Promise<void> {
     if (this.#asking !== undefined) return
     const { signal } = (this.#asking = new AbortController())
     const answersBefore = this.#answers
     while (!signal.aborted) {
       await sleep(askEveryMs * (0.5 + Math.random()), signal)
-      const deadline = AbortSignal.timeout(answerDeadlineMs)
-      await this.#ask(AbortSignal.any([signal, deadline])).catch(() => {})
+      await this.#askOnce(signal, answerDeadlineMs)
       // An answer to another request counts too.
       if (signal.aborted) return
       if (this.#answers > answersBefore) this.#stopAsking()
       else this.#isAway = true
     }
+  }
+
+  async #askOnce(signal: AbortSignal, deadlineMs: number): Promise<void> {
+    const deadline = AbortSignal.timeout(deadlineMs)
+    await this.#ask(AbortSignal.any([signal, deadline])).catch(() => {})
   }
 
   #stopAsking(): void {

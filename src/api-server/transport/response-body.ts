@@ -8,6 +8,8 @@ export interface ResponseBodyOptions {
   /** The longest silence while the reader waits, in milliseconds; `undefined`: unlimited. */
   readonly idleDeadlineMs: number | undefined
   readonly idleError: () => Error
+  /** Called with each chunk. */
+  readonly received: () => void
   /** Creates the reader's error from the stream's. */
   readonly failure: (error: unknown) => Error
 }
@@ -31,6 +33,7 @@ export class ResponseBody implements AsyncIterableIterator<Buffer> {
     this.#stream = stream
     this.#options = options
     stream.on('data', (chunk: Buffer) => {
+      options.received()
       this.#chunks.push(chunk)
       this.#bytes += chunk.length
       if (this.#bytes >= highWaterMarkBytes) stream.pause()

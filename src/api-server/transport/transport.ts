@@ -66,6 +66,8 @@ export interface TransportResponse {
 /** Observes every request. */
 export interface TransportObserver {
   answered(httpStatus: number, headers: IncomingHttpHeaders): void
+  /** A part of a body has arrived. */
+  received(): void
   /** There was no answer. */
   failed(failure: ConnectionFailure): void
 }
@@ -196,6 +198,7 @@ export class Transport {
         totalDeadlineMs: request.totalDeadlineMs,
       },
       prepareSocket: (socket) => this.#pool.prepare(socket),
+      received: () => this.#observer.received(),
     })
   }
 
