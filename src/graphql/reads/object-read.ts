@@ -3,7 +3,7 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { hasKey } from '../../query/condition/condition.ts'
 import { objectByKey, objectByUid, sameObject } from '../../query/page/lookup.ts'
-import { mayBeMirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
+import { mayBeMirrored, mirrored, mirroredUidOf } from '../../query/relation/events-relation.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -56,7 +56,8 @@ export function foundByUid(
     return read?.part.view.uidOf(read.id) === uid ? read : undefined
   }
   if (key !== undefined) follow(run, at, key)
-  const part = run.late(() => run.parts.forLookup(at, key === undefined ? undefined : [key]))
+  const place = key === undefined && mayBeStatic(at.kind, uid) ? { ...at, indexes: byMirror } : at
+  const part = run.late(() => run.parts.forLookup(place, key === undefined ? undefined : [key]))
   const id =
     part && (objectByUid({ ...part, budget: run.budget }, uid) ?? mirrorOf(run, part, uid, key))
   if (part === undefined || id === undefined) return undefined
@@ -65,13 +66,26 @@ export function foundByUid(
   return { part, id }
 }
 
+const byMirror = { needed: [mirrored] }
+
+/** Whether a UID may be that of a static pod: the kubelet hashes its configuration, which gives no UUID. */
+function mayBeStatic({ resource, events }: Kind, uid: string): boolean {
+  return events !== undefined && mayBeMirrored(resource) && !uid.includes('-')
+}
+
 /** The pod that mirrors a static pod, by the UID that the kubelet gives the static pod. See `mirroredUidOf`. */
 function mirrorOf(run: ReadRun, part: KindView, uid: string, key?: string): ObjectId | undefined {
-  if (key === undefined || !mayBeMirrored(part.view.resource)) return undefined
+  const { kind, view } = part
+  if (!mayBeMirrored(view.resource)) return undefined
+  if (key === undefined) {
+    const [mirror] = mayBeStatic(kind, uid) ? (view.index(mirrored).posting(uid) ?? []) : []
+    if (mirror === undefined) return undefined
+    return objectByKey({ ...part, budget: run.budget }, view.keyOf(mirror))
+  }
   const id = objectByKey({ ...part, budget: run.budget }, key)
   if (id === undefined) return undefined
   run.budget.spend('rows', 1)
-  return mirroredUidOf(part.view.object(id)) === uid ? id : undefined
+  return mirroredUidOf(view.object(id)) === uid ? id : undefined
 }
 
 function readDirectly(run: ReadRun, at: ClusterKind, key: string): FoundObject | undefined {

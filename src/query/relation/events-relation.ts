@@ -33,7 +33,7 @@ const named = 'event:named'
 const namePrefix = 'name:'
 
 /** The index of static pods by the UIDs that their Events have. */
-const mirrored = 'event:mirror'
+export const mirrored = 'event:mirror'
 
 /**
  * The UID by which the kubelet reports Events of a static pod: a hash of its configuration. The API server has a mirror
