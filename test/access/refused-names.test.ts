@@ -6,7 +6,8 @@ import { gets, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 const carol = caller('carol')
 
 let world: SmallWorld
-let served: ViewedGateway
+let cached: ViewedGateway
+let uncached: ViewedGateway
 
 beforeAll(async () => {
   world = await startSmallWorld()
@@ -23,18 +24,27 @@ beforeAll(async () => {
   }
   await world.allow('three', 'carol', 'carol', [reads('', 'pods')])
   await world.allowEverywhere('carol-node', 'carol', [gets('nodes', 'gone')])
-  served = await serveViewers({ clusters: [world.selection] })
+  cached = await serveViewers({ clusters: [world.selection] })
+  uncached = await serveViewers({ clusters: [world.selection], uncached: ['Node'] })
 })
 
 afterAll(async () => {
-  await served[Symbol.asyncDispose]()
+  await cached[Symbol.asyncDispose]()
+  await uncached[Symbol.asyncDispose]()
   await world[Symbol.asyncDispose]()
 })
 
-describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
+describe.each([
+  ['query', 'in memory'],
+  ['unplanned', 'in memory'],
+  ['explained', 'in memory'],
+  ['query', 'read live'],
+  ['unplanned', 'read live'],
+] as const)('By %s, of a kind that is %s', (way, where) => {
   it('a refused name is answered alike whether or not there is an object, and an allowed one is null where there is none', async () => {
     const query = (name: string): string =>
       `{ pod(namespace: "three", name: "${name}") { metadata { name } node { metadata { name } } } }`
+    const served = where === 'in memory' ? cached : uncached
     const answers = await Promise.all(
       ['on-hidden', 'on-absent', 'on-allowed'].map(async (name) => served[way](carol, query(name))),
     )

@@ -41,6 +41,12 @@ export function foundByKey(
   return part === undefined || id === undefined ? undefined : { part, id }
 }
 
+/** Whether the viewer may not look up the object with a key, whether or not it exists. */
+export function isRefused(run: ReadRun, at: ClusterKind, key: string): boolean {
+  if (at.kind.uncached) return run.parts.access?.looks(at, splitObjectKey(key)) === false
+  return run.late(() => run.parts.forLookup(at, [key])) === undefined
+}
+
 /** The object with a UID, at the price of a row. `key`: the key that the reference gives. */
 export function foundByUid(
   run: ReadRun,

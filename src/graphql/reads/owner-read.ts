@@ -7,7 +7,7 @@ import { parseExact } from '../../lib/json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { RelationDefinition } from '../../query/relation/relations.ts'
 import type { Kind, ObjectRefField } from '../model/kind.ts'
-import type { ClusterKind, FoundObject, KindView } from '../prepare/kind-view.ts'
+import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import {
   objectRefOfKind,
   objectRefsOf,
@@ -15,7 +15,7 @@ import {
   topmostBuiltIn,
 } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
-import { foundByUid, kindOfIdentity, referenced } from './object-read.ts'
+import { foundByUid, isRefused, kindOfIdentity, referenced } from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** The owners of an object, found by their UIDs. */
@@ -112,7 +112,7 @@ export class NamedRead {
    * whether or not it exists.
    */
   one(run: ReadRun, part: KindView, id: ObjectId, refusal: Error): FoundObject | undefined {
-    let isRefused = false
+    let hasRefusal = false
     let found: readonly FoundObject[] = [{ part, id }]
     for (const { kind, read } of this.#steps) {
       found = found.flatMap((from) => {
@@ -124,13 +124,13 @@ export class NamedRead {
           const { name, namespace = origin.namespace ?? '' } = reference
           const key = objectKey(kind.resource.namespaced ? { namespace, name } : { name })
           const one = foundByUid(run, at, reference.uid, key)
-          isRefused ||= one === undefined && isHidden(run, at, key)
+          hasRefusal ||= one === undefined && isRefused(run, at, key)
           return one ?? []
         })
       })
     }
     const [first] = found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    if (first === undefined && isRefused) throw refusal
+    if (first === undefined && hasRefusal) throw refusal
     return first
   }
 }
@@ -144,11 +144,6 @@ function keyOf({ part, id }: FoundObject): string {
 function isOfKind({ resource }: Kind, { apiVersion, kind }: NamedReference): boolean {
   if (kind !== undefined && kind !== resource.kind) return false
   return apiVersion === undefined || splitApiVersion(apiVersion).group === resource.group
-}
-
-/** Whether the viewer may not look up the object with a key. */
-function isHidden(run: ReadRun, at: ClusterKind, key: string): boolean {
-  return !at.kind.uncached && run.late(() => run.parts.forLookup(at, [key])) === undefined
 }
 
 /** The relation to the object that names the kind of a reference. */

@@ -10,7 +10,7 @@ import { forbidden } from '../prepare/read-failures.ts'
 import type { ReadPage } from './direct/direct-list.ts'
 import { type ListRequest, pageOf } from './list-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
-import { foundByKey, originOf } from './object-read.ts'
+import { foundByKey, isRefused, originOf } from './object-read.ts'
 import { NamedRead } from './owner-read.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 
@@ -74,8 +74,8 @@ export class RelationRead {
     try {
       return this.#oneFollowed(run, part, id, refused)
     } catch (error) {
-      const isRefused = error instanceof ClientError && error.code === 'FORBIDDEN'
-      if (this.#named === undefined || !isRefused) throw error
+      const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
+      if (this.#named === undefined || !isForbidden) throw error
       return this.#named.one(run, part, id, error)
     }
   }
@@ -92,7 +92,9 @@ export class RelationRead {
     if (this.#relation.to.uncached) {
       const [key] = condition.form === 'keys' ? condition.keys : []
       if (key === undefined) throw notFoundByCondition(at)
-      return foundByKey(run, at, key)
+      const one = foundByKey(run, at, key)
+      if (one === undefined && isRefused(run, at, key)) refused?.(run, this.#refusal(run, at))
+      return one
     }
     if (condition.form !== 'keys') {
       const target = run.parts.part(at, {
