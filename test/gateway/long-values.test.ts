@@ -1,36 +1,39 @@
-import { type Simulator, startSimulator } from 'informerql/simulator'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { created } from './created.ts'
+import { describeClusters, type Fields, must } from './test-cluster.ts'
 
-const path = '/api/v1/namespaces/default/configmaps'
+const namespace = 'long-values'
+const path = `/api/v1/namespaces/${namespace}/configmaps`
 /** Far more than a cursor holds, in characters that take many bytes. */
 const long = '\u0001ü😀'.repeat(6_000)
+/** Names have 253 characters at most. */
+const longName = 'n'.repeat(246)
 
-describe('A list in the order of long values', () => {
-  let simulator: Simulator
+describeClusters('a list in the order of long values', (cluster) => {
   let gateway: ServedGateway
   beforeAll(async () => {
-    simulator = await startSimulator()
+    const make = (to: string, metadata: Fields): Promise<Fields> =>
+      must(cluster(), to, { method: 'POST', body: { metadata } })
+    await make('/api/v1/namespaces', { name: namespace })
     for (const [at, end] of ['c', 'a', '0', 'b', 'd'].entries()) {
-      const metadata = { name: `of-${at}-${end}`, annotations: { note: `${long}${end}` } }
-      await created(simulator, path, { metadata })
+      await make(path, {
+        name: `${longName}.of-${at}-${end}`,
+        annotations: { note: `${long}${end}` },
+      })
     }
-    await created(simulator, path, { metadata: { name: 'none' } })
+    await make(path, { name: 'none' })
     gateway = await serveGateway({
-      clusters: [{ name: 'one', server: simulator.url }],
+      clusters: [{ name: 'one', ...cluster().selection }],
       indexers: {
         configMaps: { note: ({ metadata }) => [metadata.annotations?.['note'] ?? []].flat() },
       },
     })
   })
-  afterAll(async () => {
-    await gateway[Symbol.asyncDispose]()
-    await simulator[Symbol.asyncDispose]()
-  })
+  afterAll(async () => gateway[Symbol.asyncDispose]())
 
+  const shortened = (name: string): string => name.replace(`${longName}.`, '')
   const query = (direction: string, page: string): string => `{
-    configMaps(namespace: "default", orderBy: [{ note: ${direction} }], ${page}) {
+    configMaps(namespace: "${namespace}", orderBy: [{ note: ${direction} }], ${page}) {
       edges { cursor node { metadata { name } } }
     }
   }`
@@ -42,8 +45,9 @@ describe('A list in the order of long values', () => {
       const { configMaps } = await gateway.data(query(direction, page))
       const [edge] = configMaps.edges
       if (edge === undefined) return names
-      expect(names).not.toContain(edge.node.metadata.name)
-      names.push(edge.node.metadata.name)
+      const name = shortened(edge.node.metadata.name)
+      expect(names).not.toContain(name)
+      names.push(name)
       ;({ cursor } = edge)
     }
   }
@@ -64,12 +68,10 @@ describe('A list in the order of long values', () => {
         return { direction, cursor: configMaps.edges[2].cursor }
       }),
     )
-    await fetch(`${simulator.url}${path}/of-3-b`, { method: 'DELETE' })
+    await must(cluster(), `${path}/${longName}.of-3-b`, { method: 'DELETE' })
     const names = async (direction: string, page: string): Promise<readonly string[]> => {
       const { configMaps } = await gateway.data(query(direction, page))
-      return configMaps.edges.map(
-        ({ node }: { node: { metadata: { name: string } } }) => node.metadata.name,
-      )
+      return configMaps.edges.map(({ node }: Fields) => shortened(node.metadata.name))
     }
     const left = (all: readonly string[]): readonly string[] =>
       all.filter((name) => name !== 'of-3-b')
