@@ -157,6 +157,78 @@ describe('on the simulator', () => {
         .toBeGreaterThanOrEqual(2)
     })
 
+    const makePod = (name: string): Promise<unknown> =>
+      created(simulator, '/api/v1/namespaces/default/pods', {
+        metadata: { name },
+        spec: { containers: [{ name: 'main', image: 'nginx:1' }] },
+      })
+
+    it('changes that are gathered meanwhile arrive with what is true when they are sent', async () => {
+      const frames = framesOf(
+        'subscription { pods(coalesceMs: 5000) { staleSince changes { type } } }',
+      )
+      const told = (): readonly unknown[] =>
+        frames.map(({ staleSince, changes }) => [staleSince, changes.length])
+      await expect.poll(told, patience).toEqual([[null, 1]])
+      await makePod('two')
+      const count = async () => (await gateway.data('{ pods { totalCount } }')).pods.totalCount
+      await expect.poll(count, patience).toBe(2)
+      await proxy.refuse()
+      const during = [
+        [null, 1],
+        [aMoment, 0],
+        [aMoment, 1],
+      ]
+      await expect.poll(told, patience).toEqual(during)
+      await makePod('three')
+      await proxy.listen()
+      await expect.poll(told, patience).toEqual([...during, [null, 0], [null, 1]])
+    })
+
+    it.each([
+      ['list', 'pods(coalesceMs: 0)', 'changes { type }'],
+      ['page', 'podsPage(coalesceMs: 0)', 'changes { step }'],
+    ])(
+      'a reader of a %s who was behind gets one frame, with what is true now',
+      async (_what, field, selection) => {
+        const query = `subscription { live: ${field} { staleSince ${selection} } }`
+        const [reader, slow] = [
+          await gateway.gateway.planned.subscribe({ query }, {}),
+          await gateway.gateway.planned.subscribe({ query }, {}),
+        ]
+        const from = (stream: typeof slow) => (): unknown => {
+          const payload = stream.take()
+          if (payload === undefined) return undefined
+          const { staleSince, changes } = JSON.parse(payload.toString()).data.live
+          return [staleSince, changes.length]
+        }
+        for (const stream of [reader, slow]) expect(from(stream)()).toEqual([null, 1])
+        const read = async (frame: readonly unknown[]): Promise<void> => {
+          await expect.poll(from(reader), patience).toEqual(frame)
+        }
+        for (const name of ['two', 'three', 'four']) {
+          // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
+          await makePod(name)
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          await read([null, 1])
+        }
+        await proxy.refuse()
+        await read([aMoment, 0])
+        expect([from(slow)(), from(slow)()]).toEqual([[aMoment, 3], undefined])
+        await proxy.listen()
+        await read([null, 0])
+        for (const name of ['five', 'six', 'seven']) {
+          // oxlint-disable-next-line no-await-in-loop -- each in a frame of its own
+          await makePod(name)
+          // oxlint-disable-next-line no-await-in-loop -- as above
+          await read([null, 1])
+        }
+        expect([from(slow)(), from(slow)()]).toEqual([[null, 3], undefined])
+        reader.close()
+        slow.close()
+      },
+    )
+
     it.each([
       ['liveCollection', 'pods', 'type', liveCollection],
       ['livePage', 'podsPage', 'totalCount', livePage],

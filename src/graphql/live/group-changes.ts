@@ -171,9 +171,10 @@ export class GroupChanges {
   /** Sends a frame without changes when the first cache becomes stale, and when all are in step again. */
   #stalenessChanged(): void {
     const group = this.#group
+    const before = this.#staleSince
     const since = group.reading.staleSince()
-    if (group.leaving.aborted || (since === null) === (this.#staleSince === null)) return
     this.#staleSince = since
+    if (group.leaving.aborted || (since === null) === (before === null)) return
     // Rows may be written while a flush is under way.
     const at = { before: this.#positions, positions: this.#positions, isAhead: true }
     const frames = group.writer.frames([], { ...at, reset: false, page: group.content.page })
