@@ -1,7 +1,4 @@
-import type { ObjectId } from '../../informer/store/store-view.ts'
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json.ts'
 import {
   allOf,
   anyOf,
@@ -12,12 +9,17 @@ import {
   hasValue,
   nothing,
 } from '../../query/condition/condition.ts'
-import { bindCondition } from '../../query/condition/id-set.ts'
 import { selectorCondition } from '../../query/condition/list-condition.ts'
 import { valueAt } from '../../query/index/path.ts'
-import { visibleIds } from '../../query/relation/last-steps.ts'
-import { choiceAt, choiceIndex, placesChoosing } from '../../query/relation/object-choice.ts'
-import type { ChosenObjects, Kind, PolymorphicRelationField } from '../model/kind.ts'
+import {
+  choiceAt,
+  choiceIndex,
+  type ChoosingField,
+  choosersOf,
+  chosenKind,
+} from '../../query/relation/object-choice.ts'
+import type { RelationOrigin } from '../../query/relation/relation.ts'
+import type { ChosenObjects, Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import type { OwnedArguments } from '../schema/read-arguments.ts'
 import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
@@ -135,8 +137,7 @@ function relatedParts(
   const passedOver = new Set<Kind>()
   const key = view.keyOf(object.id)
   for (const one of field.relations) {
-    const known = run.served.relations.byField.get(one)
-    if (known === undefined) throw new TypeError(`${one.definition.name} is not resolved`)
+    const known = relationOf(one, run)
     const { to, relation } = known
     const isMeant = relation.only === undefined ? named.includes(to) : relation.only === key
     const isCached = relation.only === undefined && unnamedPart(run, { cluster, kind: to })
@@ -239,63 +240,48 @@ function choosingNeeds(
 /** The objects that an object chooses, of the kind that another object names. Throws `ClientError`. */
 function chosenPart(
   chosen: ChosenObjects,
-  { run, cluster, object: { part: of, id } }: Origin,
+  { run, cluster, object }: Origin,
 ): PlacedPart | undefined {
-  const choice = choiceOf(chosen, run, of, id)
+  const choice = choiceOf(chosen, run, object)
   if (choice === undefined || choice.kind.uncached) return undefined
   const { kind, within, condition } = choice
   return { ...run.parts.part({ cluster, kind }, { within: () => within }), condition }
 }
 
-/**
- * The objects that choose this one. Tries each object that an index has under its name or labels, at the cost of the
- * budget. Throws `ClientError`.
- */
-function choosingPart(
-  chosen: ChosenObjects,
-  { run, cluster, object: { part: of, id } }: Origin,
-): PlacedPart {
-  const { budget } = run
-  const { view } = of
-  const known = relationOf(chosen, run)
-  const part = partOnTheWay(known, chosen.relation.definition.from, run.parts, cluster)
-  const { group, kind: kindName } = view.resource
-  const candidates = hasValue(choiceIndex(chosen.field), placesChoosing(view, id))
-  const keys = (visibleIds(candidates, part, budget) ?? []).filter((one) => {
-    const choice = choiceOf(chosen, run, part, one)
-    if (choice?.kind.resource.kind !== kindName || choice.kind.resource.group !== group)
-      return false
-    return bindCondition(choice.condition, view, budget).has(id)
-  })
-  return { ...part, condition: hasKey(keys.map((one) => part.view.keyOf(one))) }
+/** The objects that choose this one, at the cost of the budget. Throws `ClientError`. */
+function choosingPart(chosen: ChosenObjects, { run, object }: Origin): PlacedPart {
+  const { choosing, origin } = choosingFrom(chosen, run, object)
+  const { from } = chosen.relation.definition
+  const part = partOnTheWay(relationOf(chosen.relation, run), from, run.parts, object.part.cluster)
+  return { ...part, condition: hasKey(choosersOf(choosing, origin, part)) }
 }
 
-function relationOf({ relation }: ChosenObjects, { served }: ReadRun): SchemaRelation {
+/** A field with `@chooses`, and an object to start from. */
+function choosingFrom(
+  { relation, ...field }: ChosenObjects,
+  run: ReadRun,
+  { part: { cluster, view }, id }: FoundObject,
+): { readonly choosing: ChoosingField; readonly origin: RelationOrigin } {
+  const known = relationOf(relation, run)
+  const part = (type: string): KindView => partOnTheWay(known, type, run.parts, cluster)
+  const choosing = { ...field, kindRelation: known.relation }
+  return { choosing, origin: { view, id, part, budget: run.budget } }
+}
+
+function relationOf(relation: RelationField, { served }: ReadRun): SchemaRelation {
   const known = served.relations.byField.get(relation)
   if (known === undefined) throw new TypeError(`${relation.definition.name} is not resolved`)
   return known
 }
 
-function choiceOf(
-  chosen: ChosenObjects,
-  run: ReadRun,
-  { cluster, view }: KindView,
-  id: ObjectId,
-): Choice | undefined {
-  const { budget } = run
-  const known = relationOf(chosen, run)
-  const part = (type: string): KindView => partOnTheWay(known, type, run.parts, cluster)
-  const chooser = part(known.to.typeName)
-  const [first] =
-    visibleIds(known.relation.follow({ view, id, part, budget }), chooser, budget) ?? []
-  if (first === undefined) return undefined
-  budget.spend('rows', 2)
-  const named = valueAt(chosen.kindPath, chooser.view.object(first))
-  if (!isRecord(named)) return undefined
-  const { apiVersion, kind: name } = named
-  if (typeof apiVersion !== 'string' || typeof name !== 'string') return undefined
-  const kind = run.served.kindOf(splitApiVersion(apiVersion).group, name)
-  return kind && choiceIn(valueAt(chosen.path, view.object(id)), kind)
+function choiceOf(chosen: ChosenObjects, run: ReadRun, object: FoundObject): Choice | undefined {
+  const { choosing, origin } = choosingFrom(chosen, run, object)
+  const named = chosenKind(choosing, origin)
+  if (named === undefined) return undefined
+  run.budget.spend('rows', 1)
+  const kind = run.served.kindOf(named.group, named.kind)
+  const { part, id } = object
+  return kind && choiceIn(valueAt(chosen.path, part.view.object(id)), kind)
 }
 
 /** A choice without a namespace covers all. A choice of a cluster-scoped kind must have none. */

@@ -1,11 +1,7 @@
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { matchesLabels } from '../../kubernetes/label-selector.ts'
-import { type KubernetesObject, splitObjectKey } from '../../kubernetes/object.ts'
-import { isRecord } from '../../lib/json.ts'
-import { hasKey, hasValue, nothing } from '../condition/condition.ts'
+import type { KubernetesObject } from '../../kubernetes/object.ts'
+import { hasKey } from '../condition/condition.ts'
 import { parsePath, valueAt } from '../index/path.ts'
-import { visibleIds } from './last-steps.ts'
-import { choiceAt, choiceIndex, choiceIndexers, placesChoosing } from './object-choice.ts'
+import { choiceAt, choiceIndexers, choosersOf } from './object-choice.ts'
 import type { ReferencePlaces } from './reference-places.ts'
 import type { Relation, RelationBase, RelationForm, RelationSet } from './relation.ts'
 
@@ -30,45 +26,18 @@ export const chooserForm: RelationForm<ChooserRelation> = {
 }
 
 function compileChooser(definition: ChooserRelation, relations: RelationSet): Relation {
-  const { from, to, field } = definition
+  const { to, field } = definition
   const path = parsePath(definition.path)
-  const kindPath = parsePath(definition.kindPath)
-  const toKind = relations.relation(definition.kindRelation)
-  const meant = relations.groupKindOf?.(from)
-  const isNamespaced = relations.isNamespaced(from)
+  const kindRelation = relations.relation(definition.kindRelation)
+  const choosing = { field, path, kindRelation, kindPath: parsePath(definition.kindPath) }
   return {
     definition,
-    reads: [...toKind.reads.filter((type) => type !== to), to],
+    reads: [...kindRelation.reads.filter((type) => type !== to), to],
     indexers: {
-      ...toKind.indexers,
-      [to]: { ...toKind.indexers[to], ...choiceIndexers(field, path) },
+      ...kindRelation.indexers,
+      [to]: { ...kindRelation.indexers[to], ...choiceIndexers(field, path) },
     },
-    follow(origin) {
-      const { view, id, budget } = origin
-      const { namespace, name } = splitObjectKey(view.keyOf(id))
-      const choosers = origin.part(to)
-      const tried = hasValue(choiceIndex(field), placesChoosing(view, id))
-      const kinds = origin.part(toKind.definition.to)
-      const keys = (visibleIds(tried, choosers, budget) ?? []).filter((one) => {
-        budget.spend('rows', 2)
-        const choice = choiceAt(valueAt(path, choosers.view.object(one)))
-        if (choice === undefined) return false
-        if (choice.namespace !== undefined && !(isNamespaced && choice.namespace === namespace))
-          return false
-        const isChosen =
-          choice.form === 'name'
-            ? choice.name === name
-            : matchesLabels(choice.labels, view.labelsOf(id))
-        const start = { view: choosers.view, id: one, budget, part: origin.part }
-        const [holder] = isChosen ? (visibleIds(toKind.follow(start), kinds, budget) ?? []) : []
-        const said = holder === undefined ? undefined : valueAt(kindPath, kinds.view.object(holder))
-        if (!isRecord(said) || typeof said['apiVersion'] !== 'string') return false
-        return (
-          said['kind'] === meant?.kind && splitApiVersion(said['apiVersion']).group === meant?.group
-        )
-      })
-      return keys.length === 0 ? nothing : hasKey(keys.map((one) => choosers.view.keyOf(one)))
-    },
+    follow: (origin) => hasKey(choosersOf(choosing, origin, origin.part(to))),
   }
 }
 

@@ -3,10 +3,14 @@ import {
   type LabelSelector,
   LabelSelectorError,
   labelSelectorOf,
+  matchesLabels,
 } from '../../kubernetes/label-selector.ts'
-import { splitObjectKey } from '../../kubernetes/object.ts'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { type KubernetesObject, splitObjectKey } from '../../kubernetes/object.ts'
 import { isRecord } from '../../lib/json.ts'
+import { hasValue, type OriginView, type RelatedPart } from '../condition/condition.ts'
 import { type Path, valueAt } from '../index/path.ts'
+import { visibleIds } from './last-steps.ts'
 import {
   anyNamespace,
   type LabelPlace,
@@ -14,6 +18,7 @@ import {
   placesOfLabels,
   placesOfSelector,
 } from './object-selector.ts'
+import type { GroupKind, Relation, RelationOrigin } from './relation.ts'
 
 /** How an object selects others: by a name or by labels, in one namespace or, if that is `undefined`, in any. */
 export type ObjectChoice =
@@ -82,3 +87,66 @@ const namePlace = (namespace: string, name: string): string => `name:${namespace
 
 const labelPlace = (namespace: string, place: LabelPlace): string =>
   `label:${placeIn(namespace, place)}`
+
+/** A field with `@chooses`: objects choose others, while a third object has their kind. */
+export interface ChoosingField {
+  /** `TYPE.FIELD`. */
+  readonly field: string
+  /** The place of `name` or `selector`, and `namespace`. */
+  readonly path: Path
+  /** Leads from the choosing object to the one that has the kind. */
+  readonly kindRelation: Relation
+  /** The place of `apiVersion` and `kind` in that object. */
+  readonly kindPath: Path
+}
+
+/** The keys of the objects that choose an origin. Tries each that the index has under its name or labels. */
+export function choosersOf(
+  choosing: ChoosingField,
+  { view, id, budget, part }: RelationOrigin,
+  choosers: RelatedPart,
+): readonly string[] {
+  const tried = hasValue(choiceIndex(choosing.field), placesChoosing(view, id))
+  const { resource } = view
+  const found = (visibleIds(tried, choosers, budget) ?? []).filter((one) => {
+    budget.spend('rows', 1)
+    const choice = choiceAt(valueAt(choosing.path, choosers.view.object(one)))
+    if (choice === undefined || !isChosen(choice, view, id)) return false
+    const kind = chosenKind(choosing, { view: choosers.view, id: one, budget, part })
+    return kind?.kind === resource.kind && kind.group === resource.group
+  })
+  return found.map((one) => choosers.view.keyOf(one))
+}
+
+/** The kind of the objects that an origin chooses; `undefined` if the object that should have it does not show it. */
+export function chosenKind(
+  { kindRelation, kindPath }: ChoosingField,
+  origin: RelationOrigin,
+): GroupKind | undefined {
+  const { part, budget } = origin
+  const holders = part(kindRelation.definition.to)
+  const [holder] = visibleIds(kindRelation.follow(origin), holders, budget) ?? []
+  if (holder === undefined) return undefined
+  budget.spend('rows', 1)
+  return groupKindAt(kindPath, holders.view.object(holder))
+}
+
+/** The group and kind that an object names at a path by `apiVersion` and `kind`. */
+function groupKindAt(path: Path, object: KubernetesObject): GroupKind | undefined {
+  const named = valueAt(path, object)
+  if (!isRecord(named)) return undefined
+  const { apiVersion, kind } = named
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined
+  return { group: splitApiVersion(apiVersion).group, kind }
+}
+
+/** Whether a choice of its kind covers an object. One of a cluster-scoped kind has no namespace. */
+function isChosen(choice: ObjectChoice, view: OriginView, id: ObjectId): boolean {
+  const { namespace, name } = splitObjectKey(view.keyOf(id))
+  const { namespaced } = view.resource
+  const isInPlace = choice.namespace === undefined || (namespaced && choice.namespace === namespace)
+  if (!isInPlace) return false
+  return choice.form === 'name'
+    ? choice.name === name
+    : matchesLabels(choice.labels, view.labelsOf(id))
+}
