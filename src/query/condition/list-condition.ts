@@ -26,29 +26,43 @@ export function compileLabelSelector(selector: string): Condition {
 
 const integer = /^-?\d+$/
 
-/** A label selector as a condition on label indexes; the equivalent of `matchesLabels`. */
-export function selectorCondition(selector: LabelSelector): Condition {
-  return allOf(selector.map(requirementCondition))
+/** Conditions on the labels of objects, by the index that holds them. */
+export interface LabelConditions {
+  /** The objects whose label has one of these values. */
+  hasAny(key: string, values: readonly string[]): Condition
+  exists(key: string): Condition
+  /** The objects whose label has a value that passes a test. */
+  test(key: string, test: ValueTest): Condition
 }
 
-function requirementCondition(requirement: LabelRequirement): Condition {
+const ownLabels: LabelConditions = {
+  hasAny: hasLabel,
+  exists: (key) => hasAnyValue({ form: 'label', name: key }),
+  test: (key, test) => ({ form: 'tests', index: { form: 'label', name: key }, tests: [test] }),
+}
+
+/** A label selector as a condition on labels, those of the objects by default; the equivalent of `matchesLabels`. */
+export function selectorCondition(
+  selector: LabelSelector,
+  labels: LabelConditions = ownLabels,
+): Condition {
+  return allOf(selector.map((requirement) => requirementCondition(requirement, labels)))
+}
+
+function requirementCondition(requirement: LabelRequirement, labels: LabelConditions): Condition {
   const { key, operator } = requirement
   switch (operator) {
     case 'in':
-      return hasLabel(key, requirement.values)
+      return labels.hasAny(key, requirement.values)
     case 'notin':
-      return noneOf(hasLabel(key, requirement.values))
+      return noneOf(labels.hasAny(key, requirement.values))
     case 'exists':
-      return hasAnyValue({ form: 'label', name: key })
+      return labels.exists(key)
     case 'absent':
-      return noneOf(hasAnyValue({ form: 'label', name: key }))
+      return noneOf(labels.exists(key))
     case 'gt':
-      return labelTest(key, (value) => integer.test(value) && Number(value) > requirement.value)
+      return labels.test(key, (value) => integer.test(value) && Number(value) > requirement.value)
     case 'lt':
-      return labelTest(key, (value) => integer.test(value) && Number(value) < requirement.value)
+      return labels.test(key, (value) => integer.test(value) && Number(value) < requirement.value)
   }
-}
-
-function labelTest(key: string, test: ValueTest): Condition {
-  return { form: 'tests', index: { form: 'label', name: key }, tests: [test] }
 }

@@ -1,7 +1,8 @@
 import type { Indexers } from '../../informer/store/store-view.ts'
-import type { LabelRequirement, LabelSelector } from '../../kubernetes/label-selector.ts'
+import type { LabelSelector } from '../../kubernetes/label-selector.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
-import { allOf, type Condition, hasValue, noneOf, nothing } from '../condition/condition.ts'
+import { type Condition, hasValue, nothing } from '../condition/condition.ts'
+import { type LabelConditions, selectorCondition } from '../condition/list-condition.ts'
 import { parsePath, valueAt } from '../index/path.ts'
 import { stemOf } from './name-template.ts'
 import { originObject, type RelationOrigin } from './relation.ts'
@@ -27,6 +28,7 @@ export class TemplateLabels {
   readonly numberedLabel: string | undefined
   readonly #index: string
   readonly #valuesOf: (object: KubernetesObject) => readonly string[]
+  readonly #conditions: LabelConditions
 
   /** Throws `PathError`. */
   constructor({ labelsPath, numberedLabel }: TemplateRelation) {
@@ -39,6 +41,16 @@ export class TemplateLabels {
       return labels.flatMap(([key, value]) => [key, labelText(key, String(value))])
     }
     this.indexers = { [this.#index]: this.#valuesOf }
+    this.#conditions = {
+      hasAny: (key, values) =>
+        hasValue(
+          this.#index,
+          values.map((value) => labelText(key, value)),
+        ),
+      exists: (key) => hasValue(this.#index, [key]),
+      // Selectors of objects compare no numbers.
+      test: () => nothing,
+    }
   }
 
   /** The labels of the template of one object; those of numbers end in `#`. */
@@ -69,26 +81,7 @@ export class TemplateLabels {
 
   /** The objects whose templates a selector selects. */
   condition(selector: LabelSelector): Condition {
-    return allOf(this.selecting(selector).map((one) => this.#requirement(one)))
-  }
-
-  #requirement(requirement: LabelRequirement): Condition {
-    const { key, operator } = requirement
-    const has = (values: readonly string[]): Condition => hasValue(this.#index, values)
-    switch (operator) {
-      case 'in':
-        return has(requirement.values.map((value) => labelText(key, value)))
-      case 'notin':
-        return noneOf(has(requirement.values.map((value) => labelText(key, value))))
-      case 'exists':
-        return has([key])
-      case 'absent':
-        return noneOf(has([key]))
-      // Selectors of objects have no such requirements.
-      case 'gt':
-      case 'lt':
-        return nothing
-    }
+    return selectorCondition(this.selecting(selector), this.#conditions)
   }
 }
 
