@@ -89,11 +89,15 @@ export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
   return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
 }
 
-/** The error of a field that lists a kind before the server knows the namespaces where the viewer may list it. */
-export function namespacesNotKnown({ cluster, kind }: ClusterKind): ClientError {
+/** The error of a field that needs the namespaces of a cluster before the server knows them. `orElse`: as above. */
+export function namespacesNotKnown(
+  { cluster, kind }: Pick<ClusterKind, 'cluster'> & Partial<ClusterKind>,
+  orElse = '',
+): ClientError {
   const message = `the namespaces of cluster ${cluster} are not known yet`
-  const hint = 'ask again in a moment, or name the namespaces'
-  const details = { cluster, kind: kind.typeName, hint, retryAfterMs: 1_000 }
+  const account = "if this lasts, let the gateway's account list and watch namespaces"
+  const hint = `ask again in a moment${orElse}; ${account}`
+  const details = { cluster, kind: kind?.typeName, hint, retryAfterMs: 1_000 }
   return new ClientError('NOT_SYNCED', message, details)
 }
 

@@ -142,7 +142,7 @@ export class ViewerAccess {
       case 'tooMany':
         return tooManyNamespaces(at, known.most)
       case 'noNamespaces':
-        return namespacesNotKnown(at)
+        return namespacesNotKnown(at, ', or name the namespaces')
       case 'some':
         return 'unloaded'
       case 'unknown':

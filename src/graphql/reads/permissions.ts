@@ -11,6 +11,7 @@ import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
+import { namespacesNotKnown } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import { commonKindsOf } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -69,7 +70,7 @@ export function listedNamespaces(
   }
   if (everywhere.includes(undefined)) return undefined
   const { namespaces } = known
-  if (namespaces === undefined) throw namespacesUnknown(cluster)
+  if (namespaces === undefined) throw namespacesNotKnown({ cluster })
   const found = new Set<string>()
   for (const kind of kinds) {
     // Namespaces that are found need no more reviews.
@@ -104,12 +105,6 @@ function pickedKinds(
     value: type,
     hint: 'use the name of a type whose objects live in namespaces, such as "Pod"',
   })
-}
-
-function namespacesUnknown(cluster: string): ClientError {
-  const message = 'the namespaces of the cluster are not known'
-  const hint = 'let the account of the gateway list and watch namespaces'
-  return new ClientError('NOT_SYNCED', message, { cluster, hint, retryAfterMs: 1_000 })
 }
 
 /**
