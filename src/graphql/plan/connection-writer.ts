@@ -153,11 +153,16 @@ export function unionWriter<P extends UnionRead>(
   return connectionWriter<P, UnionRow, P>(field, {
     sourceOf: (read) => read,
     row,
-    part({ name }) {
-      if (name !== 'staleSince') return lookedAtMember(name)
-      return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
-    },
+    part: ({ name }) => unionMember(name),
   })
+}
+
+/** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */
+export function unionMember(
+  name: string,
+): PlainWriter<Pick<UnionRead, 'parts' | 'types' | 'notLookedAt'>> | undefined {
+  if (name !== 'staleSince') return lookedAtMember(name)
+  return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
 }
 
 /** Compiles a member that says which kinds were looked into; `undefined` for another one. */

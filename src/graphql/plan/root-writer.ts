@@ -7,7 +7,6 @@ import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
-import { staleSince } from '../reads/staleness.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
 import type {
   LookupArguments,
@@ -21,7 +20,7 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
-import { connectionWriter, lookedAtMember } from './connection-writer.ts'
+import { connectionWriter, unionMember } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
@@ -222,16 +221,9 @@ function searchRoot(field: PlanField): RootWriter {
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
     part(part) {
-      switch (part.name) {
-        case 'counts': {
-          const one = plainWriter(part, valueMembers<SearchCount>(['type', 'count']))
-          return (run, { counts }) => run.list(counts(), (count) => one(run, count))
-        }
-        case 'staleSince':
-          return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
-        default:
-          return lookedAtMember(part.name)
-      }
+      if (part.name !== 'counts') return unionMember(part.name)
+      const one = plainWriter(part, valueMembers<SearchCount>(['type', 'count']))
+      return (run, { counts }) => run.list(counts(), (count) => one(run, count))
     },
   })
   return {
