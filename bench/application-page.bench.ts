@@ -7,7 +7,7 @@
  * `serverCpuMs` is the CPU time of the answering server. The API server is the simulated one, which is not the slowest.
  */
 import { parseArgs } from 'node:util'
-import { pageQuery } from './support/application-page.ts'
+import { busiestNamespaces, pageQuery } from './support/application-page.ts'
 import { askGraphQL } from './support/graphql-client.ts'
 import { type Figures, interleave, measure } from './support/measured-process.ts'
 import type { QueryOperation } from './support/query-load.ts'
@@ -33,7 +33,7 @@ const starting = [
 await using gateway = await starting[0]
 await using graphqlJs = await starting[1]
 
-const namespaces = await namespacesOfMost()
+const namespaces = await busiestNamespaces(gateway.url)
 // The first page loads what it reads.
 for (const { url } of [gateway, graphqlJs]) await askGraphQL(url, question())
 
@@ -81,15 +81,4 @@ async function page(via: string, { url }: Service, server: Service): Promise<Fig
 
 function question(): QueryOperation {
   return { query: pageQuery, variables: { namespaces } }
-}
-
-/** The namespaces that have the most Deployments: a team has several. */
-async function namespacesOfMost(): Promise<readonly string[]> {
-  const text = await askGraphQL(gateway.url, {
-    query: '{ deployments(first: 0) { facets(by: ["namespace"], top: 5) { values { value } } } }',
-  })
-  const { data } = JSON.parse(text) as {
-    data: { deployments: { facets: { values: { value: string }[] }[] } }
-  }
-  return data.deployments.facets[0]?.values.map(({ value }) => value) ?? []
 }

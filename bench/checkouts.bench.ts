@@ -12,8 +12,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { pageQuery } from './support/application-page.ts'
+import { busiestNamespaces, pageQuery } from './support/application-page.ts'
 import { changeTenth } from './support/changed-pods.ts'
+import {
+  deploymentIds,
+  graphOperation,
+  loadGraphKinds,
+  namedRelations,
+} from './support/graph-operation.ts'
 import { askGraphQL } from './support/graphql-client.ts'
 import { kubeconfigOf, viewerTokens } from './support/identities.ts'
 import { type Figures, measure, medianOf } from './support/measured-process.ts'
@@ -123,16 +129,16 @@ async function compareQueries(): Promise<void> {
   await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
   await using both = await startBoth('gateway.ts', [simulator.url])
   const { url } = both.this
-  // What a graph reaches depends on the kinds that are loaded.
-  const loading = `{ ${graphKinds.map((kind) => `${kind} { totalCount }`).join(' ')} }`
-  for (const gateway of [both.other, both.this]) await askGraphQL(gateway.url, { query: loading })
+  for (const gateway of [both.other, both.this]) await loadGraphKinds(gateway.url)
+  const namespaces = await busiestNamespaces(url)
+  const roots = await deploymentIds(url, 10)
   const questions: Record<string, Asking> = {
     ...queryQuestions(await querySubjects(url)),
     'the page of an application': {
-      operations: [{ query: pageQuery, ...(await busyNamespaces()) }],
+      operations: [{ query: pageQuery, variables: { namespaces } }],
     },
-    'graph of depth 4, relations by name': { operations: [await graphOf(namedRelations)] },
-    'graph of depth 4, all relations': { operations: [await graphOf(null)] },
+    'graph of depth 4, relations by name': { operations: [graphOperation(roots, namedRelations)] },
+    'graph of depth 4, all relations': { operations: [graphOperation(roots, null)] },
   }
   for (const [title, { operations }] of Object.entries(questions)) {
     for (const operation of operations) {
@@ -162,25 +168,6 @@ async function compareQueries(): Promise<void> {
       return ((await gateway.cpuMs()) - before) / coldQueries
     })
   }
-
-  async function busyNamespaces(): Promise<Pick<QueryOperation, 'variables'>> {
-    const text = await askGraphQL(url, {
-      query: '{ deployments(first: 0) { facets(by: ["namespace"], top: 5) { values { value } } } }',
-    })
-    const { data } = JSON.parse(text) as {
-      data: { deployments: { facets: [{ values: { value: string }[] }] } }
-    }
-    return {
-      variables: { namespaces: data.deployments.facets[0].values.map(({ value }) => value) },
-    }
-  }
-
-  async function graphOf(relations: readonly string[] | null): Promise<QueryOperation> {
-    const text = await askGraphQL(url, { query: '{ deployments(first: 10) { nodes { id } } }' })
-    const { data } = JSON.parse(text) as { data: { deployments: { nodes: { id: string }[] } } }
-    const roots = data.deployments.nodes.map(({ id }) => id)
-    return { query: graphQuery, variables: { roots, relations } }
-  }
 }
 
 /** With its errors, if it has some. */
@@ -191,29 +178,6 @@ async function answer(gateway: Service, operation: QueryOperation): Promise<stri
 }
 
 const coldQueries = 100
-const graphQuery = `query ($roots: [ID!]!, $relations: [String!]) {
-  graph(roots: $roots, depth: 4, relations: $relations) {
-    nodes { id kind namespace name } edges { from to relation } truncated } }`
-const graphKinds = [
-  'deployments',
-  'replicaSets',
-  'nodes',
-  'services',
-  'endpointSlices',
-  'configMaps',
-  'serviceAccounts',
-  'horizontalPodAutoscalers',
-  'events',
-]
-const namedRelations = [
-  'Deployment.replicaSets',
-  'ReplicaSet.pods',
-  'Pod.node',
-  'Pod.services',
-  'Pod.configMaps',
-  'Pod.serviceAccount',
-  'Service.endpointSlices',
-]
 
 async function compareUsers(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'informerql-bench-'))

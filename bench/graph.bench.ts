@@ -5,6 +5,12 @@
  *     npm run bench -- graph [--pods 100000] [--rounds 3] [--seconds 2] [--record]
  */
 import { parseArgs } from 'node:util'
+import {
+  deploymentIds,
+  graphOperation,
+  loadGraphKinds,
+  namedRelations,
+} from './support/graph-operation.ts'
 import { askGraphQL } from './support/graphql-client.ts'
 import { type Figures, interleave, measure } from './support/measured-process.ts'
 import type { QueryOperation } from './support/query-load.ts'
@@ -33,36 +39,12 @@ await using plans = await starting[0]
 await using graphqlJs = await starting[1]
 await using sameBytes = await startService(`${processes}/same-bytes.ts`, [plans.url])
 
-const query = `query ($roots: [ID!]!, $relations: [String!]) {
-  graph(roots: $roots, depth: 4, relations: $relations) {
-    nodes { id kind namespace name } edges { from to relation } truncated } }`
-const loaded = [
-  'replicaSets',
-  'nodes',
-  'services',
-  'endpointSlices',
-  'configMaps',
-  'serviceAccounts',
-]
 const ways: Readonly<Record<string, readonly string[] | null>> = {
-  'relations by name': [
-    'Deployment.replicaSets',
-    'ReplicaSet.pods',
-    'Pod.node',
-    'Pod.services',
-    'Pod.configMaps',
-    'Pod.serviceAccount',
-    'Service.endpointSlices',
-  ],
+  'relations by name': namedRelations,
   'all relations': null,
 }
 
-const counts = loaded.map((field) => `${field} { totalCount }`).join(' ')
-await Promise.all(
-  [plans, graphqlJs].map(async ({ url }) =>
-    askGraphQL(url, { query: `{ deployments { totalCount } ${counts} }` }),
-  ),
-)
+await Promise.all([plans, graphqlJs].map(async ({ url }) => loadGraphKinds(url)))
 const tables: ResultTable[] = []
 const notes: string[] = []
 for (const [way, relations] of Object.entries(ways)) {
@@ -116,13 +98,9 @@ interface LargeGraph {
 
 /** From as few Deployments as reach enough objects. */
 async function largeGraph(relations: readonly string[] | null): Promise<LargeGraph> {
-  const text = await askGraphQL(plans.url, {
-    query: '{ deployments(first: 100) { nodes { id } } }',
-  })
-  const { data } = JSON.parse(text) as { data: { deployments: { nodes: { id: string }[] } } }
-  const ids = data.deployments.nodes.map(({ id }) => id)
+  const ids = await deploymentIds(plans.url, 100)
   for (let count = 1; count <= ids.length; count++) {
-    const operation = { query, variables: { roots: ids.slice(0, count), relations } }
+    const operation = graphOperation(ids.slice(0, count), relations)
     const answer = JSON.parse(await askGraphQL(plans.url, operation)) as {
       data: { graph: { nodes: unknown[]; edges: unknown[] } }
     }

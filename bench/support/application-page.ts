@@ -1,3 +1,5 @@
+import { askGraphQL } from './graphql-client.ts'
+
 /** How much of an application page there is. */
 export const pageSizes = { deployments: 20, pods: 20, warnings: 3 } as const
 
@@ -24,4 +26,15 @@ export interface PageCounts {
   readonly services: number
   readonly autoscalers: number
   readonly warnings: number
+}
+
+/** The namespaces that have the most Deployments: a team has several. */
+export async function busiestNamespaces(url: string): Promise<readonly string[]> {
+  const text = await askGraphQL(url, {
+    query: '{ deployments(first: 0) { facets(by: ["namespace"], top: 5) { values { value } } } }',
+  })
+  const { data } = JSON.parse(text) as {
+    data: { deployments: { facets: { values: { value: string }[] }[] } }
+  }
+  return data.deployments.facets[0]?.values.map(({ value }) => value) ?? []
 }
