@@ -1,4 +1,7 @@
-/** `informerql/informer`: the informer library, without the gateway. Connections to clusters are in `informerql/cluster`. */
+/**
+ * `informerql/informer`: the informer library, without the gateway. Connections to clusters are in
+ * `informerql/cluster`.
+ */
 import './lib/node-version.ts'
 export {
   createSharedInformer,

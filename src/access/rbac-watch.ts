@@ -87,8 +87,8 @@ export class RbacWatch {
   }
 
   /**
-   * The namespaces; `undefined` before the first list, none if the gateway may not list them. Namespaces with RoleBindings come first: RBAC may grant access there to
-   * viewers without cluster-wide access.
+   * The namespaces; `undefined` before the first list, none if the gateway may not list them. Namespaces with
+   * RoleBindings come first: RBAC may grant access there to viewers without cluster-wide access.
    */
   namespaces(): readonly string[] | undefined {
     const { informer } = this.#namespaces ?? {}

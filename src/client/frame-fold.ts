@@ -30,7 +30,10 @@ export class FrameFold<T> {
   #synced = false
   #resumeToken: string | undefined
 
-  /** `queried` are all nodes of the list whose `resumeToken` the subscription begins with. Absent: it begins with a snapshot. */
+  /**
+   * `queried` are all nodes of the list whose `resumeToken` the subscription begins with. Absent: it begins with a
+   * snapshot.
+   */
   constructor(queried?: readonly (T & { readonly id: string })[]) {
     this.#objects = new Map(queried?.map((node) => [node.id, node]))
     this.#hasBase = queried !== undefined

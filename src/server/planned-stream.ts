@@ -44,7 +44,10 @@ export function oneFrame(text: string): PlannedStream {
   }
 }
 
-/** Sends the frames of a stream. The results are the errors that ended it, if it failed. Leaving the generator closes the stream. */
+/**
+ * Sends the frames of a stream. The results are the errors that ended it, if it failed. Leaving the generator closes
+ * the stream.
+ */
 export function streamedResults(
   stream: PlannedStream,
   send: (stream: PlannedStream) => Promise<StreamEnd>,

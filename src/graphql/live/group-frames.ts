@@ -203,8 +203,8 @@ export class GroupFrames {
   }
 
   /**
-   * Drops the snapshot for new members if many frames have followed it. Empties the snapshots that no frame of the ring follows, even if a
-   * member has stopped in the middle of one.
+   * Drops the snapshot for new members if many frames have followed it. Empties the snapshots that no frame of the ring
+   * follows, even if a member has stopped in the middle of one.
    */
   dropSnapshots(): void {
     const first = this.#first

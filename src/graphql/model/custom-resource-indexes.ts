@@ -118,8 +118,8 @@ const filterStep =
   /^\[\?\(\s*@\.([A-Za-z_]\w*)\s*==\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)')\s*\)\]/
 
 /**
- * The SDL path (`status.conditions[type="Ready"].status`) of a CRD's JSONPath (`.status.conditions[?(@.type=="Ready")].status`);
- * `undefined` if a path cannot express it.
+ * The SDL path (`status.conditions[type="Ready"].status`) of a CRD's JSONPath
+ * (`.status.conditions[?(@.type=="Ready")].status`); `undefined` if a path cannot express it.
  */
 function pathOfJsonPath(jsonPath: string): string | undefined {
   const braces = /^\{(.*)\}$/s.exec(jsonPath.trim())

@@ -138,8 +138,8 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
 }
 
 /**
- * The unknown types among the targets of the user's declarations of every kind. They are reported once; afterwards each kind
- * passes the declarations over that do not fit it.
+ * The unknown types among the targets of the user's declarations of every kind. They are reported once; afterwards each
+ * kind passes the declarations over that do not fit it.
  */
 function unknownTargets(
   extensions: readonly TypeExtension[],
@@ -268,7 +268,10 @@ function eventsOf(typeName: string): RelationField {
   }
 }
 
-/** The reverse of each use, by the type of the used objects. References to any kind, and choices, count for the types that others use, too. */
+/**
+ * The reverse of each use, by the type of the used objects. References to any kind, and choices, count for the types
+ * that others use, too.
+ */
 function usersOf(
   relations: readonly RelationField[],
   ofAnyKind: readonly ReferenceOfAnyKind[],

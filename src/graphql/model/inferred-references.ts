@@ -14,9 +14,9 @@ const maxReferences = 500
 const maxDepth = 10
 
 /**
- * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or the name
- * of a kind of the same API group or the core group (`secretRef`). Each becomes a field of the member's name; if the name is
- * taken, of the longer name with the parent's. If both are taken, it counts for `usedBy` only.
+ * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or
+ * the name of a kind of the same API group or the core group (`secretRef`). Each becomes a field of the member's name;
+ * if the name is taken, of the longer name with the parent's. If both are taken, it counts for `usedBy` only.
  */
 export function inferredReferences(kind: BareKind, catalog: KindCatalog): TypeExtension {
   const { definitions } = catalog

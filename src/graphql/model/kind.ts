@@ -91,7 +91,10 @@ export interface Kind {
   readonly lookupField: string
   /** Why the kind is deprecated; absent if it is not. */
   readonly deprecation?: string
-  /** One for each field of `where`: `name`, `namespace` and `creationTimestamp`, declared indexes, then those of the CRD. */
+  /**
+   * One for each field of `where`: `name`, `namespace` and `creationTimestamp`, declared indexes, then those of the
+   * CRD.
+   */
   readonly indexes: readonly IndexDefinition[]
   /** `namespace` of namespaced kinds, then the declared relations, in the order of their declaration. */
   readonly relations: readonly RelationField[]

@@ -127,8 +127,8 @@ export class SdlIndexes {
   }
 
   /**
-   * All values that an index of strings can have, by the enumerations at its paths. Objects of custom kinds may keep values of
-   * an earlier schema.
+   * All values that an index of strings can have, by the enumerations at its paths. Objects of custom kinds may keep
+   * values of an earlier schema.
    */
   #closedSet(
     type: IndexType,
@@ -156,7 +156,10 @@ const readableFrom: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
   healthStatus: new Set(),
 }
 
-/** The index behind the filter `health` of every kind. It is built on first use, as each object's health is computed for it. */
+/**
+ * The index behind the filter `health` of every kind. It is built on first use, as each object's health is computed for
+ * it.
+ */
 function healthIndex({ resource }: BareKind): IndexDefinition {
   const rule = healthRuleOf(resource)
   return {

@@ -28,9 +28,9 @@ export class UnknownTypes {
   }
 
   /**
-   * The error for a type that is not served; `undefined` if a CRD may bring it, and the declaration waits. Such a type begins
-   * with the prefix of a well-known or configured API group, or spells a group out (`StableExampleComWidget`). A name that
-   * is close to a served kind's is always an error.
+   * The error for a type that is not served; `undefined` if a CRD may bring it, and the declaration waits. Such a type
+   * begins with the prefix of a well-known or configured API group, or spells a group out (`StableExampleComWidget`). A
+   * name that is close to a served kind's is always an error.
    */
   problem(typeName: string, place: SdlPlace, message: string): SdlError | undefined {
     const near = this.#known.find((known) => isNear(known, typeName))

@@ -121,8 +121,8 @@ interface PolymorphicParts extends PolymorphicPlaces {
 }
 
 /**
- * Reads the common kinds, the cached kinds, the named kinds, and the kind that a relation itself refers to, each with the condition of
- * the related objects.
+ * Reads the common kinds, the cached kinds, the named kinds, and the kind that a relation itself refers to, each with
+ * the condition of the related objects.
  */
 function relatedParts(
   field: PolymorphicRelationField,

@@ -34,8 +34,9 @@ export interface SearchRead {
 }
 
 /**
- * Searches the named kinds or, without names, the common ones and those in memory. Throws `ArgumentError`, `CursorError`, `PageSizeError`
- * and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures.
+ * Searches the named kinds or, without names, the common ones and those in memory. Throws `ArgumentError`,
+ * `CursorError`, `PageSizeError` and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the
+ * failures.
  */
 export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
   const { served, budget, limits } = run

@@ -35,8 +35,8 @@ export interface SchemaOptions {
 }
 
 /**
- * The GraphQL schema of a model, with resolvers. Operations need a `ResolverContext` as their `contextValue`; the root value
- * is not used.
+ * The GraphQL schema of a model, with resolvers. Operations need a `ResolverContext` as their `contextValue`; the root
+ * value is not used.
  */
 export function createSchema(model: SchemaModel, options: SchemaOptions = {}): GraphQLSchema {
   return atOnce(schemaInSteps(model, options))
@@ -128,8 +128,8 @@ function memoised<T>(build: (kind: Kind) => T): (kind: Kind) => T {
 }
 
 /**
- * Builds the fields of all types that the roots lead to, and yields after each type. Types build their fields on first use, so
- * the constructor of the schema would otherwise build all of them at once.
+ * Builds the fields of all types that the roots lead to, and yields after each type. Types build their fields on first
+ * use, so the constructor of the schema would otherwise build all of them at once.
  */
 function* resolveFields(roots: readonly GraphQLNamedType[]): Generator<void, void> {
   const seen = new Set<GraphQLNamedType>(roots)

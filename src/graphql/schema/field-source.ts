@@ -178,8 +178,8 @@ type OwnSource = {
 }[keyof OwnParts]
 
 /**
- * The source of a field's value. Plans compile it; the field's resolver reads the same. Every field that `createSchema` builds has
- * one in `extensions.source`.
+ * The source of a field's value. Plans compile it; the field's resolver reads the same. Every field that `createSchema`
+ * builds has one in `extensions.source`.
  */
 export type FieldSource = RootSource | RowSource | JsonSource | OwnSource
 

@@ -257,8 +257,8 @@ export const semanticNonNullDirective: GraphQLDirective = new GraphQLDirective({
 })
 
 /**
- * Whether the API promises that a property is never null: it is required and not nullable. The Go types of Kubernetes itself
- * write an empty list, map or time as null, so that required properties of these types may be null.
+ * Whether the API promises that a property is never null: it is required and not nullable. The Go types of Kubernetes
+ * itself write an empty list, map or time as null, so that required properties of these types may be null.
  */
 function isNeverNull(
   parent: OpenApiSchema,

@@ -146,8 +146,8 @@ const subscription: Readonly<Record<string, FollowSource>> = {
 }
 
 /**
- * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads the items
- * one by one, so that too many errors end the list.
+ * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads
+ * the items one by one, so that too many errors end the list.
  */
 function* objectsOrErrors(
   read: StoreReads,

@@ -14,8 +14,8 @@ import { fetchableDirective, isFetchable } from './relay-fields.ts'
 import { semanticNonNullDirective } from './open-api-types.ts'
 
 /**
- * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only if they
- * have an error carry `@semanticNonNull`.
+ * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only
+ * if they have an error carry `@semanticNonNull`.
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
   const document = parse(printSchema(lexicographicSortSchema(schema)), { noLocation: true })

@@ -15,8 +15,8 @@ import type { ResolverContext, StoreReads } from './read-context.ts'
 import type { SchemaTypes } from './own-types.ts'
 
 /**
- * `@fetchable`, as relay-compiler reads it: an object of the type is fetched again by `fetch__Pod(id:)`. Relay's other way, an
- * interface `Node`, is not open here, since `Node` is a Kubernetes node.
+ * `@fetchable`, as relay-compiler reads it: an object of the type is fetched again by `fetch__Pod(id:)`. Relay's other
+ * way, an interface `Node`, is not open here, since `Node` is a Kubernetes node.
  */
 export const fetchableDirective: GraphQLDirective = new GraphQLDirective({
   name: 'fetchable',

@@ -10,9 +10,9 @@ type Convert = (value: unknown) => unknown
 type PropertyResolver = GraphQLFieldResolver<unknown, ResolverContext>
 
 /**
- * The resolver of a field of plain JSON. It is `undefined` if GraphQL's default resolver does the same: that reads the property
- * by the field's name. It does not if the names differ, if the value needs a conversion, or if every JavaScript object inherits a
- * member of the name.
+ * The resolver of a field of plain JSON. It is `undefined` if GraphQL's default resolver does the same: that reads the
+ * property by the field's name. It does not if the names differ, if the value needs a conversion, or if every
+ * JavaScript object inherits a member of the name.
  */
 export function propertyResolver(
   property: string,
@@ -66,8 +66,8 @@ const maxKnownLength = 100_000
 let knownLength = 0
 
 /**
- * The value at a path of an object: the object itself without a path, a list for a path with `[*]`, null if the path leads to
- * nothing. Throws {@link ArgumentError} for a path that cannot be parsed.
+ * The value at a path of an object: the object itself without a path, a list for a path with `[*]`, null if the path
+ * leads to nothing. Throws {@link ArgumentError} for a path that cannot be parsed.
  */
 export function jsonAt(object: object, path: string | null | undefined): unknown {
   if (path === undefined || path === null) return object

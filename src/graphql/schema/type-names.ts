@@ -20,8 +20,8 @@ export class TypeNames {
   }
 
   /**
-   * The name of a definition that a kind of `group` refers to. A definition of Kubernetes itself has one name for all groups,
-   * any other has one for each group.
+   * The name of a definition that a kind of `group` refers to. A definition of Kubernetes itself has one name for all
+   * groups, any other has one for each group.
    */
   nameOfDefinition(definition: string, group: string): string {
     const { builtIn } = splitDefinitionName(definition)
