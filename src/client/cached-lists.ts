@@ -25,7 +25,7 @@ export function foldConnection<T extends { readonly id: string }, List extends C
   if (fold instanceof PageFold) {
     const { rows: nodes, synced, totalCount = 0 } = fold
     if (!synced) return list
-    const pageInfo = { ...list.pageInfo, hasNextPage: totalCount > nodes.length, endCursor: null }
+    const pageInfo = { ...list.pageInfo, ...livePageInfo(totalCount, nodes.length) }
     return { ...list, nodes, pageInfo, ...counted(list, totalCount) }
   }
   const { objects, complete } = fold
@@ -36,6 +36,11 @@ export function foldConnection<T extends { readonly id: string }, List extends C
     ? []
     : [...objects].flatMap(([id, object]) => (held.has(id) ? [] : [object]))
   return { ...list, nodes: [...kept, ...added], ...counted(list, objects.size) }
+}
+
+/** The page info of a list that is a live page: it has no cursors. */
+function livePageInfo(totalCount: number, shown: number): CachedList<unknown>['pageInfo'] {
+  return { hasNextPage: totalCount > shown, endCursor: null }
 }
 
 /** The new count of a list that has one. */
@@ -88,7 +93,7 @@ export function liveLists(field: string): UrqlUpdater {
       if (!fold.synced) return
       const keys = fold.rows.map((row) => cache.keyOfEntity(row as never))
       const count = fold.totalCount ?? 0
-      const pageInfo = { hasNextPage: count > keys.length, endCursor: null }
+      const pageInfo = livePageInfo(count, keys.length)
       for (const page of pagesOf(cache, field)) {
         if (selectionOf(page.args, streamArguments) !== name) continue
         cache.link(page.key, 'nodes', keys as never)

@@ -122,25 +122,17 @@ function alive(page: Stored, { canRead, readField }: PolicyOptions): Stored {
 function joinedPages(pages: readonly Stored[], { args, readField }: PolicyOptions): Stored {
   const [first] = pages
   const last = pages.at(-1)
-  const joinedLists = lists.flatMap((list) =>
-    Array.isArray(first?.[list])
-      ? [
-          [
-            list,
-            once(
-              list,
-              pages.flatMap((page) => page[list] as readonly never[]),
-              readField,
-            ),
-          ],
-        ]
-      : [],
-  )
+  const joinedLists: Record<string, unknown> = {}
+  for (const list of lists) {
+    if (!Array.isArray(first?.[list])) continue
+    const rows = pages.flatMap((page) => page[list] as readonly never[])
+    joinedLists[list] = once(list, rows, readField)
+  }
   const [begin, end] = [first?.['pageInfo'], last?.['pageInfo']] as (Stored | undefined)[]
   const pageInfo = joined(isBackwards(args) ? end : begin, isBackwards(args) ? begin : end)
   for (const name of ['startCursor', 'hasPreviousPage']) copyField(name, begin, pageInfo)
   for (const name of ['endCursor', 'hasNextPage']) copyField(name, end, pageInfo)
-  return { ...Object.assign({}, ...pages), ...Object.fromEntries(joinedLists), pageInfo }
+  return { ...Object.assign({}, ...pages), ...joinedLists, pageInfo }
 }
 
 /** Rows without repetitions. Rows that the cache does not hold by reference stay. */
@@ -154,8 +146,9 @@ function once(
     const node = (list === 'nodes' ? row : readField('node', row)) as Stored | null | undefined
     const reference = node?.['__ref']
     if (reference === undefined) return true
-    const { size } = seen
-    return seen.add(reference).size > size
+    const isNew = !seen.has(reference)
+    seen.add(reference)
+    return isNew
   })
 }
 
