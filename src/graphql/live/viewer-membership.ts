@@ -105,8 +105,8 @@ export class ViewerMembership implements MemberGate {
   }
 
   /**
-   * Resolves after the review under way, or after the deadline. Rejects with the review's error if there are no members
-   * for whom it is tried again.
+   * Waits for the review of the viewer's access, at most until the deadline. Rejects with the error of a failed review
+   * while the membership has no members. With members, a failed review is tried again until it succeeds.
    */
   async ready(deadlineMs: number): Promise<void> {
     if (!this.isOpen && this.#checking === undefined) this.recheck()

@@ -88,8 +88,9 @@ function summaryOf(object: Fields): ContainerSummary {
 }
 
 /**
- * The number in kubectl's column RESTARTS. While a pod initializes, it counts its init containers; later, its sidecars and
- * containers.
+ * The number in kubectl's column RESTARTS. While a pod initializes, it counts its init containers; later, its sidecars
+ * and containers. An index of pods computes it for each pod. Most pods have no init containers, so their restarts are
+ * summed without the rest of the summary.
  */
 export function restartsOf(pod: Fields): number {
   const status = fieldsOf(pod['status'])

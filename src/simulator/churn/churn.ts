@@ -32,7 +32,10 @@ export interface Churn {
   run(signal: AbortSignal): Promise<void>
 }
 
-/** A crash loop turns at least this often, so that a page of what is broken moves while somebody watches it. */
+/**
+ * The longest time between two turns of crash loops, each a restart or the failure after it. By chance alone, a page of
+ * broken pods would stay as it is for minutes.
+ */
 const crashLoopTurnMs = 5_000
 
 /** The number of idle turns after which a step gives up. */
