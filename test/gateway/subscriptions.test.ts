@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from 'graphql-ws'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -307,5 +307,31 @@ describeClusters('a fold of subscription frames', (cluster) => {
     const changes = snapshot.flatMap((frame) => frame.changes)
     expect(new Set(changes.map(({ type }) => type))).toEqual(new Set(['ADDED']))
     expect(changes).toHaveLength((await listAll(cluster(), '/api/v1/pods')).length)
+  })
+
+  it('begins as an event stream by the hash of its document, which an unknown hash asks for', async () => {
+    await mark(cluster())
+    const query =
+      '# as an event stream\nsubscription { pods { reset changes { object { name } } } }'
+    const sha256Hash = createHash('sha256').update(query).digest('hex')
+    const extensions = { persistedQuery: { version: 1, sha256Hash } }
+    const firstEvent = async (body: object): Promise<string> => {
+      const response = await fetch(gateway.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify({ extensions, ...body }),
+      })
+      let text = ''
+      for await (const chunk of (response.body ?? new ReadableStream()).pipeThrough(
+        new TextDecoderStream(),
+      )) {
+        text += chunk
+        if (text.includes('\n\n')) break
+      }
+      return text
+    }
+    expect(await firstEvent({})).toContain('"code":"PERSISTED_QUERY_NOT_FOUND"')
+    expect(await firstEvent({ query })).toContain('"reset":true')
+    expect(await firstEvent({})).toContain('"reset":true')
   })
 })
