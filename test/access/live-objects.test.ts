@@ -102,6 +102,36 @@ it('a list whose kind is an argument has what the viewer may list, and loses wha
   await expect.poll(() => live.ended(), wait).toBe(true)
 })
 
+it('objects of several kinds begin again together when the permission for one kind changes', async () => {
+  const who = caller('sven')
+  await world.allow('one', 'sven', 'sven', [reads('', 'pods')])
+  await world.allow('two', 'sven', 'sven', [reads('', 'pods')])
+  await world.allowEverywhere('sven-nodes', 'sven', [reads('', 'nodes')])
+  const found = await served.query(who, '{ node(name: "worker") { id } }')
+  const all = JSON.stringify([...ids.values(), found.data.node.id])
+  const live = await followSynced(
+    served.connect(who),
+    `objects(ids: ${all}, coalesceMs: 0)`,
+    'kind namespace labels',
+    true,
+  )
+  const shown = (): string =>
+    Array.from(live.fold.objects.values(), ({ kind, namespace }) => `${kind} ${namespace}`)
+      .toSorted((a, b) => (a < b ? -1 : 1))
+      .join()
+  expect(shown()).toBe('Node null,Pod one,Pod two')
+  await world.remove(`${rbac}/namespaces/two/rolebindings/sven`)
+  await live.until('one pod', () => live.fold.synced && shown() === 'Node null,Pod one')
+  expect(live.frames.filter(({ reset }) => reset)).toHaveLength(2)
+  await world.patch('/api/v1/nodes/worker', { metadata: { labels: { after: 'reset' } } })
+  await live.until('node', (held) =>
+    [...held.values()].some(({ kind, labels }) => kind === 'Node' && labels?.after === 'reset'),
+  )
+  expect(live.problems).toEqual([])
+  await world.remove(`${rbac}/clusterrolebindings/sven-nodes`)
+  await expect.poll(() => live.ended(), wait).toBe(true)
+})
+
 it('a page whose kind is an argument counts what the viewer may list alone', async () => {
   const who = caller('mina')
   await world.allow('one', 'mina', 'mina', [reads('', 'pods')])

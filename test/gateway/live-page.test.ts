@@ -23,15 +23,13 @@ describe('a live page', () => {
       cluster.storage.create(pods, { metadata, spec, status } as Fields)
     }
     const first = Promise.withResolvers<unknown>()
-    const leave = gateway
-      .connect()
-      .subscribe(
-        {
-          query:
-            'subscription { podsPage(orderBy: [{ health: ASC }]) { changes { object { name } } } }',
-        },
-        { next: first.resolve, error: first.reject, complete: () => {} },
-      )
+    const leave = gateway.connect().subscribe(
+      {
+        query:
+          'subscription { podsPage(orderBy: [{ health: ASC }]) { changes { object { name } } } }',
+      },
+      { next: first.resolve, error: first.reject, complete: () => {} },
+    )
     const changes = ['broken', 'fine'].map((name) => ({ object: { name } }))
     expect(await first.promise).toEqual({ data: { podsPage: { changes } } })
     leave()

@@ -81,6 +81,7 @@ describe('a profile of the schema', () => {
           'Container.livenessProbe',
           'Pod.status',
           'Query.objects',
+          'Subscription.objects',
         ],
       },
     })

@@ -13,6 +13,7 @@ import type {
   LookupSubscriptionArguments,
   ObjectByRefSubscriptionArguments,
   ObjectListSubscriptionArguments,
+  ObjectsSubscriptionArguments,
   ObjectSubscriptionArguments,
 } from '../schema/read-arguments.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -21,6 +22,7 @@ import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { kindNamed, typedArguments } from '../reads/named-kind.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { maxTokenParts } from '../reads/resume-token.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
@@ -57,61 +59,53 @@ export interface FollowedPage {
 }
 
 /** The limits of what arguments may ask for, and whether errors may suggest names of the schema. */
-type FollowLimits = Pick<OperationLimits, 'maxPageSize' | 'introspection'>
+export type FollowLimits = Pick<OperationLimits, 'maxPageSize' | 'introspection'>
 
-/** The kind that a subscription follows by its field or its arguments. Throws `ArgumentError` and `ClientError`. */
-export function followedKind(
+/**
+ * The objects that a subscription follows by its field and its arguments: one list, except for objects of several kinds
+ * and clusters. Throws `ArgumentError` and `ClientError`.
+ */
+export function followedLists(
   served: ServedSchema,
   source: FollowSource,
   args: object,
   limits: FollowLimits,
-): Kind {
+): readonly FollowedList[] {
   switch (source.form) {
     case 'listFrames':
+      return [listToFollow(served, source.kind, args)]
     case 'lookupFrames':
+      return [objectToFollow(served, source.kind, args as LookupSubscriptionArguments)]
     case 'livePages':
-      return source.kind
+      return [pageToFollow(served, source.kind, args, limits)]
     case 'objectFrames':
-      return identifiedBy(served, args as ObjectSubscriptionArguments).at.kind
-    case 'objectByRefFrames':
-      return resolveObjectRef(served, args as ObjectByRefSubscriptionArguments).kind
-    case 'objectListFrames':
-    case 'objectListPages':
-      return kindNamed(served, args as ObjectListSubscriptionArguments, limits)
+      return [identifiedToFollow(served, args as ObjectSubscriptionArguments)]
+    case 'objectsFrames':
+      return objectsToFollow(served, args as ObjectsSubscriptionArguments)
+    case 'objectByRefFrames': {
+      const asked = args as ObjectByRefSubscriptionArguments
+      const { kind, ...object } = resolveObjectRef(served, asked)
+      return [objectToFollow(served, kind, object)]
+    }
+    case 'objectListFrames': {
+      const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
+      return [listToFollow(served, kind, typed)]
+    }
+    case 'objectListPages': {
+      const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
+      return [pageToFollow(served, kind, typed, limits)]
+    }
   }
 }
 
-/** The objects that the arguments of a subscription choose. Throws `ArgumentError` and `ClientError`. */
-export function followedList(
+/** The kind that the arguments name, and the arguments as the list of the kind takes them. */
+function namedList(
   served: ServedSchema,
-  { source, kind }: { readonly source: FollowSource; readonly kind: Kind },
-  args: object,
+  args: ObjectListSubscriptionArguments,
   limits: FollowLimits,
-): FollowedList {
-  const { maxPageSize } = limits
-  const typed = (): LivePageArguments =>
-    typedArguments(served, kind, args as ObjectListSubscriptionArguments, limits)
-  switch (source.form) {
-    case 'listFrames':
-      return listToFollow(served, kind, args)
-    case 'lookupFrames':
-      return objectToFollow(served, kind, args as LookupSubscriptionArguments)
-    case 'livePages':
-      return pageToFollow(served, kind, args, maxPageSize)
-    case 'objectFrames':
-      return identifiedToFollow(served, args as ObjectSubscriptionArguments)
-    case 'objectByRefFrames': {
-      const { kind: named, ...object } = resolveObjectRef(
-        served,
-        args as ObjectByRefSubscriptionArguments,
-      )
-      return objectToFollow(served, named, object)
-    }
-    case 'objectListFrames':
-      return listToFollow(served, kind, typed())
-    case 'objectListPages':
-      return pageToFollow(served, kind, typed(), maxPageSize)
-  }
+): { readonly kind: Kind; readonly typed: LivePageArguments } {
+  const kind = kindNamed(served, args, limits)
+  return { kind, typed: typedArguments(served, kind, args, limits) }
 }
 
 function listToFollow(
@@ -140,7 +134,7 @@ function pageToFollow(
   served: ServedSchema,
   kind: Kind,
   args: LivePageArguments,
-  maxPageSize: number,
+  { maxPageSize }: FollowLimits,
 ): FollowedList {
   const followed = listToFollow(served, kind, args)
   const { size } = pageSizeOf({ first: args.first }, maxPageSize)
@@ -165,12 +159,52 @@ function objectToFollow(
 }
 
 /** One object by its `id`: the object with the UID, or by the name if it has no UID. */
-function identifiedToFollow(served: ServedSchema, args: ObjectSubscriptionArguments): FollowedList {
-  const { object, at } = identifiedBy(served, args)
+function identifiedToFollow(
+  served: ServedSchema,
+  { id }: ObjectSubscriptionArguments,
+): FollowedList {
+  const { object, at } = identifiedBy(served, 'id', id)
   const { cluster, kind } = at
   return 'uid' in object
-    ? listToFollow(served, kind, { cluster, ids: [args.id] })
+    ? listToFollow(served, kind, { cluster, ids: [id] })
     : objectToFollow(served, kind, { cluster, ...object })
+}
+
+/** The number of lists that one subscription follows: its kinds, in each cluster. */
+const maxLists = maxTokenParts
+
+/** Objects of several kinds and clusters: one list for each, in the order of their first objects. */
+function objectsToFollow(
+  served: ServedSchema,
+  { ids }: ObjectsSubscriptionArguments,
+): readonly FollowedList[] {
+  const lists = new Map<string, { readonly at: ClusterKind; readonly ids: Set<string> }>()
+  for (const [position, id] of ids.entries()) {
+    const { at } = identifiedBy(served, `ids[${position}]`, id)
+    const name = `${at.cluster}/${at.kind.typeName}`
+    const known = lists.get(name)
+    if (known === undefined) lists.set(name, { at, ids: new Set([id]) })
+    else known.ids.add(id)
+  }
+  if (lists.size === 0 || lists.size > maxLists) throw notFollowed(lists.size)
+  return Array.from(lists.values(), ({ at, ids: [...ofList] }) =>
+    listToFollow(served, at.kind, { cluster: at.cluster, ids: [...ofList] }),
+  )
+}
+
+function notFollowed(lists: number): ClientError {
+  const [problem, hint] =
+    lists === 0
+      ? ['names no object', 'subscribe when there is one']
+      : [
+          `are of ${lists} kinds and clusters, and a subscription follows at most ${maxLists}`,
+          'follow them by several subscriptions',
+        ]
+  return new ClientError('BAD_USER_INPUT', `ids: ${problem}`, {
+    argument: 'ids',
+    value: lists,
+    hint,
+  })
 }
 
 /** When to try again where a kind is not served. */
@@ -179,16 +213,17 @@ const soonMs = 5_000
 /** The object that an `id` means. Throws `ArgumentError`, and a `ClientError` where its kind is not served. */
 function identifiedBy(
   served: ServedSchema,
-  { id }: ObjectSubscriptionArguments,
+  argument: string,
+  id: string,
 ): Pick<ObjectIdentity, 'object'> & { readonly at: ClusterKind } {
-  const identity = identityIn('id', id)
+  const identity = identityIn(argument, id)
   const { cluster, group, kind } = identity
   const at = kindOfIdentity(served, identity)
   if (at !== undefined) return { object: identity.object, at }
   const name = group === '' ? kind : `${kind} of ${group}`
-  const message = `id: cluster ${JSON.stringify(cluster)} serves no ${name} at present`
+  const message = `${argument}: cluster ${JSON.stringify(cluster)} serves no ${name} at present`
   throw new ClientError('NOT_FOUND', message, {
-    argument: 'id',
+    argument,
     value: id,
     cluster,
     kind,

@@ -10,7 +10,7 @@ import { neededKinds } from '../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { FramePlan } from './frame-writer.ts'
+import type { FramePlan } from './frame-plan.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
@@ -21,6 +21,7 @@ import {
   type LookUpPlace,
   type ViewerAccess,
 } from '../prepare/viewer-access.ts'
+import type { ResumePosition } from '../reads/resume-token.ts'
 
 export interface GroupKindAccess {
   readonly at: ClusterKind
@@ -369,7 +370,11 @@ export interface Joining {
   readonly served: ServedSchema
   readonly document: DocumentNode
   readonly plan: FramePlan
+  readonly list: FollowedList
   readonly variables: VariableValues
+  readonly coalesceMs: number
+  /** Where the subscriber goes on. */
+  readonly resumeFrom: ResumePosition | undefined
   /** A hash of the variables that decide the rows. */
   readonly asked: string
   /** The kinds that the operation names by a schema. */
@@ -379,9 +384,7 @@ export interface Joining {
   readonly viewer?: Viewer | undefined
 }
 
-export interface WantedGroup extends Joining {
-  readonly list: FollowedList
-  readonly coalesceMs: number
+export interface WantedGroup extends Omit<Joining, 'resumeFrom'> {
   /** A text that is equal for subscriptions with the same plan, variables and cluster. */
   readonly operation: string
 }

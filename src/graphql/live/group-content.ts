@@ -7,7 +7,7 @@ import { clientResult, withoutTransportDetails } from '../errors/client-error.ts
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { FollowedRelation } from '../reads/read-run.ts'
-import type { FramePlan, PageState, RowText, SentChange } from './frame-writer.ts'
+import type { FramePlan, PageState, RowText, SentChange } from './frame-plan.ts'
 import type { GroupRun } from './group-reading.ts'
 
 /** What the changes of objects say that their current state does not. */

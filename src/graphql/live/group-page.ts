@@ -8,7 +8,7 @@ import { objectIdOf } from '../model/object-id.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { FollowedList, FollowedPage } from './followed-list.ts'
-import type { FramePlan, PageState, RowText, SentChange, SentPageStep } from './frame-writer.ts'
+import type { FramePlan, PageState, RowText, SentChange, SentPageStep } from './frame-plan.ts'
 import {
   type GroupContent,
   liveRead,

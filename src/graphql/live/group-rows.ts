@@ -4,7 +4,7 @@ import { LiveSet, removalCause, type RemovalCause } from '../../query/live-set.t
 import { objectIdOf } from '../model/object-id.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { FramePlan, RowText, SentChange, SentListChange } from './frame-writer.ts'
+import type { FramePlan, RowText, SentChange, SentListChange } from './frame-plan.ts'
 import {
   type GroupContent,
   liveRead,

@@ -4,11 +4,9 @@ import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { KindLeases } from '../prepare/kind-leases.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
-import type { ListSubscriptionArguments } from '../schema/read-arguments.ts'
+import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
-import { checkedCoalesceMs, followedList } from './followed-list.ts'
-import type { FramePlan } from './frame-writer.ts'
+import type { FramePlan } from './frame-plan.ts'
 import { MissingKindError, resolveGroupAccess } from './group-access.ts'
 import type { Backlog } from './group-frames.ts'
 import { GroupMember } from './group-member.ts'
@@ -77,17 +75,12 @@ export class LiveGroups implements GroupOwner {
   }
 
   async join(joining: Joining): Promise<GroupMember> {
-    const { served, plan, variables, viewer, asked } = joining
-    const { limits, counts } = this.#options
-    const args = plan.args.coerce(variables) as ListSubscriptionArguments
-    const list = followedList(served, plan, args, limits)
-    const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs
-    const { resumeFrom: token = null } = args
-    const resumeFrom = token === null ? undefined : decodeResumeToken(token)
+    const { served, plan, list, viewer, asked, resumeFrom } = joining
+    const { counts } = this.#options
     const access = viewer && new ViewerAccess(served, viewer)
     const operation = JSON.stringify([this.#numberOf(plan), list.at.cluster, asked])
     return this.#placed({
-      wanted: { ...joining, list, coalesceMs, operation },
+      wanted: { ...joining, operation },
       access,
       resumeFrom,
       place: (group, membership, backlog) => {

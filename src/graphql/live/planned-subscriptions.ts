@@ -27,14 +27,17 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
+import type { StreamArguments } from '../schema/read-arguments.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
-import { followedList } from './followed-list.ts'
-import { FramePlans } from './frame-writer.ts'
-import { neededBy } from './group-access.ts'
-import { failedStream, type MemberStream } from './group-member.ts'
+import { checkedCoalesceMs } from './followed-list.ts'
+import { type Followed, FramePlans } from './frame-plan.ts'
+import { type Joining, neededBy } from './group-access.ts'
+import { failedStream, type GroupMember, type MemberStream } from './group-member.ts'
+import { MergedStream } from './merged-stream.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
@@ -125,7 +128,7 @@ export class PlannedSubscriptions {
       operationName: getOperationAST(document, operationName)?.name?.value,
       viewer,
       by: 'plan',
-      kinds: () => ('schema' in validated ? subscribedKinds(served, validated, limits) : []),
+      kinds: () => ('schema' in validated ? subscribedKinds(served, validated).flat() : []),
       codes: codesOf(stream),
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -174,21 +177,48 @@ export class PlannedSubscriptions {
     try {
       const known = this.#known(served, document, operation)
       plans = known.plan.variation(variableValues)
-      return await this.#groups.join({
+      const followed = plans.of(variableValues, this.#options.limits)
+      const joining = {
         served,
         document,
-        plan: plans.of(variableValues, this.#options.limits),
         variables: variableValues,
         asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
-        supporting: (schema) => subscribedKinds(schema, validated, this.#options.limits),
         explains,
         viewer,
-      })
+      }
+      return await this.#follow(followed, joining, validated)
     } catch (error) {
       const nodes = plans?.nodes ?? operation.selectionSet.selections
       const path = plans === undefined ? undefined : [plans.key]
       return { errors: [locatedError(followable(error), nodes, path)] }
     }
+  }
+
+  /** A member of the group of each list; one stream for all of them. */
+  async #follow(
+    { args, lists, merged }: Followed,
+    joining: Omit<Joining, 'plan' | 'list' | 'supporting' | 'coalesceMs' | 'resumeFrom'>,
+    validated: ValidatedSubscriptionArgs,
+  ): Promise<MemberStream> {
+    const { limits } = this.#options
+    const { coalesceMs: askedMs, resumeFrom: token = null } = args as StreamArguments
+    const coalesceMs = checkedCoalesceMs(askedMs) ?? limits.coalesceMs
+    const positions = positionsIn(token, lists.length)
+    const members = await allJoined(
+      lists.map((one, at) =>
+        this.#groups.join({
+          ...joining,
+          ...one,
+          supporting: (schema) => subscribedKinds(schema, validated)[at] ?? [],
+          coalesceMs,
+          resumeFrom: positions?.[at],
+        }),
+      ),
+    )
+    const [member] = members
+    if (member === undefined) throw new TypeError('nothing is followed')
+    if (merged === undefined) return member
+    return new MergedStream(members, { write: merged, resumedFrom: positions && token })
   }
 
   #known(
@@ -215,17 +245,41 @@ function closeLate(late: MemberStream | Refusal): void {
   if ('take' in late) late.close()
 }
 
-/** The kinds that a subscription names by a schema; none if its arguments are refused. */
+/** The members, or none of them: the first error closes the others. */
+async function allJoined(
+  joining: readonly Promise<GroupMember>[],
+): Promise<readonly GroupMember[]> {
+  try {
+    return await Promise.all(joining)
+  } catch (error) {
+    for (const one of joining) {
+      void one.then(
+        (member) => member.close(),
+        () => {},
+      )
+    }
+    throw error
+  }
+}
+
+/** The position of each list in a token; `undefined` if the token has none for one of them. */
+function positionsIn(token: string | null, lists: number): readonly ResumePosition[] | undefined {
+  if (token === null) return undefined
+  const positions = decodeResumeToken(token)
+  const known = positions.filter((one) => one !== undefined)
+  return positions.length === lists && known.length === lists ? known : undefined
+}
+
+/** The kinds that each list of a subscription names by a schema; none if its arguments are refused. */
 function subscribedKinds(
   served: ServedSchema,
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
-  limits: OperationLimits,
-): readonly ClusterKind[] {
+): readonly (readonly ClusterKind[])[] {
   try {
     const compiled = new Plan(served, { document, operation, grown: () => {} }, framePlans)
-    const plan = compiled.variation(variables).of(variables, limits)
-    const list = followedList(served, plan, plan.args.coerce(variables), limits)
-    return neededBy({ plan, list, variables }, [])
+    const limits = { maxPageSize: Infinity, introspection: false }
+    const { lists } = compiled.variation(variables).of(variables, limits)
+    return lists.map((one) => neededBy({ ...one, variables }, []))
   } catch {
     return []
   }

@@ -139,6 +139,7 @@ function pageSearch(
       case 'graph':
         return inner
       case 'objectsByIds':
+      case 'objectsFrames':
         return within(idsStep(node), inner)
       case 'livePages':
       case 'objectListPages':

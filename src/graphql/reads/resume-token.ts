@@ -48,8 +48,32 @@ export function encodeResumeToken(position: ResumePosition): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
-/** The position in a token; `undefined` for a token of another version. Throws {@link ResumeTokenError}. */
-export function decodeResumeToken(token: string): ResumePosition | undefined {
+/** The number of lists that one subscription follows. Its token has a part for each. */
+export const maxTokenParts = 32
+
+const partSeparator = '.'
+
+/** The token of a subscription to several lists, from the token of each; an empty one where there is none yet. */
+export function joinedResumeToken(tokens: readonly string[]): string {
+  return tokens.join(partSeparator)
+}
+
+/** The reverse of {@link joinedResumeToken}. */
+export function splitResumeToken(token: string): readonly string[] {
+  return token.split(partSeparator)
+}
+
+/**
+ * The position of each list in a token; `undefined` for a list that has none in it, or one of another version. Throws
+ * {@link ResumeTokenError}.
+ */
+export function decodeResumeToken(token: string): readonly (ResumePosition | undefined)[] {
+  const parts = splitResumeToken(token)
+  if (token === '' || parts.length > maxTokenParts) throw new ResumeTokenError(token)
+  return parts.map((part) => (part === '' ? undefined : positionIn(part)))
+}
+
+function positionIn(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
   const [, cluster, incarnation, list, access, positions, ahead] = fields

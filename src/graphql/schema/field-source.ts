@@ -37,6 +37,7 @@ export type FollowSource =
   | { readonly form: 'lookupFrames'; readonly kind: Kind }
   | { readonly form: 'livePages'; readonly kind: Kind }
   | { readonly form: 'objectFrames' }
+  | { readonly form: 'objectsFrames' }
   | { readonly form: 'objectByRefFrames' }
   | { readonly form: 'objectListFrames' }
   | { readonly form: 'objectListPages' }
@@ -211,6 +212,7 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'lookupFrames':
     case 'livePages':
     case 'objectFrames':
+    case 'objectsFrames':
     case 'objectByRefFrames':
     case 'objectListFrames':
     case 'objectListPages':

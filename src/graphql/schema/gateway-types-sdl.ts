@@ -128,6 +128,14 @@ type Subscription {
     id: ID!${stream}
   ): KubernetesObjectFrame
   """
+  Objects of any kinds and clusters by their \`id\`s, then their changes. The position and the frames
+  are those of all kinds together: if one begins again, all do.
+  """
+  objects(
+    "The \`id\`s of the objects, of at most 32 kinds and clusters."
+    ids: [ID!]!${stream}
+  ): KubernetesObjectFrame
+  """
   One object by API group, kind, namespace and name, then its changes, also if it does not exist yet or
   is created again.
   """

@@ -140,6 +140,7 @@ const query: Readonly<Record<string, OwnField>> = {
 /** The fields of `Subscription`, those of kinds aside. */
 const subscription: Readonly<Record<string, FollowSource>> = {
   object: { form: 'objectFrames' },
+  objects: { form: 'objectsFrames' },
   objectByRef: { form: 'objectByRefFrames' },
   objectList: { form: 'objectListFrames' },
   objectListPage: { form: 'objectListPages' },

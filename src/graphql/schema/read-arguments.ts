@@ -102,7 +102,7 @@ export interface ObjectByRefArguments {
 }
 
 /** The further arguments of subscriptions. */
-interface StreamArguments {
+export interface StreamArguments {
   readonly resumeFrom?: string | null
   readonly coalesceMs?: number | null
 }
@@ -122,6 +122,11 @@ export type LookupSubscriptionArguments = LookupArguments & StreamArguments
 /** The arguments of a subscription to one object of any kind by its `id`. */
 export interface ObjectSubscriptionArguments extends StreamArguments {
   readonly id: string
+}
+
+/** The arguments of a subscription to objects of several kinds and clusters. */
+export interface ObjectsSubscriptionArguments extends StreamArguments {
+  readonly ids: readonly string[]
 }
 
 /** The arguments of a subscription to a list whose kind they name. */

@@ -1,0 +1,393 @@
+import {
+  type FieldNode,
+  getNamedType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  isObjectType,
+  type OperationDefinitionNode,
+  type VariableValues,
+} from 'graphql'
+import { AnswerTooLongError } from '../../informer/codec/projection.ts'
+import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import type { SentStep } from '../../query/page/page-steps.ts'
+import type { Kind } from '../model/kind.ts'
+import { NotCoveredError } from '../errors/not-covered.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
+import { FieldArguments } from '../plan/field-arguments.ts'
+import { answered } from '../plan/field-errors.ts'
+import { jsonField } from '../plan/own-fields.ts'
+import type { PlanCompiler, PlanNeeds, RowWriter } from '../plan/plan-compiler.ts'
+import type { PlanRun } from '../plan/plan-run.ts'
+import { fieldSourceOf, type FollowSource, followSourceOf } from '../schema/field-source.ts'
+import { type FollowedList, followedLists, type FollowLimits } from './followed-list.ts'
+
+export interface RowText {
+  /** The fields of the object, by {@link FramePlan.row}; `null` if none is selected. */
+  readonly text: string
+  /** The errors of these fields as JSON, with paths that begin with the key of `changes`; empty without errors. */
+  readonly errors: string
+}
+
+/** A change of an object in a list, as members receive it. */
+export type SentListChange = {
+  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
+  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
+  readonly objectId: string
+  /** The text of the row. */
+  readonly object: string
+  readonly errors: string
+  readonly finalStateKnown: boolean
+  /** The text of each of {@link FramePlan.previous}; absent: null. */
+  readonly previous?: readonly string[] | undefined
+}
+
+/** A step of a page, as members receive it. */
+export type SentPageStep = SentStep & Pick<SentListChange, 'object' | 'errors'>
+
+export type SentChange = SentListChange | SentPageStep
+
+/** The fields of a page besides its steps. */
+export interface PageState {
+  readonly totalCount: number
+}
+
+/** A frame before it is text. */
+export interface FrameParts {
+  readonly totalCount: number | undefined
+  readonly reset: boolean
+  readonly synced: boolean
+  /** The text of the list, for each of {@link FramePlan.changes}. */
+  readonly changes: readonly string[]
+  readonly resumeToken: string
+  readonly resourceVersion: string
+  readonly staleSince: string | null
+  /** The errors of its rows as JSON, with paths from the root; absent without errors. */
+  readonly errors: string | undefined
+  /** How its rows were read, as JSON; absent if nobody asked. */
+  readonly explained: string | undefined
+}
+
+type Write<T> = (parts: T) => string
+
+type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
+
+/**
+ * A compiled subscription to a list, a page or an object: the kinds it reads, and the writers of its frames as JSON
+ * text.
+ */
+export interface FramePlan {
+  readonly kind: Kind
+  readonly key: string
+  /** The kinds that rows read, including the followed kind, with the indexes for these reads. */
+  readonly needs: readonly RelatedNeed[]
+  /** The fields whose arguments name further kinds. */
+  readonly asked: PlanNeeds['asked']
+  /** Whether relations lead to objects of the followed kind, so that rows may read any of its objects. */
+  readonly leadsBack: boolean
+  /** Whether a field depends on the viewer's identity, beyond the viewer's list access. */
+  readonly needsViewer: boolean
+  /** Whether frames say since when the caches may be out of date. */
+  readonly tellsStaleness: boolean
+  /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
+  readonly row: RowWriter | undefined
+  readonly previous: readonly PreviousWriter[]
+  /** Writes a change, for each field `changes` of a frame. */
+  readonly changes: readonly Write<SentChange>[]
+  /** Writes a frame as members take it. */
+  readonly payload: Write<FrameParts>
+}
+
+/** What a subscription follows. */
+export interface Followed {
+  /** The coerced arguments. */
+  readonly args: object
+  /** The lists, each with its plan; one unless the field follows objects of several kinds and clusters. */
+  readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
+  /** Writes the frames of a subscription to several lists. Absent for one list: its plan writes the frames. */
+  readonly merged: Write<FrameParts> | undefined
+}
+
+/** Separates texts of JSON. Never occurs in one. */
+const between = '\0'
+
+/** A frame of one of several lists, for {@link readPart}. */
+function partText({ changes, ...others }: FrameParts): string {
+  return [JSON.stringify(others), ...changes].join(between)
+}
+
+/** Reads a payload of one of several lists. */
+export function readPart(payload: Buffer): FrameParts {
+  const [others = '', ...changes] = payload.toString().split(between)
+  return { ...(JSON.parse(others) as Omit<FrameParts, 'changes'>), changes }
+}
+
+/**
+ * The plans of a subscription, by the kind that it follows: one for a field of a kind, several for a field whose
+ * arguments name the kind. The first request for a kind compiles its plan.
+ */
+export class FramePlans {
+  readonly key: string
+  readonly nodes: readonly FieldNode[]
+  readonly #source: FollowSource
+  readonly #field: GraphQLField<unknown, unknown>
+  readonly #args: FieldArguments
+  readonly #compiler: PlanCompiler
+  readonly #plans = new Map<Kind, KeptPlan>()
+
+  /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
+  constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
+    const type = compiler.served.schema.getSubscriptionType()
+    if (type === undefined || type === null) throw new NotCoveredError('no Subscription')
+    const { collect } = compiler
+    const roots = [...collectFields([operation.selectionSet], new Set([type.name]), collect)]
+    const [[key, nodes] = ['', []]] = roots
+    const [node] = nodes
+    const field = type.getFields()[node?.name.value ?? '']
+    if (roots.length !== 1 || node === undefined || field === undefined) {
+      throw new NotCoveredError('a subscription to anything but one field')
+    }
+    const source = followSourceOf(field)
+    if (source === undefined) throw new NotCoveredError(`Subscription.${field.name}`)
+    this.key = key
+    this.nodes = nodes
+    this.#source = source
+    this.#field = field
+    this.#args = new FieldArguments(field, node)
+    this.#compiler = compiler
+  }
+
+  /**
+   * What a request follows. Throws {@link NotCoveredError}, and the error of an argument that cannot be coerced or that
+   * names no kind.
+   */
+  of(variables: VariableValues, limits: FollowLimits): Followed {
+    const args = this.#args.coerce(variables)
+    const followed = followedLists(this.#compiler.served, this.#source, args, limits)
+    const lists = followed.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
+    return { args, lists, merged: this.#isMerged ? lists[0]?.plan.whole : undefined }
+  }
+
+  get #isMerged(): boolean {
+    return this.#source.form === 'objectsFrames'
+  }
+
+  #planOf(kind: Kind): KeptPlan {
+    let plan = this.#plans.get(kind)
+    if (plan === undefined) this.#plans.set(kind, (plan = this.#compile(kind)))
+    return plan
+  }
+
+  #compile(kind: Kind): KeptPlan {
+    const { key, nodes } = this
+    const compiler = this.#compiler.another()
+    const compiled = new FrameCompiler(kind, compiler)
+    const frame = compiler.within(key, () => {
+      compiler.reads(kind)
+      return compiled.frame(typeOf(this.#field), nodes)
+    })
+    const { kinds: needs, asked } = compiler.takeNeeds()
+    const { rows } = compiled
+    const whole = (parts: FrameParts): string => {
+      const { errors, explained } = parts
+      const before = errors === undefined ? '' : `"errors":${errors},`
+      const after = explained === undefined ? '' : `,"extensions":{"explain":${explained}}`
+      return `{${before}"data":{${JSON.stringify(key)}:${frame(parts)}}${after}}`
+    }
+    return {
+      kind,
+      key,
+      needs,
+      asked,
+      leadsBack: compiler.isLedTo(kind),
+      get needsViewer() {
+        // The compiler compiles rows of a further kind at its first object.
+        return compiler.needsViewer
+      },
+      tellsStaleness: compiled.tellsStaleness,
+      row: joined(rows),
+      previous: compiled.previous,
+      changes: compiled.changes,
+      payload: this.#isMerged ? partText : whole,
+      whole,
+    }
+  }
+}
+
+interface KeptPlan extends FramePlan {
+  /** Writes a frame as the subscriber receives it. */
+  readonly whole: Write<FrameParts>
+}
+
+function joined(rows: readonly RowWriter[]): RowWriter | undefined {
+  const [only] = rows
+  if (rows.length <= 1) return only
+  return (run, part, id) => rows.map((write) => write(run, part, id)).join(between)
+}
+
+/** Compiles the fields of a frame. A field may occur under several response keys. */
+class FrameCompiler {
+  readonly rows: RowWriter[] = []
+  readonly previous: PreviousWriter[] = []
+  readonly changes: Write<SentChange>[] = []
+  tellsStaleness = false
+  readonly #kind: Kind
+  readonly #compiler: PlanCompiler
+
+  constructor(kind: Kind, compiler: PlanCompiler) {
+    this.#kind = kind
+    this.#compiler = compiler
+  }
+
+  frame(type: GraphQLObjectType, nodes: readonly FieldNode[]): Write<FrameParts> {
+    return this.#members<FrameParts>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'frame' && source.form !== 'livePage') {
+        throw new NotCoveredError(field.name)
+      }
+      const { part } = source
+      if (part === 'staleSince') this.tellsStaleness = true
+      if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
+      const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
+      return ({ changes }) => changes[at] ?? '[]'
+    })
+  }
+
+  #change(
+    type: GraphQLObjectType,
+    changes: string,
+    nodes: readonly FieldNode[],
+  ): Write<SentChange> {
+    return this.#members<SentChange>(type, nodes, (field, key, same) => {
+      const source = fieldSourceOf(field)
+      if (source.form !== 'change' && source.form !== 'livePageChange') {
+        throw new NotCoveredError(field.name)
+      }
+      const { part } = source
+      if (part === 'object') return this.#object(field, [changes, key], same)
+      if (part !== 'previous') {
+        return (change) => JSON.stringify((change as Readonly<Record<string, unknown>>)[part])
+      }
+      const at = this.previous.push(previousWriter(field, [changes, key], same)) - 1
+      return (change) => ('previous' in change ? change.previous?.[at] : undefined) ?? 'null'
+    })
+  }
+
+  #object(
+    field: GraphQLField<unknown, unknown>,
+    path: readonly [changes: string, key: string],
+    nodes: readonly FieldNode[],
+  ): Write<{ readonly object: string }> {
+    const compiler = this.#compiler
+    const scope = { ...compiler.scope, isLive: true }
+    const row = compiler.in(scope, () => compiler.row(this.#kind, selectionsOf(nodes)))
+    const at = this.rows.push(inChanges(field, path, nodes, row)) - 1
+    return ({ object }) => {
+      if (this.rows.length === 1) return object
+      return object.split(between)[at] ?? 'null'
+    }
+  }
+
+  /** Writes the fields of one of the gateway's own types. */
+  #members<T>(
+    type: GraphQLObjectType,
+    nodes: readonly FieldNode[],
+    writeOf: (
+      field: GraphQLField<unknown, unknown>,
+      key: string,
+      same: readonly FieldNode[],
+    ) => Write<T>,
+  ): Write<T> {
+    const { collect } = this.#compiler
+    const fields = collectFields(selectionsOf(nodes), new Set([type.name]), collect)
+    const members = Array.from(fields, ([key, same], position): [string, Write<T>] => {
+      const before = `${position === 0 ? '' : ','}${JSON.stringify(key)}:`
+      const name = same[0]?.name.value ?? ''
+      if (name === '__typename') return [before, () => JSON.stringify(type.name)]
+      const field = type.getFields()[name]
+      if (field === undefined) throw new NotCoveredError(`${type.name}.${name}`)
+      return [before, writeOf(field, key, same)]
+    })
+    return (parts) => {
+      let text = '{'
+      for (const [before, write] of members) text += before + write(parts)
+      return `${text}}`
+    }
+  }
+}
+
+/**
+ * Wraps the writer of a field of a change: its error paths begin with the key of `changes`, without the change's index.
+ */
+function inChanges<A, B>(
+  { type }: GraphQLField<unknown, unknown>,
+  [changes, key]: readonly [changes: string, key: string],
+  nodes: readonly FieldNode[],
+  write: (run: PlanRun, a: A, b: B) => string,
+): (run: PlanRun, a: A, b: B) => string {
+  const guarded = answered({ key, type, nodes }, write)
+  return (run, a, b) => {
+    const before = run.errors.count
+    try {
+      return guarded(run, a, b)
+    } finally {
+      if (run.errors.count > before) run.errors.within(before, changes)
+    }
+  }
+}
+
+/** The charge for writing a `previous`, in fields: walking a path may cost as much. */
+const chargedFields = 65
+/** The number of paths per field with a kept projection. Paths may come from variables. */
+const maxPaths = 16
+
+/** Compiles a field `previous`: writes the value at its path straight from the held object. */
+function previousWriter(
+  field: GraphQLField<unknown, unknown>,
+  path: readonly [changes: string, key: string],
+  nodes: readonly FieldNode[],
+): PreviousWriter {
+  const [node] = nodes
+  if (node === undefined) throw new NotCoveredError('previous')
+  const args = new FieldArguments(field, node)
+  const projections = new WeakMap<StoreView, Map<string, Projection>>()
+  const projectionOf = (view: StoreView, at: string | null): Projection => {
+    let ofView = projections.get(view)
+    if (ofView === undefined) projections.set(view, (ofView = new Map()))
+    const name = JSON.stringify(at)
+    let projection = ofView.get(name)
+    if (projection === undefined) {
+      const { path: names, value } = jsonField(at)
+      if (ofView.size >= maxPaths) ofView.clear()
+      projection = view.projection({ fields: [{ key: 'v', path: names, value }] })
+      ofView.set(name, projection)
+    }
+    return projection
+  }
+  const write: PreviousWriter = (run, view, held) => {
+    const { budget } = run
+    budget.spend('fields', chargedFields)
+    const { path: at } = run.argumentsOf(args)
+    const project = projectionOf(view, typeof at === 'string' ? at : null)
+    let text: string | undefined
+    try {
+      text = project(held, budget.left('bytes'))
+    } catch (error) {
+      if (error instanceof AnswerTooLongError) budget.spend('bytes', error.length)
+      throw error
+    }
+    if (text === undefined) throw new TypeError('JSON of any kind can be written')
+    budget.spend('bytes', text.length)
+    return text.slice(memberStart.length, -1)
+  }
+  return inChanges(field, path, nodes, write)
+}
+
+const memberStart = '{"v":'
+
+function typeOf(field: GraphQLField<unknown, unknown>): GraphQLObjectType {
+  const type = getNamedType(field.type)
+  if (!isObjectType(type)) throw new NotCoveredError(field.name)
+  return type
+}
