@@ -44,7 +44,7 @@ for (let cycle = 1; cycle <= Number(cycles); cycle++) {
   if (answer.includes('errors')) throw new Error(answer)
   const held = memory('held')
   await sleep(idleStopMs + 500)
-  const states = await ask('{ gatewayClusters { resources { type } } }')
+  const states = await ask('{ gatewayClusters { resources(loaded: true) { type } } }')
   if (states.includes('Pod')) throw new Error(`not stopped: ${states}`)
   figures = { ...figures, ...held, ...memory(cycle === 1 ? 'after' : 'after the last') }
 }

@@ -145,8 +145,8 @@ export class ClusterAccess implements AsyncDisposable {
   /** The known list access of a viewer to a kind. */
   list(asker: Viewer, question: ListQuestion): ListAccess {
     const viewer = this.#local(asker)
-    const { resource, verbs, within } = question
-    const place = within === undefined ? '*' : within.toSorted().join(',')
+    const { resource, verbs, within, isAny = false } = question
+    const place = within === undefined ? (isAny ? 'any' : '*') : within.toSorted().join(',')
     const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${place}`
     const known = this.#scopes.get(key)
     const present = question.present()

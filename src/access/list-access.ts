@@ -9,6 +9,8 @@ export interface ListQuestion {
   readonly verbs: readonly string[]
   /** The requested namespaces; absent: all. */
   readonly within?: readonly string[] | undefined
+  /** Whether one namespace is enough. Then the likeliest are asked about first. */
+  readonly isAny?: boolean | undefined
   /** The namespaces with objects of the resource; `undefined` if unknown. */
   readonly present: () => PresentNamespaces | undefined
 }
@@ -54,7 +56,7 @@ export function listAccess(
   },
   { known, namespaces, maxNamespaces }: KnownAccess,
 ): ListAccess {
-  const { resource, verbs, within } = question
+  const { resource, verbs, within, isAny = false } = question
   if (within?.length === 0) return { state: 'allowed', scope: nothingVisible }
   const ask = (verb: string, namespace: string): AccessQuestion =>
     questionOf(verb, resource, { namespace })
@@ -69,15 +71,22 @@ export function listAccess(
     if (candidates.length > maxNamespaces) return { state: 'tooMany', most: maxNamespaces }
     const questions: AccessQuestion[] = []
     const allowed = new Set<string>()
+    let isOneKnown = false
     for (const namespace of candidates) {
       const asked = rest.map((verb) => ask(verb, namespace))
       const answers = asked.map((one) => known(one))
-      if (answers.every((answer) => answer === true)) allowed.add(namespace)
+      if (answers.every((answer) => answer === true)) {
+        allowed.add(namespace)
+        if (isAny) break
+      } else if (answers.includes(false)) isOneKnown = true
       else if (!answers.includes(false)) {
         questions.push(...asked.filter((_, at) => answers[at] === undefined))
       }
     }
-    if (questions.length > 0) return { state: 'unknown', questions }
+    if (questions.length > 0 && !(isAny && allowed.size > 0)) {
+      const few = isAny && !isOneKnown ? questions.slice(0, likelyNamespaces) : questions
+      return { state: 'unknown', questions: few }
+    }
     return allowed.size === 0
       ? { state: 'forbidden' }
       : { state: 'allowed', scope: { form: 'namespaces', namespaces: allowed } }
@@ -99,3 +108,6 @@ export function listAccess(
   const has = new Set(present)
   return among(all.filter((namespace) => !has.has(namespace)))
 }
+
+/** The namespaces asked about first where one is enough. */
+const likelyNamespaces = 2

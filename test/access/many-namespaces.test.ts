@@ -43,7 +43,7 @@ describe('Where there are more namespaces than may be asked about', () => {
     const { code, hint, value } = errors[0]?.extensions ?? {}
     expect([code, value]).toEqual(['RBAC_BUDGET_EXCEEDED', maxNamespaces])
     expect(hint).toMatch(/name the namespaces/)
-    const states = '{ gatewayClusters { resources { type } } }'
+    const states = '{ gatewayClusters { resources(loaded: true) { type } } }'
     const loaded = await served.query(caller('root', 'system:masters'), states)
     expect(JSON.stringify(loaded.data)).not.toContain('Secret')
   })

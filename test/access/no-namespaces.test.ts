@@ -29,7 +29,10 @@ describeSmallWorld('Arguments that name different namespaces', (world) => {
   }
 
   const loaded = async (): Promise<readonly string[]> => {
-    const { data } = await served.query(root, '{ gatewayClusters { resources { type } } }')
+    const { data } = await served.query(
+      root,
+      '{ gatewayClusters { resources(loaded: true) { type } } }',
+    )
     return data.gatewayClusters[0].resources.map(({ type }: { readonly type: string }) => type)
   }
 

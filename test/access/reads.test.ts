@@ -208,7 +208,8 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
   })
 
   it('gatewayClusters tells of kinds that may be listed, with as many objects as may be', async () => {
-    const query = '{ gatewayClusters { resources { type state objects } permissions { state } } }'
+    const query =
+      '{ gatewayClusters { resources(loaded: true) { type state objects } permissions { state } } }'
     await ask(admin, '{ pods { totalCount } nodes { totalCount } configMaps { totalCount } }')
     const seenBy = async (who: typeof alice): Promise<Map<string, number>> => {
       const [{ resources }] = (await ask(who, query)).data.gatewayClusters
@@ -282,7 +283,10 @@ it('an informer starts only for somebody who may list its kind, or get the objec
   const secret = 'configMap(namespace: "two", name: "settings") { metadata { name } }'
   await using fresh = await serveViewers({ clusters: [world.selection] })
   const kinds = async (): Promise<readonly string[]> => {
-    const answer = await fresh.query(admin, '{ gatewayClusters { resources { type } } }')
+    const answer = await fresh.query(
+      admin,
+      '{ gatewayClusters { resources(loaded: true) { type } } }',
+    )
     return answer.data.gatewayClusters[0].resources.map((one: { type: string }) => one.type)
   }
   const asked = `{ nodes { totalCount } node(name: "worker") { id } pods { totalCount } ${secret} }`

@@ -17,7 +17,9 @@ const serve = async (options: Omit<GatewayOptions, 'clusters'>): Promise<ServedG
   (gateway = await serveGateway({ clusters: [{ name: 'one', server: cluster.url }], ...options }))
 
 const cached = async (): Promise<readonly string[]> => {
-  const { gatewayClusters } = await gateway.data('{ gatewayClusters { resources { type } } }')
+  const { gatewayClusters } = await gateway.data(
+    '{ gatewayClusters { resources(loaded: true) { type } } }',
+  )
   return gatewayClusters[0].resources.map(({ type }: { type: string }) => type).toSorted()
 }
 
@@ -32,7 +34,8 @@ describe('a kind that nobody needs', () => {
     await serve({ commonKinds: [], cache: { idleStopMs: 50 } })
     await gateway.data('{ pods { totalCount } }')
     await expect.poll(cached, { timeout: 25_000 }).toEqual([])
-    const again = '{ pods { totalCount } gatewayClusters { resources { type state } } }'
+    const again =
+      '{ pods { totalCount } gatewayClusters { resources(loaded: true) { type state } } }'
     expect(await gateway.data(again)).toEqual({
       pods: { totalCount: 0 },
       gatewayClusters: [{ resources: [{ type: 'Pod', state: 'SYNCED' }] }],
@@ -63,7 +66,10 @@ describe('a kind that nobody needs', () => {
 
 it('an operation pays once for the state of a cluster, however many rows show it', async () => {
   await serve({ limits: { work: { fields: 5 } } })
-  const states = Array.from({ length: 50 }, (_, at) => `c${at}: cluster { resources { type } }`)
+  const states = Array.from(
+    { length: 50 },
+    (_, at) => `c${at}: cluster { resources(loaded: true) { type } }`,
+  )
   const { namespaces } = await gateway.data(`{ namespaces { nodes { ${states.join(' ')} } } }`)
   expect(namespaces.nodes[0].c49).toEqual({ resources: [{ type: 'Namespace' }] })
 })

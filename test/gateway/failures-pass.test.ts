@@ -108,7 +108,7 @@ describe('failures pass', () => {
 describe('states tell the truth', () => {
   const statesOf = async (): Promise<readonly string[]> => {
     const { gatewayClusters } = await (gateway as ServedGateway).data(
-      '{ gatewayClusters { resources { state } } }',
+      '{ gatewayClusters { resources(loaded: true) { state } } }',
     )
     return gatewayClusters[0].resources.map(({ state }: { state: string }) => state)
   }
@@ -140,7 +140,7 @@ describe('states tell the truth', () => {
     gateway = await serveGateway({ clusters: [{ name: 'one', ...selection }] })
     await firstAnswer(gateway.connect(), 'subscription { secrets { synced } }')
     const { gatewayClusters } = await gateway.data(
-      '{ gatewayClusters { resources { state objects lastError } } }',
+      '{ gatewayClusters { resources(loaded: true) { state objects lastError } } }',
     )
     expect(gatewayClusters[0].resources).toEqual([
       {

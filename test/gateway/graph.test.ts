@@ -236,7 +236,9 @@ describe('a graph of relations that are not named', () => {
       commonKinds: [],
     })
     const cached = async () => {
-      const { gatewayClusters } = await other.data('{ gatewayClusters { resources { type } } }')
+      const { gatewayClusters } = await other.data(
+        '{ gatewayClusters { resources(loaded: true) { type } } }',
+      )
       return gatewayClusters[0].resources.map(({ type }: Fields) => type).toSorted()
     }
     const [root] = (await idsOf('nodes')).values()

@@ -6,7 +6,9 @@ import { must, startSimulatedCluster, type TestUser } from './test-cluster.ts'
 
 /** What is cached: `one/Pod`. */
 const cached = async (gateway: ServedGateway): Promise<readonly string[]> => {
-  const { gatewayClusters } = await gateway.data('{ gatewayClusters { name resources { type } } }')
+  const { gatewayClusters } = await gateway.data(
+    '{ gatewayClusters { name resources(loaded: true) { type } } }',
+  )
   return gatewayClusters
     .flatMap(({ name, resources }: { name: string; resources: { type: string }[] }) =>
       resources.map(({ type }) => `${name}/${type}`),

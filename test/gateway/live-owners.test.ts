@@ -43,7 +43,9 @@ describe('subscriptions to objects with their owners', () => {
   const typesSince = (live: FollowedSubscription, frames: number): readonly string[] =>
     live.frames.slice(frames).flatMap(({ changes }) => changes.map(({ type }) => type))
   const informers = async (): Promise<readonly string[]> => {
-    const { data } = await served.gateway.query('{ gatewayClusters { resources { type } } }')
+    const { data } = await served.gateway.query(
+      '{ gatewayClusters { resources(loaded: true) { type } } }',
+    )
     const resources: readonly Fields[] = data?.['gatewayClusters'][0]?.resources ?? []
     return resources.map(({ type }): string => type).toSorted()
   }

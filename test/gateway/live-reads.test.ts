@@ -234,7 +234,9 @@ describe('what no cache serves', () => {
     expect(second.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true })
     const behindFirst = (await gateway.data(query, { after: first.edges[0].cursor })).configMaps
     expect(behindFirst.edges.map(({ node }: Fields) => node.metadata.name)).toEqual(['c-3', 'c-4'])
-    const { gatewayClusters } = await gateway.data('{ gatewayClusters { resources { type } } }')
+    const { gatewayClusters } = await gateway.data(
+      '{ gatewayClusters { resources(loaded: true) { type } } }',
+    )
     expect(gatewayClusters[0].resources).not.toContainEqual({ type: 'ConfigMap' })
   })
 

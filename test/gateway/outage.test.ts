@@ -5,7 +5,7 @@ import { startCutProxy } from '../support/cut-proxy.ts'
 import { endlessBackoff } from '../support/informer.ts'
 
 const kinds = ['pods', 'services', 'configMaps', 'nodes', 'deployments', 'ingresses']
-const states = `{ gatewayClusters { resources { state } } }`
+const states = `{ gatewayClusters { resources(loaded: true) { state } } }`
 
 async function statesOf(gateway: ServedGateway): Promise<string[]> {
   const { gatewayClusters } = await gateway.data(states)

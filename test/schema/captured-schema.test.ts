@@ -212,6 +212,7 @@ describe('the schema of Kubernetes 1.36', () => {
     )
     const own = named.filter((name) => !kinds.some((kind) => kind.name === name))
     expect(own.filter((name) => /^(Gateway|Graph|Search|ObjectRef$|UsedBy)/.test(name))).toEqual([
+      'GatewayResource',
       'ObjectRef',
       'GraphNode',
     ])

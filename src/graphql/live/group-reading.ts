@@ -20,7 +20,7 @@ import type { KindLeases } from '../prepare/kind-leases.ts'
 import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import { maxRounds } from '../prepare/preparation.ts'
 import type { FollowedRelation } from '../reads/read-run.ts'
-import type { ReadParts, ReadSnapshot } from '../prepare/read-snapshot.ts'
+import { needOfAny, type ReadParts, type ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { Positions } from '../reads/resume-token.ts'
@@ -336,6 +336,15 @@ class GroupParts implements ReadParts {
     if (known instanceof ClientError || known === 'unloaded') return 'nothing'
     if (known !== 'unknown') return known
     this.#decisions?.awaits(() => access.ask({ ...at, list: { watch: false } }))
+    return undefined
+  }
+
+  listsAny(at: ClusterKind, within?: readonly string[]): boolean | undefined {
+    const { access } = this
+    const need = needOfAny(at, within)
+    const admission = access?.admission(need) ?? 'admitted'
+    if (admission !== 'unknown') return admission === 'admitted'
+    this.#decisions?.awaits(async () => access?.ask(need))
     return undefined
   }
 

@@ -1,8 +1,19 @@
 import type { Viewer } from '../../access/viewer.ts'
 import { clusterState, clusterStates } from '../reads/fleet-state.ts'
 import { canAnywhere, listedNamespaces } from '../reads/permissions.ts'
-import type { CanArguments, NamespacesArguments } from '../schema/read-arguments.ts'
-import type { ClusterState, PermissionState, ResourceState } from '../schema/read-context.ts'
+import type {
+  CanArguments,
+  FacetArguments,
+  NamespacesArguments,
+  ResourcesArguments,
+} from '../schema/read-arguments.ts'
+import type {
+  ClusterState,
+  KindIndex,
+  PermissionState,
+  ResourceState,
+} from '../schema/read-context.ts'
+import { facetsWriter } from './connection-writer.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanField, RootWriter, RowWriter } from './plan-compiler.ts'
 
@@ -32,11 +43,40 @@ function stateWriter(field: PlanField): PlainWriter<ClusterState> {
       }
       case 'resources': {
         member.compiler.dependsOnViewer()
-        const one = plainWriter(member, resourceMember)
-        return (run, { resources }) => run.list(resources, (resource) => one(run, resource))
+        const one = resourceWriter(member)
+        return (run, cluster) => {
+          const args: ResourcesArguments = run.argumentsOf(member.args)
+          return run.list(cluster.resources(args), (resource) => one(run, resource))
+        }
       }
       default:
         return clusterMember(member)
+    }
+  })
+}
+
+function resourceWriter(field: PlanField): PlainWriter<ResourceState> {
+  return plainWriter<ResourceState>(field, (member) => {
+    switch (member.name) {
+      case 'indexes': {
+        const one = plainWriter(member, indexMember)
+        return (run, { indexes }) => run.list(indexes, (index) => one(run, index))
+      }
+      case 'columns': {
+        const one = plainWriter(member, columnMember)
+        return (run, { columns }) =>
+          columns === null ? 'null' : run.list(columns, (column) => one(run, column))
+      }
+      case 'facets': {
+        const write = facetsWriter(member)
+        return (run, resource) => {
+          const args = run.argumentsOf(member.args) as unknown as FacetArguments
+          const facets = resource.facets(args)
+          return facets === null ? 'null' : write(run, facets)
+        }
+      }
+      default:
+        return resourceMember(member)
     }
   })
 }
@@ -58,8 +98,25 @@ const permissionResourceMember = valueMembers<PermissionState['resources'][numbe
 
 const clusterMember = valueMembers<ClusterState>(['name', 'state', 'version', 'uid'])
 
+const indexMember = valueMembers<KindIndex>(['name', 'form', 'values', 'description'])
+
+const columnMember = valueMembers<NonNullable<ResourceState['columns']>[number]>([
+  'name',
+  'type',
+  'format',
+  'priority',
+])
+
 const resourceMember = valueMembers<ResourceState>([
   'type',
+  'group',
+  'version',
+  'apiVersion',
+  'kind',
+  'resource',
+  'namespaced',
+  'shortNames',
+  'listField',
   'state',
   'objects',
   'resourceVersion',

@@ -106,7 +106,7 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
         case 'staleSince':
           return (run, read) => JSON.stringify(pageStaleSince(run, read))
         case 'facets':
-          return facetsWriter(member)
+          return pageFacetsWriter(member)
         default:
           return undefined
       }
@@ -120,8 +120,14 @@ const facetMember = valueMembers<Facet>(['by', 'distinctCount', 'missingCount'])
 
 const valueMember = valueMembers<FacetValue>(['value', 'count'])
 
-function facetsWriter(field: PlanField): PlainWriter<ReadPage> {
-  const { args } = field
+function pageFacetsWriter(field: PlanField): PlainWriter<ReadPage> {
+  const write = facetsWriter(field)
+  return (run, read) =>
+    write(run, facetsOf(read, run.argumentsOf(field.args) as unknown as FacetArguments))
+}
+
+/** Compiles facets. */
+export function facetsWriter(field: PlanField): PlainWriter<readonly Facet[]> {
   let leastPerValue = 0
   const write = plainWriter<Facet>(field, (member) => {
     if (member.name !== 'values') return facetMember(member)
@@ -129,8 +135,7 @@ function facetsWriter(field: PlanField): PlainWriter<ReadPage> {
     leastPerValue += leastLengthOf(members)
     return (run, { values }) => run.list(values, (value) => run.object(members, value))
   })
-  return (run, read) => {
-    const facets = facetsOf(read, run.argumentsOf(args) as unknown as FacetArguments)
+  return (run, facets) => {
     const values = facets.reduce((sum, facet) => sum + facet.values.length, 0)
     run.budget.foresee('bytes', leastPerValue * values)
     return run.list(facets, (facet) => write(run, facet))

@@ -44,6 +44,11 @@ export interface ReadParts extends CachedParts {
   asks(cluster: string, question: AccessQuestion): void
   /** What the viewer may list of a kind, without reading it. `undefined`: noted, to ask before the next run. */
   listed(at: ClusterKind): Scope | 'nothing' | undefined
+  /**
+   * Whether the viewer may list any objects of a kind, everywhere or in one of these namespaces (absent: in any).
+   * `undefined`: noted, to ask before the next run.
+   */
+  listsAny(at: ClusterKind, within?: readonly string[]): boolean | undefined
   /** Notes what the viewer may list to ask before the next run. Throws if the server could not ask for it. */
   asksList(need: KindNeed): void
 }
@@ -142,13 +147,25 @@ export class ReadSnapshot implements ReadParts {
     const listed = access.list(at)
     if (listed instanceof ClientError || listed === 'unloaded') return 'nothing'
     if (listed !== 'unknown') return listed
-    if (this.#further === 'none') return 'nothing'
-    const reason = this.#source.refusal(at.cluster)
+    return this.#asksToShow({ ...at, list: { watch: false } }) ? undefined : 'nothing'
+  }
+
+  listsAny(at: ClusterKind, within?: readonly string[]): boolean | undefined {
+    const need = needOfAny(at, within)
+    const admission = this.#source.access?.admission(need) ?? 'admitted'
+    if (admission !== 'unknown') return admission === 'admitted'
+    return this.#asksToShow(need) ? undefined : false
+  }
+
+  /** Notes what a field shows only if it may be listed. Returns whether the next run will know. */
+  #asksToShow(need: KindNeed): boolean {
+    if (this.#further === 'none') return false
+    const reason = this.#source.refusal(need.cluster)
     // If asking takes too many reviews, the field shows only what is known to be allowed.
-    if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return 'nothing'
+    if (reason instanceof ClientError && reason.code === 'RBAC_BUDGET_EXCEEDED') return false
     if (reason !== undefined) throw reason
-    this.listings.push({ ...at, list: { watch: false } })
-    return undefined
+    this.listings.push(need)
+    return true
   }
 
   /** Whether any cache may be out of date. */
@@ -319,6 +336,11 @@ export class ReadSnapshot implements ReadParts {
     if (isAsked) this.#needed.push(need)
     return notLoaded(need)
   }
+}
+
+/** The permission to list any objects of a kind. Within no namespace: that to list all. */
+export function needOfAny(at: ClusterKind, within: readonly string[] | undefined): KindNeed {
+  return within?.length === 0 ? at : { ...at, list: { watch: false, within, isAny: true } }
 }
 
 /** The store of a list within no namespace, for which no informer starts. It has all indexes, without entries. */

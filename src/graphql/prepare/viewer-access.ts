@@ -25,7 +25,12 @@ import type { ServedSchema } from '../served/served-schema.ts'
 /** How an operation reads a kind. This decides which permissions it needs. */
 export interface KindNeed extends ClusterKind {
   /** As a list, within these namespaces or all. */
-  readonly list?: { readonly within?: readonly string[] | undefined; readonly watch: boolean }
+  readonly list?: {
+    readonly within?: readonly string[] | undefined
+    readonly watch: boolean
+    /** Whether only the question counts whether the viewer may list any objects. */
+    readonly isAny?: boolean
+  }
   /** As single objects, by their keys. Empty: one object, its key not known yet. */
   readonly keys?: readonly string[]
 }
@@ -221,11 +226,15 @@ export class ViewerAccess {
     return new ClientError('TOO_MANY_OPERATIONS', message, { cluster, hint, retryAfterMs })
   }
 
-  #list({ cluster, kind: { resource } }: ClusterKind, { within, watch }: ListNeed): ListAccess {
+  #list(
+    { cluster, kind: { resource } }: ClusterKind,
+    { within, watch, isAny }: ListNeed,
+  ): ListAccess {
     return this.in(cluster).list(this.viewer, {
       resource,
       verbs: watch ? watching : listing,
       within: resource.namespaced ? within : undefined,
+      isAny,
       present: () => presentNamespaces(this.#served.clusters.get(cluster)?.synced(resource)),
     })
   }

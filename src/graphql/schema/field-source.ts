@@ -170,7 +170,26 @@ export interface OwnParts {
   readonly permissionState: 'state' | 'resources'
   readonly permissionResource: 'resource' | 'resourceVersion'
   readonly viewer: 'username' | 'groups' | 'namespaces'
-  readonly resourceState: 'type' | 'state' | 'objects' | 'resourceVersion' | 'lagMs' | 'lastError'
+  readonly resourceState:
+    | 'type'
+    | 'group'
+    | 'version'
+    | 'apiVersion'
+    | 'kind'
+    | 'resource'
+    | 'namespaced'
+    | 'shortNames'
+    | 'listField'
+    | 'indexes'
+    | 'columns'
+    | 'facets'
+    | 'state'
+    | 'objects'
+    | 'resourceVersion'
+    | 'lagMs'
+    | 'lastError'
+  readonly kindIndex: 'name' | 'form' | 'values' | 'description'
+  readonly kindColumn: 'name' | 'type' | 'format' | 'priority'
 }
 
 /** Fields of the gateway's own types. The part is the name of the field. */

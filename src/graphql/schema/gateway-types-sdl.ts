@@ -343,8 +343,11 @@ type GatewayCluster {
   uid: String
   "How the gateway follows permissions; null if it has not reviewed access yet."
   permissions: GatewayPermissions
-  "The caches of the kinds of which the viewer may list any objects."
-  resources: [GatewayResource!]!
+  "The kinds of which the viewer may list any objects, and their caches."
+  resources(
+    "True: only kinds whose cache has started. False: only the others."
+    loaded: Boolean
+  ): [GatewayResource!]!
 }
 
 "Whether a cluster can be read."
@@ -387,13 +390,43 @@ type GatewayPermissionResource {
   resourceVersion: String
 }
 
-"The cache of one kind of one cluster."
+"One kind of one cluster, and its cache."
 type GatewayResource {
   "The type of the kind in this schema: \`Pod\`."
   type: String!
+  "The API group: \`apps\`; empty for the core group."
+  group: String!
+  "The version of the group that the gateway reads: \`v1\`."
+  version: String!
+  "The group and version: \`apps/v1\`, \`v1\`."
+  apiVersion: String!
+  "The kind as the API writes it: \`Deployment\`."
+  kind: String!
+  "The resource as URLs and RBAC write it: \`deployments\`."
+  resource: String!
+  "Whether its objects live in namespaces."
+  namespaced: Boolean!
+  "The short names of kubectl: \`deploy\`."
+  shortNames: [String!]!
+  "The field of \`Query\` that lists the kind; null if the schema has none."
+  listField: String
+  "The indexes, which \`where\`, \`orderBy\` and \`facets\` name."
+  indexes: [KindIndex!]!
+  "The columns of \`kubectl get\`, as \`printerColumns\` has them; null if only the API server knows them."
+  columns: [KindColumn!]
+  """
+  The distribution of the objects that the viewer may list over the values of indexes; null while the
+  cache is not synced.
+  """
+  facets(
+    """Indexes, by their names in \`where\`, or labels: \`labels["app"]\`."""
+    by: [String!]!
+    "The number of values of each, at most; 10 if absent."
+    top: Int
+  ): [Facet!]
   "The state of the cache."
   state: GatewayResourceState!
-  "The number of objects in the cache."
+  "The number of objects in the cache that the viewer may list; null while it is not synced."
   objects: Int
   "The position of the cache in the history of the resource."
   resourceVersion: String
@@ -419,6 +452,48 @@ enum GatewayResourceState {
   RECONNECTING
   "The cache has stopped."
   STOPPED
+  "The kind has no cache: the gateway reads it from the API server for each answer."
+  UNCACHED
+}
+
+"One index of a kind."
+type KindIndex {
+  "The name of the index in \`where\`, \`orderBy\` and \`facets\`."
+  name: String!
+  "The form of its values."
+  form: IndexForm!
+  "All values that it can have, if they are few: the phases of pods."
+  values: [String!]
+  "The place of the values in the object: \`status.phase\`."
+  description: String!
+}
+
+"The form of the values of an index."
+enum IndexForm {
+  "A text."
+  STRING
+  "A 64-bit integer."
+  INT
+  "True or false."
+  BOOLEAN
+  "A moment, RFC 3339."
+  DATE_TIME
+  "A Kubernetes quantity: \`500m\`."
+  QUANTITY
+  "A \`HealthStatus\`."
+  HEALTH_STATUS
+}
+
+"One column of a kind in \`kubectl get\`."
+type KindColumn {
+  "The heading of the column: \`READY\`, \`Age\`."
+  name: String!
+  "\`string\`, \`integer\`, \`number\`, \`boolean\` or \`date\`; kubectl shows the age of a date."
+  type: String!
+  "\`name\` for the object's own name, or empty."
+  format: String!
+  "0, or more for a column that only \`kubectl get -o wide\` shows."
+  priority: Int!
 }
 
 "Objects, and the relations between them."

@@ -29,6 +29,7 @@ import { kindTypesSdl } from './kind-types-sdl.ts'
 import type {
   CanArguments,
   FacetArguments,
+  ResourcesArguments,
   GraphArguments,
   NamespacesArguments,
   ObjectByRefArguments,
@@ -36,12 +37,14 @@ import type {
   SearchArguments,
 } from './read-arguments.ts'
 import type {
+  ClusterState,
   ConnectionSource,
   GraphNodeSource,
   GraphSource,
   ObjectRef,
   OwnedConnectionSource,
   ResolverContext,
+  ResourceState,
   SearchSource,
   StoreReads,
   UseSource,
@@ -201,10 +204,16 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
     namespaces: (_viewer: unknown, args: NamespacesArguments, { permissions }) =>
       permissions.namespaces(args),
   }),
-  GatewayCluster: own('clusterState'),
+  GatewayCluster: own('clusterState', {
+    resources: (cluster: ClusterState, args: ResourcesArguments) => cluster.resources(args),
+  }),
   GatewayPermissions: own('permissionState'),
   GatewayPermissionResource: own('permissionResource'),
-  GatewayResource: own('resourceState'),
+  GatewayResource: own('resourceState', {
+    facets: (resource: ResourceState, args: FacetArguments) => resource.facets(args),
+  }),
+  KindIndex: own('kindIndex'),
+  KindColumn: own('kindColumn'),
   Graph: own('graph', {
     nodes: (graph: GraphSource) => graph.nodes(),
     edges: (graph: GraphSource) => graph.edges(),

@@ -40,6 +40,12 @@ export interface FacetArguments {
   readonly top?: number | null
 }
 
+/** The arguments of `GatewayCluster.resources`. */
+export interface ResourcesArguments {
+  /** True: only kinds with a cache. False: only kinds without. */
+  readonly loaded?: boolean | null
+}
+
 /** The arguments of a to-many relation. Only one from a cluster-scoped to a namespaced kind takes namespaces. */
 export interface RelationArguments extends FilterArguments, PageArguments {
   readonly orderBy?: readonly OrderKey[] | null

@@ -13,6 +13,7 @@ import type {
   ObjectListArguments,
   OwnedArguments,
   RelationArguments,
+  ResourcesArguments,
   SearchArguments,
   UsedByArguments,
 } from './read-arguments.ts'
@@ -114,9 +115,32 @@ export interface ObjectRef {
   readonly uid: string | null
 }
 
-/** The state of one kind's cache. */
+/** One index of a kind. */
+export interface KindIndex {
+  readonly name: string
+  readonly form: 'STRING' | 'INT' | 'BOOLEAN' | 'DATE_TIME' | 'QUANTITY' | 'HEALTH_STATUS'
+  /** All possible values, if they are few. */
+  readonly values: readonly string[] | null
+  readonly description: string
+}
+
+/** One kind of a cluster, and the state of its cache. */
 export interface ResourceState {
   readonly type: string
+  readonly group: string
+  readonly version: string
+  readonly apiVersion: string
+  readonly kind: string
+  readonly resource: string
+  readonly namespaced: boolean
+  readonly shortNames: readonly string[]
+  /** `null` if `Query` has no such field. */
+  readonly listField: string | null
+  readonly indexes: readonly KindIndex[]
+  /** `null` if only the API server knows them. */
+  readonly columns: readonly Pick<PrinterColumn, 'name' | 'type' | 'format' | 'priority'>[] | null
+  /** `null` while the cache is not synced. */
+  facets(args: FacetArguments): readonly Facet[] | null
   readonly state:
     | 'IDLE'
     | 'LISTING'
@@ -125,6 +149,7 @@ export interface ResourceState {
     | 'SYNCED'
     | 'RECONNECTING'
     | 'STOPPED'
+    | 'UNCACHED'
   readonly objects: number | null
   readonly resourceVersion: string | null
   readonly lagMs: number | null
@@ -151,7 +176,7 @@ export interface ClusterState {
   readonly uid: string | null
   /** `null` if the gateway has not reviewed access yet. */
   readonly permissions: PermissionState | null
-  readonly resources: readonly ResourceState[]
+  resources(args: ResourcesArguments): readonly ResourceState[]
 }
 
 /** One object of a graph. */

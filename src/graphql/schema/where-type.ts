@@ -90,7 +90,7 @@ const labelFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
 const labels = new GraphQLList(new GraphQLNonNull(labelFilter))
 
 /** The source of an index, for descriptions. */
-function sourceOf({ name, paths }: IndexDefinition): string {
+export function sourceOfIndex({ name, paths }: IndexDefinition): string {
   if (name === 'health') return 'the `status` of `health`'
   return paths.length === 0 ? 'a function of the gateway' : paths.join(', ')
 }
@@ -109,7 +109,7 @@ export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObje
             index.type === 'healthStatus'
               ? types.own.input('HealthStatusFilter')
               : filters[index.type],
-          description: `The index of ${sourceOf(index)}.`,
+          description: `The index of ${sourceOfIndex(index)}.`,
         }
       return {
         ...fields,
@@ -168,7 +168,7 @@ export function buildOrderType(kind: Kind): GraphQLInputObjectType {
           index.name,
           {
             type: direction,
-            description: `By ${sourceOf(index)}${index.type === 'healthStatus' ? ': ASC has the worst first' : ''}.`,
+            description: `By ${sourceOfIndex(index)}${index.type === 'healthStatus' ? ': ASC has the worst first' : ''}.`,
           },
         ]),
       ),

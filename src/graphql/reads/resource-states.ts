@@ -1,0 +1,197 @@
+import type { CachedResourceState } from '../../cache/cached-resource.ts'
+import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
+import { healthStatuses } from '../../kubernetes/health/health.ts'
+import { everything } from '../../query/condition/condition.ts'
+import type { Scope } from '../../query/condition/scope.ts'
+import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import type { IndexType } from '../../query/index/index-key.ts'
+import { countObjects } from '../../query/page/page.ts'
+import { unlessRefused } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { FacetArguments, ResourcesArguments } from '../schema/read-arguments.ts'
+import type { Facet, KindIndex, ResourceState } from '../schema/read-context.ts'
+import { sourceOfIndex } from '../schema/where-type.ts'
+import { facetsOf } from './connection-read.ts'
+import { listRequest, pageOf } from './list-read.ts'
+import { listedNamespaces } from './permissions.ts'
+import type { ReadRun } from './read-run.ts'
+
+/**
+ * The kinds of a cluster of which the viewer may list any objects: those with a cache first, then the others of the
+ * schema. `undefined` stands for a kind whose access review is missing.
+ */
+export function resourceStates(
+  run: ReadRun,
+  cluster: ClusterCache,
+  { loaded = null }: ResourcesArguments,
+): readonly (ResourceState | undefined)[] {
+  const { served, parts, budget } = run
+  const caches = cluster.states()
+  const listed = loaded === false ? [] : caches
+  budget.spend('fields', listed.length)
+  const states = listed.flatMap((cached) => {
+    const kind = kindOf(run, cached.resource)
+    if (parts.access === undefined) return new KindState(run, { cluster, kind, cached })
+    const scope = kind === undefined ? 'nothing' : parts.listed({ cluster: cluster.name, kind })
+    if (scope === 'nothing') return []
+    return scope && new KindState(run, { cluster, kind, cached, scope })
+  })
+  if (loaded === true) return states
+  const isLoaded = new Set(caches.map(({ resource }) => kindOf(run, resource)))
+  const others = [...served.kinds.values()].filter(
+    (kind) => !isLoaded.has(kind) && cluster.serves(kind.resource),
+  )
+  budget.spend('fields', others.length)
+  const found = unlessRefused(() => ({ places: placesOf(run, cluster.name) }))
+  if (found?.places === 'unknown') return [...states, undefined]
+  const within = found?.places ?? undefined
+  return [
+    ...states,
+    ...others.flatMap((kind) => {
+      const isSeen = parts.listsAny({ cluster: cluster.name, kind }, within)
+      if (isSeen === undefined) return [undefined]
+      return isSeen ? new KindState(run, { cluster, kind }) : []
+    }),
+  ]
+}
+
+/**
+ * The namespaces where the viewer may list any of the common kinds, so that access to the other kinds takes few reviews;
+ * `null`: everywhere. Throws `ClientError`.
+ */
+function placesOf(run: ReadRun, cluster: string): readonly string[] | null | 'unknown' {
+  const places = listedNamespaces(run.served, run, { cluster })
+  return places === undefined ? 'unknown' : places
+}
+
+/** The kind of a cached resource. The cache keeps a version that the schema no longer serves until it has been idle. */
+function kindOf({ served }: ReadRun, { group, kind, version }: ApiResource): Kind | undefined {
+  const found = served.kindOf(group, kind)
+  return found?.resource.version === version ? found : undefined
+}
+
+type SeenKind = { readonly cluster: ClusterCache; readonly scope?: Scope } & (
+  | { readonly kind: Kind; readonly cached?: undefined }
+  | { readonly kind: Kind | undefined; readonly cached: CachedResourceState }
+)
+
+/** One kind, with the number of objects that the viewer may list. */
+class KindState implements ResourceState {
+  readonly #run: ReadRun
+  readonly #seen: SeenKind
+  readonly #resource: ApiResource
+  #objects: number | undefined
+
+  constructor(run: ReadRun, seen: SeenKind) {
+    this.#run = run
+    this.#seen = seen
+    this.#resource = seen.cached === undefined ? seen.kind.resource : seen.cached.resource
+  }
+
+  get type(): string {
+    return this.#seen.kind?.typeName ?? `${this.apiVersion} ${this.kind}`
+  }
+
+  get group(): string {
+    return this.#resource.group
+  }
+
+  get version(): string {
+    return this.#resource.version
+  }
+
+  get apiVersion(): string {
+    return apiVersionOf(this.#resource)
+  }
+
+  get kind(): string {
+    return this.#resource.kind
+  }
+
+  get resource(): string {
+    return this.#resource.resource
+  }
+
+  get namespaced(): boolean {
+    return this.#resource.namespaced
+  }
+
+  get shortNames(): readonly string[] {
+    return this.#resource.shortNames ?? []
+  }
+
+  get listField(): string | null {
+    const { listField = '' } = this.#seen.kind ?? {}
+    const fields = this.#run.served.schema.getQueryType()?.getFields()
+    return fields?.[listField] === undefined ? null : listField
+  }
+
+  get indexes(): readonly KindIndex[] {
+    return (this.#seen.kind?.indexes ?? []).map(indexState)
+  }
+
+  get columns(): ResourceState['columns'] {
+    return this.#seen.kind?.printed?.columns ?? null
+  }
+
+  get state(): ResourceState['state'] {
+    const { cached, kind } = this.#seen
+    if (cached !== undefined) return cached.state
+    return kind.uncached ? 'UNCACHED' : 'IDLE'
+  }
+
+  get objects(): number | null {
+    const { cluster, cached, scope } = this.#seen
+    if (scope === undefined || scope.form === 'all') return cached?.objects ?? null
+    const view = cluster.synced(this.#resource)
+    if (view === undefined) return null
+    const { budget } = this.#run
+    return (this.#objects ??= countObjects({ view, scope, budget, condition: everything }))
+  }
+
+  get resourceVersion(): string | null {
+    return this.#seen.cached?.resourceVersion ?? null
+  }
+
+  get lagMs(): number | null {
+    return this.#seen.cached?.lagMs ?? null
+  }
+
+  /** Errors of the API server may quote other objects, or the account or the address of the gateway. */
+  get lastError(): string | null {
+    const isOpen = this.#run.parts.access === undefined
+    return isOpen ? (this.#seen.cached?.lastError ?? null) : null
+  }
+
+  facets(args: FacetArguments): readonly Facet[] | null {
+    const { kind, cached } = this.#seen
+    if (kind === undefined || cached === undefined) return null
+    const { parts, served } = this.#run
+    const at = { cluster: this.#seen.cluster.name, kind }
+    const found = parts.cachedPart(at)
+    if (found === undefined) return null
+    const needed = kind.indexes.flatMap(({ name }) => (args.by.includes(name) ? [name] : []))
+    const isIndexed = needed.every((name) => found.view.hasIndex(name))
+    // Asks for missing indexes, so that another round waits for them.
+    const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
+    const place = { list: kind.listField, condition: everything }
+    const page = pageOf(this.#run, part, place, listRequest(served, kind, { first: 0 }))
+    return facetsOf({ part, page, reads: [] }, args)
+  }
+}
+
+const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
+  string: 'STRING',
+  int: 'INT',
+  boolean: 'BOOLEAN',
+  dateTime: 'DATE_TIME',
+  quantity: 'QUANTITY',
+  healthStatus: 'HEALTH_STATUS',
+}
+
+function indexState(index: IndexDefinition): KindIndex {
+  const { name, type, values } = index
+  const closed = type === 'healthStatus' ? healthStatuses : (values ?? null)
+  return { name, form: forms[type], values: closed, description: sourceOfIndex(index) }
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+
+const ann = caller('ann')
+const admin = caller('admin', 'system:masters')
+const nobody = caller('nobody')
+const namespaces = Array.from({ length: 40 }, (_, at) => `team-${at}`)
+
+interface ListedKind {
+  readonly type: string
+  readonly objects: number | null
+  readonly facets: readonly { readonly values: readonly { readonly count: number }[] }[] | null
+}
+
+describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (way) => {
+  let world: SmallWorld
+  let served: ViewedGateway
+  beforeAll(async () => {
+    world = await startSmallWorld()
+    for (const name of namespaces) {
+      await world.make('/api/v1/namespaces', { metadata: { name } })
+    }
+    await world.allow('one', 'ann', 'ann', [
+      reads('', 'pods', 'services'),
+      reads('apps', 'deployments', 'daemonsets'),
+    ])
+    await world.allowEverywhere('ann', 'ann', [reads('storage.k8s.io', 'storageclasses')])
+    served = await serveViewers({ clusters: [world.selection] })
+  })
+  afterAll(async () => {
+    await served[Symbol.asyncDispose]()
+    await world[Symbol.asyncDispose]()
+  })
+
+  const kinds = async (
+    who: Parameters<ViewedGateway['query']>[0],
+  ): Promise<readonly ListedKind[]> => {
+    const { data, errors } = await served[way](
+      who,
+      '{ gatewayClusters { resources { type objects facets(by: ["health"]) { values { count } } } } }',
+    )
+    expect(errors).toBeUndefined()
+    return data.gatewayClusters[0].resources
+  }
+
+  it('are those that the viewer may list anywhere, loaded or not', async () => {
+    const types = ['DaemonSet', 'Deployment', 'Pod', 'Service', 'StorageClass']
+    expect((await kinds(ann)).map(({ type }) => type).toSorted()).toEqual(types)
+    expect(await kinds(nobody)).toEqual([])
+    expect((await kinds(admin)).length).toBeGreaterThan(40)
+  })
+
+  it('have the counts of what the viewer may list', async () => {
+    expect((await served.query(admin, '{ pods { totalCount } }')).data.pods.totalCount).toBe(2)
+    const podsOf = (all: readonly ListedKind[]) => all.find(({ type }) => type === 'Pod')
+    expect(podsOf(await kinds(admin))).toMatchObject({
+      objects: 2,
+      facets: [{ values: [{ count: 2 }] }],
+    })
+    expect(podsOf(await kinds(ann))).toMatchObject({
+      objects: 1,
+      facets: [{ values: [{ count: 1 }] }],
+    })
+  })
+})
