@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import { type CountedServer, startCountedServer } from './counted-server.ts'
 import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 
 const ann = caller('ann')
@@ -16,8 +17,12 @@ interface ListedKind {
 describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (way) => {
   let world: SmallWorld
   let served: ViewedGateway
+  let counted: CountedServer
   beforeAll(async () => {
-    world = await startSmallWorld()
+    world = await startSmallWorld(async (url) => {
+      counted = await startCountedServer(url)
+      return counted.url
+    })
     for (const name of namespaces) {
       await world.make('/api/v1/namespaces', { metadata: { name } })
     }
@@ -30,6 +35,7 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
   })
   afterAll(async () => {
     await served[Symbol.asyncDispose]()
+    await counted[Symbol.asyncDispose]()
     await world[Symbol.asyncDispose]()
   })
 
@@ -49,6 +55,18 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     expect((await kinds(ann)).map(({ type }) => type).toSorted()).toEqual(types)
     expect(await kinds(nobody)).toEqual([])
     expect((await kinds(admin)).length).toBeGreaterThan(40)
+  })
+
+  it('take two reviews at most for each, once the namespaces of the viewer are known', async () => {
+    const ben = caller('ben')
+    await world.allow('two', 'ben', 'ben', [reads('', 'pods')])
+    const settled = async () =>
+      (await served[way](ben, '{ viewer { namespaces } }')).data.viewer.namespaces
+    await expect.poll(settled).toEqual(['two'])
+    const before = counted.count('/subjectaccessreviews')
+    expect((await kinds(ben)).map(({ type }) => type)).toEqual(['Pod'])
+    const all = (await kinds(admin)).length
+    expect(counted.count('/subjectaccessreviews') - before).toBeLessThanOrEqual(3 * all)
   })
 
   it('have the counts of what the viewer may list', async () => {

@@ -151,6 +151,8 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ objectList(kind: "Pod", first: 3, orderBy: [{ restarts: "DESC" }], where: { node: { isNot: { name: { eq: "x" } } } }) { t: __typename type totalCount resourceVersion staleSince facets(by: ["phase"]) { by values { value count } } pageInfo { hasNextPage endCursor } nodes { __typename id health { status } ... on Pod { phase: status { phase } node { metadata { name } } } } edges { cursor node { name ... on Pod { services { totalCount } } } } } }',
     '{ a: objectList(group: "apps", kind: "deployments", first: 2) { type nodes { name ... on Deployment { pods(first: 1) { totalCount } } ... on Pod { node { id } } } } b: objectList(kind: "Node", last: 2) { nodes { ... on Node { pods { totalCount } } } } }',
     '{ pods(first: 3) { nodes { cluster { name state version t: __typename resources { type state } } } } }',
+    '{ gatewayClusters { name resources(loaded: true) { t: __typename type group version apiVersion kind resource namespaced shortNames listField state objects indexes { t: __typename name form values description } columns { name type format priority } facets(by: ["health", "name"], top: 2) { by values { value count } distinctCount } } } a: gatewayClusters { resources(loaded: false) { type objects facets(by: ["health"]) { by } } } }',
+    '{ pods(orderBy: [{ restarts: DESC }, { name: ASC }], offset: 40, first: 3) { totalCount pageInfo { hasPreviousPage hasNextPage endCursor } nodes { name } } objectList(kind: "Pod", offset: 1000) { totalCount pageInfo { hasPreviousPage } nodes { name } } }',
   ])('is covered: %s', async (query) => {
     expect(await plannedAnswer(query)).not.toHaveProperty('errors')
   })
