@@ -36,7 +36,6 @@ async function serveGateway(): Promise<AsyncDisposable & { readonly url: string 
     ...(planned === 'planned' ? { planned: gateway.planned } : {}),
     log,
     readiness: gateway.readiness,
-    defaultQuery: '{ __typename }',
   })
 }
 

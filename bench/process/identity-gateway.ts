@@ -37,7 +37,6 @@ const server = await startGraphQLServer({
   ...(authenticator === undefined ? {} : { authenticator }),
   log,
   readiness: gateway.readiness,
-  defaultQuery: '{ __typename }',
 })
 await serveParent({ url: server.url })
 await server[Symbol.asyncDispose]()

@@ -20,7 +20,6 @@ const graphql = await startGraphQLServer({
   plugins: [gateway.plugin],
   log,
   readiness: gateway.readiness,
-  defaultQuery: '{ __typename }',
 })
 
 async function ask(query: string): Promise<string> {

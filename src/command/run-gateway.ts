@@ -17,6 +17,7 @@ import { ListenError } from '../server/listen.ts'
 import { describePopulation } from '../simulator/population/plan.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
 import { AuditLog } from './audit-log.ts'
+import { exampleOperations, firstQuery } from './example-operations.ts'
 
 /** The inputs of a command. */
 export interface CommandContext {
@@ -29,33 +30,6 @@ export interface CommandContext {
   /** Writes to the terminal. */
   readonly print: (text: string) => void
 }
-
-const firstQuery = `{
-  pods(first: 2, where: { phase: { eq: "Running" } }) {
-    totalCount
-    nodes {
-      metadata { name namespace }
-      node { metadata { name } }
-    }
-  }
-}`
-
-const firstSubscription = `subscription {
-  pods(namespace: "default") {
-    synced
-    changes { type objectId object { metadata { name } status { phase } } }
-  }
-}`
-
-/** The first page of GraphiQL. Not a valid document: GraphiQL runs one operation at a time. */
-const defaultQuery = `# Everything here is answered from memory, from caches that follow the API server.
-# Ctrl-Enter runs the operation; Ctrl-Space says what could come next.
-
-query RunningPods ${firstQuery}
-
-# Live: what is there, then every change.
-${firstSubscription.replace('subscription', 'subscription LivePods').replace('(namespace: "default")', '(where: { phase: { eq: "Running" } })')}
-`
 
 /** `serve`: a gateway to the configured clusters, until the signal aborts. */
 export async function serve(context: CommandContext): Promise<void> {
@@ -155,7 +129,7 @@ async function runGateway(
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
     readiness: () => (signal.aborted ? stopping : gateway.readiness()),
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
-    defaultQuery,
+    exampleOperations,
     portalFolder,
     log,
   })

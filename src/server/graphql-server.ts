@@ -56,8 +56,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly observer?: ServerObserver | undefined
   /** The schema as SDL, for `/graphql/schema`. Absent: the server does not show it. */
   readonly sdl?: (() => string) | undefined
-  /** The operation that GraphiQL shows first. */
-  readonly defaultQuery?: string
+  /** What GraphiQL shows at the first visit, one document a tab. */
+  readonly exampleOperations?: readonly string[]
   /** The folder of the portal, served at `/` unless `server.portal` is false: `portalFolder`. Absent: no page. */
   readonly portalFolder?: string | undefined
 }
@@ -74,7 +74,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   metrics: anObject,
   observer: anObject,
   sdl: aFunction,
-  defaultQuery: aString,
+  exampleOperations: aList,
   portalFolder: aString,
 }
 
@@ -153,7 +153,7 @@ class RunningServer implements GraphQLServer {
       ...parts,
       sdl: options.sdl,
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
-      graphiqlQuery: this.servesGraphiql ? (options.defaultQuery ?? '') : undefined,
+      graphiqlTabs: this.servesGraphiql ? (options.exampleOperations ?? []) : undefined,
       portal: this.#portal,
       probes: {
         readiness: options.readiness,

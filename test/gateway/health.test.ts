@@ -105,7 +105,6 @@ describe('the health of an object', () => {
       plugins: [gateway.gateway.plugin],
       log: { warn() {}, error() {} },
       readiness: gateway.gateway.readiness,
-      defaultQuery: '{ __typename }',
     })
   })
   afterAll(async () => {

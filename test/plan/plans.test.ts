@@ -58,7 +58,6 @@ async function serve(plans: Planned | undefined, of = gateway): Promise<Ask> {
     ...(plans === undefined ? {} : { planned: plans }),
     log,
     readiness: of.readiness,
-    defaultQuery: '{ __typename }',
   })
   servers.push(server)
   return async (query, variables = {}) => {

@@ -77,7 +77,7 @@ export class RelationCluster implements AsyncDisposable {
     const clusters = [{ name: 'test', server: simulator.url }]
     const gateway = stack.use(await createGateway({ clusters, log, ...options }))
     const server = { ...defaultServerOptions(), port: 0 }
-    const rest = { server, plugins: [gateway.plugin], log, defaultQuery: '{ __typename }' }
+    const rest = { server, plugins: [gateway.plugin], log }
     const { readiness } = gateway
     const servers = [
       stack.use(await startGraphQLServer({ ...rest, readiness, planned: gateway.planned })),

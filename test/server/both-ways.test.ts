@@ -37,7 +37,6 @@ beforeAll(async () => {
       ...(plans === undefined ? {} : { planned: plans }),
       log,
       readiness: gateway.readiness,
-      defaultQuery: '{ __typename }',
     })
   servers = { plan: await serve(planned), pipeline: await serve(undefined) }
 })

@@ -101,17 +101,22 @@ describe('informerql demo', () => {
       data: { pods: { nodes: [{ node: { metadata: {} } }, { node: { metadata: {} } }] } },
     })
 
-    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
-    const [, first = '""'] = /"defaultQuery":("(?:[^"\\]|\\.)*")/.exec(page) ?? []
-    const query = JSON.parse(first) as string
-    expect(query).toContain('subscription')
-    const asked = await post(url, { query, operationName: 'RunningPods' })
-    expect(await asked.json()).not.toHaveProperty('errors')
+    const [, portal = ''] = await printed(/portal.* (http:\S+)/)
+    const page = await fetch(portal, { headers: { accept: 'text/html' } })
+    expect(await page.text()).toContain('<div id="root">')
 
     child.kill('SIGTERM')
     const { code, stdout } = await ended
     expect(code).toBe(0)
     expect(stdout).toContain('40 pods')
+  })
+
+  it('shows no portal with --no-portal', async () => {
+    const { printed } = start(['demo', '--port', '0', '--pods', '40', '--no-portal'])
+    const [said, url = ''] = await printed(/[^]*(http:\/\/127\.0\.0\.1:\d+\/graphql)[^]*Ctrl-C/)
+    expect(said).not.toContain('portal')
+    const answer = await fetch(new URL('/', url), { redirect: 'manual' })
+    expect(answer.headers.get('location')).toBe('/graphql')
   })
 
   it('says that its port is taken, and what to do', async () => {

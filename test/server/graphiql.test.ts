@@ -6,7 +6,11 @@ import { serve, smallApi } from './small-api.ts'
 
 let server: GraphQLServer
 beforeAll(async () => {
-  server = await serve(smallApi(), {}, { defaultQuery: '# first light\nquery First { hello }\n' })
+  const exampleOperations = [
+    '# first light\nquery First { hello }\n',
+    'query Further { square(of: 3) } # </script>\n',
+  ]
+  server = await serve(smallApi(), {}, { exampleOperations })
 })
 afterAll(() => server[Symbol.asyncDispose]())
 
@@ -84,7 +88,10 @@ async function run(page: Page): Promise<string> {
 
 describeInBrowser('GraphiQL', (browser) => {
   /** Opens GraphiQL; everything that the page asks of another host, or is not allowed to do, goes into `problems`. */
-  async function open(query?: string): Promise<{ page: Page; problems: string[] }> {
+  async function open(
+    query?: string,
+    variables?: object,
+  ): Promise<{ page: Page; problems: string[] }> {
     const problems: string[] = []
     const page = await browser().newPage()
     const foreign = (url: string): boolean =>
@@ -101,6 +108,7 @@ describeInBrowser('GraphiQL', (browser) => {
     })
     const url = new URL(server.url)
     if (query !== undefined) url.searchParams.set('query', query)
+    if (variables !== undefined) url.searchParams.set('variables', JSON.stringify(variables))
     await page.goto(url.href)
     return { page, problems }
   }
@@ -108,6 +116,29 @@ describeInBrowser('GraphiQL', (browser) => {
   it('loads and answers its first query without asking any other host', async () => {
     const { page, problems } = await open()
     expect(await run(page)).toContain('hello you')
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('offers the examples in tabs', async () => {
+    const { page, problems } = await open()
+    await page.getByRole('tab', { name: 'Further' }).click()
+    expect(await run(page)).toContain('9')
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['First', 'Further'])
+    expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('opens an operation with its variables by its address, at the first visit and later', async () => {
+    const query = 'query Asked($of: Int!) { square(of: $of) }'
+    const { page, problems } = await open(query, { of: 5 })
+    expect(await run(page)).toContain('25')
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['Asked', 'First', 'Further'])
+    const address = new URL(server.url)
+    address.searchParams.set('query', query)
+    address.searchParams.set('variables', '{"of":6}')
+    await page.goto(address.href)
+    expect(await run(page)).toContain('36')
     expect(problems).toEqual([])
     await page.close()
   })

@@ -113,7 +113,6 @@ export function serve(
     context: ({ transport }) => ({ transport }),
     requireViewer: false,
     readiness: () => ({ ready: true, reasons: [] }),
-    defaultQuery: '{ hello }',
     log: { warn: () => {}, error: () => {} },
     server: { ...defaultServerOptions(), port: 0, ...server },
     ...rest,

@@ -124,7 +124,6 @@ export const serveGateway = async (
     ...parts,
     log,
     readiness: gateway.readiness,
-    defaultQuery: '{ __typename }',
   })
   stack.use(running)
   const clients: Client[] = []

@@ -73,7 +73,6 @@ export const serveViewers = async (options: GatewayOptions): Promise<ViewedGatew
     authenticator,
     log: lines,
     readiness: gateway.readiness,
-    defaultQuery: '{ __typename }',
   })
   const asking =
     (further: Readonly<Record<string, string>>, more: object) =>

@@ -26,13 +26,16 @@ interface RenderedPage {
   readonly etag: string
 }
 
-/** GraphiQL from the installed package: rendered at the first request, then kept compressed. */
+/**
+ * GraphiQL from the installed package: rendered at the first request, then kept compressed. It opens the operation of
+ * its address, `?query=…&variables=…`, if there is one, and the examples at the first visit.
+ */
 export class GraphiqlPage {
-  readonly #defaultQuery: string
+  readonly #examples: readonly string[]
   #rendered: Promise<RenderedPage> | undefined
 
-  constructor(defaultQuery: string) {
-    this.#defaultQuery = defaultQuery
+  constructor(examples: readonly string[]) {
+    this.#examples = examples
   }
 
   /** Whether the request asks for a page instead of an operation's result. */
@@ -65,14 +68,40 @@ export class GraphiqlPage {
   async #render(): Promise<RenderedPage> {
     // Loads 9 MB of source that most processes never need.
     const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql')
-    const html = renderGraphiQL({
+    const options = {
       title: 'informerql',
       endpoint: graphqlPath,
-      defaultQuery: this.#defaultQuery,
+      // What a new tab starts with.
+      defaultQuery: '',
       subscriptionsProtocol: 'WS',
       credentials: 'same-origin',
-    })
+    } as const
+    const written = JSON.stringify(options)
+    const [head, ...tail] = renderGraphiQL(options).split(written)
+    if (tail.length !== 1) throw new Error('GraphiQL is not rendered with its options')
+    const html = [
+      head,
+      `(${fromAddress})(${written}, ${scriptText(this.#examples)})`,
+      ...tail,
+    ].join('')
     const etag = `"${createHash('sha256').update(html).digest('base64url')}"`
     return { gzipped: await compress(html), etag }
   }
+}
+
+/**
+ * Adds to the options of GraphiQL, in the browser, what depends on its address and on earlier visits. GraphiQL itself reads
+ * the query of the address, but no variables, and drops it if it has no tabs yet but default ones.
+ */
+const fromAddress = `(options, examples) => {
+  const address = new URL(location.href).searchParams
+  const query = address.get('query')
+  const variables = address.get('variables') ?? undefined
+  const tabs = examples.map((example) => ({ query: example }))
+  return { ...options, variables, defaultTabs: query === null ? tabs : [{ query, variables }, ...tabs] }
+}`
+
+/** JSON that does not end the script in which it stands. */
+function scriptText(value: unknown): string {
+  return JSON.stringify(value).replaceAll('<', '\\u003c')
 }

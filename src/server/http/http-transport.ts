@@ -20,8 +20,8 @@ import { answerProbe, type ProbesOptions } from './probes.ts'
 import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
 
 export interface HttpTransportOptions extends ServerParts {
-  /** The first operation of GraphiQL; `undefined` for no GraphiQL. */
-  readonly graphiqlQuery: string | undefined
+  /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
+  readonly graphiqlTabs: readonly string[] | undefined
   /** The page at `/`; `undefined` for none. */
   readonly portal: PortalFiles | undefined
   /** `undefined` if the schema is not shown. */
@@ -47,8 +47,8 @@ export class HttpTransport {
 
   constructor(options: HttpTransportOptions) {
     this.#options = options
-    const { graphiqlQuery } = options
-    this.#graphiql = graphiqlQuery === undefined ? undefined : new GraphiqlPage(graphiqlQuery)
+    const { graphiqlTabs } = options
+    this.#graphiql = graphiqlTabs === undefined ? undefined : new GraphiqlPage(graphiqlTabs)
   }
 
   /** Answers a request. Never rejects. */
