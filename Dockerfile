@@ -1,19 +1,23 @@
-# The gateway, as it is published: dist/, schema/, scenario/ and what they need at run time.
+# The gateway, as it is published: dist/ with the portal, schema/, scenario/ and what they need at run time.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
+COPY packages/portal/package.json packages/portal/
 COPY tools/node/package.json tools/node/
 RUN npm ci --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY src/ src/
 RUN npm exec -- tsc -p tsconfig.build.json
+COPY packages/portal/ packages/portal/
+RUN npm run build --workspace @informerql/portal
 
 # The Node binary that the repository pins for itself is optional: this image has its own.
 FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
+COPY packages/portal/package.json packages/portal/
 COPY tools/node/package.json tools/node/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 

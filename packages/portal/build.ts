@@ -7,13 +7,14 @@
  * `--if-needed`: only if a source is newer than the page.
  */
 import { createHash } from 'node:crypto'
-import { glob, readFile, stat, writeFile } from 'node:fs/promises'
+import { glob, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
 import { build } from 'vite'
 
 const folder = import.meta.dirname
-const target = new URL('../../dist/portal/', import.meta.url).pathname
+const target = fileURLToPath(new URL('../../dist/portal', import.meta.url))
 const compress = promisify(brotliCompress)
 
 async function newest(pattern: string, cwd: string): Promise<number> {
@@ -23,11 +24,11 @@ async function newest(pattern: string, cwd: string): Promise<number> {
 }
 
 async function isBuilt(): Promise<boolean> {
-  const built = await stat(`${target}index.html`).catch(() => undefined)
+  const built = await stat(`${target}/index.html`).catch(() => undefined)
   if (built === undefined) return false
   const changed = await Promise.all([
     newest('{src/**/*,*.ts,index.html,package.json}', folder),
-    newest('src/client/*.ts', `${folder}/../..`),
+    newest('src/{client/*,client*.ts}', `${folder}/../..`),
   ])
   return Math.max(...changed) < built.mtimeMs
 }
@@ -44,20 +45,33 @@ async function documents(): Promise<Readonly<Record<string, string>>> {
   )
 }
 
-if (!process.argv.includes('--if-needed') || !(await isBuilt())) {
+/** Builds the page into a folder. */
+async function buildInto(target: string): Promise<void> {
   await build({
     root: folder,
     configFile: `${folder}/vite.config.ts`,
     logLevel: 'warn',
     build: { outDir: target, emptyOutDir: true },
   })
-  await writeFile(`${target}documents.json`, JSON.stringify(await documents()))
+  await writeFile(`${target}/documents.json`, JSON.stringify(await documents()))
   for await (const file of glob('assets/*.{js,css,svg}', { cwd: target })) {
-    const text = await readFile(target + file)
+    const text = await readFile(`${target}/${file}`)
     const quality = {
       [constants.BROTLI_PARAM_QUALITY]: 9,
       [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
     }
-    await writeFile(`${target}${file}.br`, await compress(text, { params: quality }))
+    await writeFile(`${target}/${file}.br`, await compress(text, { params: quality }))
+  }
+}
+
+if (!process.argv.includes('--if-needed') || !(await isBuilt())) {
+  // A gateway that starts meanwhile reads a whole page, the one before or this one.
+  const next = `${target}-${process.pid}`
+  try {
+    await buildInto(next)
+    await rm(target, { recursive: true, force: true })
+    await rename(next, target)
+  } finally {
+    await rm(next, { recursive: true, force: true })
   }
 }

@@ -24,7 +24,8 @@ const scalars = {
 
 /** The text of `src/gateway/documents.ts`. */
 export async function generatedDocuments(): Promise<string> {
-  const names = await Array.fromAsync(glob('src/**/*.graphql', { cwd: folder }))
+  const names: string[] = []
+  for await (const name of glob('src/**/*.graphql', { cwd: folder })) names.push(name)
   const documents = await Promise.all(
     names.toSorted().map(async (location) => {
       const rawSDL = await readFile(`${folder}/${location}`, 'utf8')

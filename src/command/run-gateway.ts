@@ -34,8 +34,8 @@ export interface CommandContext {
 /** `serve`: a gateway to the configured clusters, until the signal aborts. */
 export async function serve(context: CommandContext): Promise<void> {
   await runGateway(context, ({ url, portalUrl }) => {
-    if (portalUrl !== undefined) context.print(`the portal is at ${portalUrl}\n`)
-    context.print(`informerql answers at ${url}\n`)
+    const portal = portalUrl === undefined ? '' : `the portal is at ${portalUrl}\n`
+    context.print(`informerql answers at ${url}\n${portal}`)
   })
 }
 

@@ -35,7 +35,8 @@ describe('The Dockerfile', () => {
       instructions.filter(({ name }) => name === wanted).map(({ text }) => text)
     expect([...textsOf('ADD'), ...textsOf('ARG')]).toEqual([])
     expect(textsOf('ENV')).toEqual(['NODE_ENV=production'])
-    for (const command of textsOf('RUN')) expect(command).toMatch(/^npm (ci|exec -- tsc) /)
+    for (const command of textsOf('RUN'))
+      expect(command).toMatch(/^npm (ci|exec -- tsc|run build) /)
   })
 })
 
@@ -85,6 +86,7 @@ describe.skipIf(notContainable !== undefined)(`What the image holds${why}`, () =
   it('is what runs, without the tools that made it', async () => {
     const modules = await readdir(join(image.dir, 'node_modules'))
     expect(modules).toContain('graphql')
+    expect(await readdir(join(image.dir, 'dist', 'portal'))).toContain('index.html')
     for (const tool of ['typescript', 'vitest', 'vite', 'oxlint', 'react']) {
       expect(modules).not.toContain(tool)
     }
@@ -111,6 +113,7 @@ describe.skipIf(notContainable !== undefined)(`What the image holds${why}`, () =
         body: JSON.stringify({ query: '{ namespaces { totalCount } }' }),
       })
       expect(await response.json()).toMatchObject({ data: { namespaces: { totalCount: 4 } } })
+      expect((await fetch(new URL('/', url))).status).toBe(200)
       expect(await health(port)).toBe(0)
       gateway.stop()
       expect(await gateway.ended).toBe(0)

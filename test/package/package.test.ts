@@ -97,6 +97,23 @@ describe('The package, installed from its tarball', () => {
     expect(repository?.url).toMatch(/^git\+https:/)
   })
 
+  it('has the portal built, with compressed copies and its operations', async () => {
+    const portal = project.files.filter((file) => file.startsWith('dist/portal/'))
+    expect(portal).toEqual(
+      expect.arrayContaining(['dist/portal/index.html', 'dist/portal/documents.json']),
+    )
+    const scripts = portal.filter((file) => file.endsWith('.js'))
+    expect(scripts.length).toBeGreaterThan(0)
+    for (const script of scripts) expect(portal).toContain(`${script}.br`)
+    await project.write(
+      'portal.js',
+      `import { readFileSync } from 'node:fs'
+       import { portalFolder } from 'informerql'
+       console.log(readFileSync(portalFolder + 'index.html', 'utf8').includes('<div id="root">'))`,
+    )
+    expect((await project.node('portal.js')).stdout).toBe('true\n')
+  })
+
   it('compiles without skipLibCheck, with every entrance and a program of a user', async () => {
     const imports = entrances.map((entrance, at) => `import * as all${at} from '${entrance}'`)
     const uses = entrances.map((_, at) => `console.log(all${at})`)

@@ -42,6 +42,8 @@ export async function installPackage(): Promise<Project> {
   await run(tsc, ['-p', 'tsconfig.build.json', '--outDir', join(source, 'dist')])
   const examples = join(source, 'dist', 'examples')
   await run(tsc, ['-p', 'tsconfig.examples.json', '--outDir', examples])
+  // Built before the tests.
+  await cp('dist/portal', join(source, 'dist', 'portal'), { recursive: true })
   const npm = ['pack', '--ignore-scripts', '--silent', '--pack-destination', dir]
   const { stdout } = await run('npm', npm, { cwd: source })
   const tarball = join(dir, stdout.trim().split('\n').at(-1) ?? '')
