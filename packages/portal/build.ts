@@ -11,7 +11,7 @@ import { glob, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliCompress, constants } from 'node:zlib'
-import { build } from 'vite'
+import type { build } from 'vite'
 
 const folder = import.meta.dirname
 const target = fileURLToPath(new URL('../../dist/portal', import.meta.url))
@@ -46,32 +46,42 @@ async function documents(): Promise<Readonly<Record<string, string>>> {
 }
 
 /** Builds the page into a folder. */
-async function buildInto(target: string): Promise<void> {
-  await build({
+async function buildInto(into: string, vite: typeof build): Promise<void> {
+  await vite({
     root: folder,
     configFile: `${folder}/vite.config.ts`,
     logLevel: 'warn',
-    build: { outDir: target, emptyOutDir: true },
+    build: { outDir: into, emptyOutDir: true },
   })
-  await writeFile(`${target}/documents.json`, JSON.stringify(await documents()))
-  for await (const file of glob('assets/*.{js,css,svg}', { cwd: target })) {
-    const text = await readFile(`${target}/${file}`)
+  await writeFile(`${into}/documents.json`, JSON.stringify(await documents()))
+  for await (const file of glob('assets/*.{js,css,svg}', { cwd: into })) {
+    const text = await readFile(`${into}/${file}`)
     const quality = {
       [constants.BROTLI_PARAM_QUALITY]: 9,
       [constants.BROTLI_PARAM_SIZE_HINT]: text.length,
     }
-    await writeFile(`${target}/${file}.br`, await compress(text, { params: quality }))
+    await writeFile(`${into}/${file}.br`, await compress(text, { params: quality }))
   }
 }
 
-if (!process.argv.includes('--if-needed') || !(await isBuilt())) {
+async function buildPage(vite: typeof build): Promise<void> {
   // A gateway that starts meanwhile reads a whole page, the one before or this one.
   const next = `${target}-${process.pid}`
   try {
-    await buildInto(next)
+    await buildInto(next, vite)
     await rm(target, { recursive: true, force: true })
     await rename(next, target)
   } finally {
     await rm(next, { recursive: true, force: true })
   }
+}
+
+const ifNeeded = process.argv.includes('--if-needed')
+if (!ifNeeded || !(await isBuilt())) {
+  const vite = await import('vite').catch(() => undefined)
+  if (vite === undefined) {
+    // As after `npm ci --omit=dev`. A gateway runs without the page.
+    console.error('the portal is not built: `npm ci` with development dependencies installs vite')
+    process.exitCode = ifNeeded ? 0 : 1
+  } else await buildPage(vite.build)
 }
