@@ -1,8 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
 import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
 
-describeInBrowser('The portal', (browser) => {
+describeInBrowser('The page of the portal', (browser) => {
   let portal: ServedPortal
   beforeAll(async () => {
     portal = await servePortal()
@@ -16,17 +19,41 @@ describeInBrowser('The portal', (browser) => {
   })
 
   it('loads at the address of any view', async () => {
-    await using opened = await openPage(browser(), portal, {
-      path: '/kinds/deployments.apps?ns=shop',
-    })
+    await using opened = await openPage(browser(), portal, { path: '/kinds/deployments.apps' })
     await opened.page.getByRole('navigation').first().waitFor()
     expect(new URL(opened.page.url()).pathname).toBe('/kinds/deployments.apps')
     expect(opened.problems).toEqual([])
   })
 
   it('shows a viewer who is signed in what the viewer may see', async () => {
-    await using opened = await openPortal(browser(), { viewer: 'ben', path: '/' })
+    await using opened = await openPortal(browser(), { viewer: 'ben' })
     await opened.page.getByText('demo').first().waitFor()
     expect(opened.problems).toEqual([])
+  })
+
+  it('works where only trusted documents run', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-trusted-'))
+    const trustedDocuments = join(folder, 'documents.json')
+    await writeFile(trustedDocuments, '{}')
+    await using opened = await openPortal(browser(), { server: { trustedDocuments } })
+    await opened.page.getByText('demo').first().waitFor()
+    expect(opened.problems).toEqual([])
+    await rm(folder, { recursive: true })
+  })
+
+  it('runs no script that somebody put into it, and sends nothing elsewhere', async () => {
+    await using opened = await openPage(browser(), portal)
+    const ran = await opened.page.evaluate(async () => {
+      const script = document.createElement('script')
+      script.textContent = 'globalThis.injected = true'
+      document.body.append(script)
+      const sent = await fetch('https://elsewhere.example/').then(
+        () => true,
+        () => false,
+      )
+      return { injected: 'injected' in globalThis, sent }
+    })
+    expect(ran).toEqual({ injected: false, sent: false })
+    expect(opened.problems.join('\n')).toMatch(/script-src[\s\S]*connect-src/)
   })
 })
