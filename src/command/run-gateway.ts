@@ -48,14 +48,14 @@ export async function demo(context: CommandContext): Promise<void> {
   await runGateway(
     { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
     ({ url, portalUrl }) => {
-      print(`Simulating ${describePopulation(config.simulator)}`)
-      print(
-        `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
-      )
       if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
       print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
       print(
         `  the simulated API server             kubectl --server=${cluster.url} get pods -A\n\n`,
+      )
+      print(`Simulating ${describePopulation(config.simulator)}`)
+      print(
+        `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
       )
       print(`A first query:\n\n${firstQuery.replaceAll(/^/gm, '  ')}\n\n`)
       print(

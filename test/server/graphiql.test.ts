@@ -122,7 +122,7 @@ describeInBrowser('GraphiQL', (browser) => {
 
   it('offers the examples in tabs', async () => {
     const { page, problems } = await open()
-    await page.getByRole('tab', { name: 'Further' }).click()
+    await page.getByRole('button', { name: 'Further', exact: true }).click()
     expect(await run(page)).toContain('9')
     expect(await page.getByRole('tab').allInnerTexts()).toEqual(['First', 'Further'])
     expect(problems).toEqual([])

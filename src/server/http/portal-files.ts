@@ -99,7 +99,7 @@ function contentSecurityPolicy(nonce: string): string {
 
 const notBuilt = `<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><title>informerql</title></head>
+<head><meta charset="utf-8"><title>informerql</title><link rel="icon" href="data:,"></head>
 <body>
 <h1>The portal is not built</h1>
 <p>Build it in the repository, then start the gateway again:</p>
