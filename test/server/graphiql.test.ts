@@ -133,7 +133,7 @@ describeInBrowser('GraphiQL', (browser) => {
     const query = 'query Asked($of: Int!) { square(of: $of) }'
     const { page, problems } = await open(query, { of: 5 })
     expect(await run(page)).toContain('25')
-    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['Asked', 'First', 'Further'])
+    expect(await page.getByRole('tab').allInnerTexts()).toEqual(['First', 'Further', 'Asked'])
     const address = new URL(server.url)
     address.searchParams.set('query', query)
     address.searchParams.set('variables', '{"of":6}')

@@ -79,26 +79,31 @@ export class GraphiqlPage {
     const written = JSON.stringify(options)
     const [head, ...tail] = renderGraphiQL(options).split(written)
     if (tail.length !== 1) throw new Error('GraphiQL is not rendered with its options')
-    const html = [
-      head,
-      `(${fromAddress})(${written}, ${scriptText(this.#examples)})`,
-      ...tail,
-    ].join('')
+    const html = [head, `(${inBrowser})(${written}, ${scriptText(this.#examples)})`, ...tail].join(
+      '',
+    )
     const etag = `"${createHash('sha256').update(html).digest('base64url')}"`
     return { gzipped: await compress(html), etag }
   }
 }
 
 /**
- * Adds to the options of GraphiQL, in the browser, what depends on its address and on earlier visits. GraphiQL itself reads
- * the query of the address, but no variables, and drops it if it has no tabs yet but default ones.
+ * Completes the options in the browser. GraphiQL reads the query of its address by itself, and no variables. The examples become
+ * its kept tabs: those of its option `defaultTabs` replace the query of the address, and overlap.
  */
-const fromAddress = `(options, examples) => {
-  const address = new URL(location.href).searchParams
-  const query = address.get('query')
-  const variables = address.get('variables') ?? undefined
-  const tabs = examples.map((example) => ({ query: example }))
-  return { ...options, variables, defaultTabs: query === null ? tabs : [{ query, variables }, ...tabs] }
+const inBrowser = `(options, examples) => {
+  const kept = 'graphiql:tabState'
+  if (localStorage.getItem(kept) === null && examples.length > 0) {
+    const tabs = examples.map((query, at) => {
+      const title = /(?:query|mutation|subscription) +(\\w+)/.exec(query)?.[1] ?? 'example ' + (at + 1)
+      return { id: 'example-' + at, title, query, variables: null, headers: null, operationName: null, response: null }
+    })
+    localStorage.setItem(kept, JSON.stringify({ tabs, activeTabIndex: 0 }))
+    // Without a query in the address, the tab of the last one is opened.
+    localStorage.setItem('graphiql:query', examples[0])
+  }
+  const variables = new URL(location.href).searchParams.get('variables') ?? undefined
+  return { ...options, variables }
 }`
 
 /** JSON that does not end the script in which it stands. */
