@@ -33,6 +33,8 @@ export type GatewayResourceState =
   | 'STOPPED'
   /** The cache follows the API server. */
   | 'SYNCED'
+  /** The kind has no cache: the gateway reads it from the API server for each answer. */
+  | 'UNCACHED'
   /** The first list has failed, and the gateway will try again. */
   | 'WAITING'
   /** The first list has arrived, and the gateway is storing it. */
