@@ -76,6 +76,8 @@ async function buildPage(vite: typeof build): Promise<void> {
   }
 }
 
+// The tests, which build the page too, run with another value: it would be React's development build.
+process.env['NODE_ENV'] = 'production'
 const ifNeeded = process.argv.includes('--if-needed')
 if (!ifNeeded || !(await isBuilt())) {
   const vite = await import('vite').catch(() => undefined)

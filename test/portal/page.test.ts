@@ -25,6 +25,23 @@ describeInBrowser('The page of the portal', (browser) => {
     expect(opened.problems).toEqual([])
   })
 
+  it('needs less than 250 KB of JavaScript for the first view', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/livez' })
+    const sizes = new Map<string, number>()
+    opened.page.on('response', (response) => {
+      const { 'content-length': length, 'content-encoding': encoding } = response.headers()
+      if (!response.url().endsWith('.js')) return
+      expect(encoding).toBe('br')
+      sizes.set(response.url(), Number(length))
+    })
+    await opened.page.goto('/')
+    await opened.page.getByText('demo').first().waitFor()
+    await opened.page.waitForLoadState('networkidle')
+    const total = [...sizes.values()].reduce((sum, size) => sum + size, 0)
+    expect(total).toBeGreaterThan(50_000)
+    expect(total).toBeLessThan(250_000)
+  })
+
   it('shows a viewer who is signed in what the viewer may see', async () => {
     await using opened = await openPortal(browser(), { viewer: 'ben' })
     await opened.page.getByText('demo').first().waitFor()
