@@ -136,6 +136,7 @@ describe('a plan answers what graphql-js answers, byte by byte', () => {
     '{ pods { nodes { owners { ...Of } } } } fragment Of on KubernetesObject { clusterName ... on ReplicaSet { pods(first: 2) { totalCount } deployment { metadata { name } } } }',
     '{ pods { nodes { ownerChain { id apiVersion kind namespace name t: __typename } rootOwner { kind name object { __typename metadata { name } ... on Deployment { replicaSets(first: 1) { totalCount } } } } } } }',
     '{ configMaps { nodes { usedBy(first: 3) { totalCount types complete notLookedAt pageInfo { hasNextPage endCursor } nodes { t: __typename paths object { id kind name } } edges { cursor node { object { object { metadata { name } ... on Deployment { spec { replicas } } } } } } } } } }',
+    '{ pods(first: 2) { nodes { usedBy { totalCount } owners { usedBy { totalCount } } } } objectList(kind: "ConfigMap", first: 3) { nodes { name usedBy(first: 2) { totalCount nodes { paths } } } } }',
     '{ secrets(where: { usedBy: { none: { types: ["Pod", "Ingress"] } } }) { totalCount nodes { metadata { name } usedBy(types: ["ServiceAccount"]) { totalCount } } } }',
     '{ pods { nodes { name namespace uid creationTimestamp labels metadata { uid creationTimestamp } namespaceObject { name namespace labels } owners { name namespace uid creationTimestamp labels } } } }',
     '{ nodes { nodes { owners { id } ownerChain { id } rootOwner { id } } } }',

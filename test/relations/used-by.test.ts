@@ -46,6 +46,21 @@ describe(`What makes use of an object, seed ${runSeed}`, () => {
     }
   })
 
+  it('is asked of an object of any kind, and null where nothing uses its kind', async () => {
+    const list = `nodes { id usedBy { totalCount nodes { paths } } }`
+    const { secrets, replicaSets } = await served.gateway.data(
+      `{ secrets(first: 3) { ${list} } replicaSets(first: 3) { ${list} } }`,
+    )
+    const typed: readonly Fields[] = [...secrets.nodes, ...replicaSets.nodes]
+    expect(typed).toHaveLength(6)
+    for (const own of replicaSets.nodes) expect(own.usedBy).toBeNull()
+    const { objects } = await served.gateway.data(
+      `query ($ids: [ID!]!) { objects(ids: $ids) { id usedBy { totalCount nodes { paths } } } }`,
+      { ids: typed.map(({ id }) => id as string) },
+    )
+    expect(objects).toEqual(typed)
+  })
+
   it('is paged, and each page goes on where the one before it ended', async () => {
     const query = `{
       secrets(first: 100) { nodes { metadata { name namespace } usedBy(first: 100) { nodes { object { kind name } } totalCount } } }

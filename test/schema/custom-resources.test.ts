@@ -225,6 +225,7 @@ describe('custom resources', () => {
       'rootOwner',
       'can',
       'owned',
+      'usedBy',
       'events',
       'helmRelease',
       'admissionPolicyBindings',

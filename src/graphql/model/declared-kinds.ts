@@ -106,11 +106,6 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
     relations.ofAnyKind,
     polymorphic.usedChoices,
   )
-  const usersOfKind = ({ typeName }: BareKind): readonly RelationField[] => {
-    const isTaken =
-      catalog.hasField(typeName, usedByField) || relations.find(typeName, usedByField) !== undefined
-    return isTaken ? [] : (usersByKind.get(typeName) ?? [])
-  }
   yield
   const endedProblems: SdlError[] = []
   const declared = kinds.map((kind): Kind => {
@@ -123,7 +118,7 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
       uses: relations.of(typeName).filter(({ isHidden }) => isHidden),
       objectRefs: objectRefs.of(typeName),
       polymorphic: polymorphicOf(kind),
-      usedBy: usersOfKind(kind),
+      usedBy: usersByKind.get(typeName) ?? [],
       leftOutUsers: uses.leftOutUsers(typeName),
       ...(ended === undefined ? {} : { ended }),
       ...(hasEvents ? { events: eventsOf(typeName) } : {}),

@@ -124,6 +124,11 @@ export function relationFieldsOf(kind: Kind): readonly RelationField[] {
   return [relations, polymorphic.flatMap((field) => field.relations), events, uses, usedBy].flat()
 }
 
+/** Whether objects of other kinds may use those of a kind, also if the schema leaves these kinds out. */
+export function isUsed({ usedBy, leftOutUsers }: Kind): boolean {
+  return usedBy.length > 0 || leftOutUsers.length > 0
+}
+
 /** Whether `where` of a kind has `usedBy`. */
 export function isFilteredByUse({ usedBy, indexes }: Kind): boolean {
   return usedBy.length > 0 && !indexes.some(({ name }) => name === usedByField)

@@ -109,7 +109,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       if (!('field' in source)) break
       return objectRefsWriter(source.field, field)
     case 'ofRowType':
-      // `events` of a kind without a relation to Events.
+      // `events` of a kind without a relation to Events, `usedBy` of one that nothing uses.
       return () => 'null'
     case 'cluster':
       return clusterWriter(field)

@@ -16,14 +16,14 @@ import type {
   ObjectRefField,
   RelationField,
 } from '../model/kind.ts'
-import { describeRelation, usedByField } from '../model/kind.ts'
+import { describeRelation } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
 import { propertyReader, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
-import type { OwnedArguments, RelationArguments, UsedByArguments } from './read-arguments.ts'
+import type { OwnedArguments, RelationArguments } from './read-arguments.ts'
 import type { ResolverContext, Row } from './read-context.ts'
 import { GraphQLStringMap } from './scalars.ts'
 import { type FieldConfig, type SchemaTypes, without } from './own-types.ts'
@@ -55,7 +55,6 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
             relationField(kind, relation, types),
           ]),
         ),
-        ...usedByFieldOf(kind, types),
         ...Object.fromEntries(
           kind.objectRefs.map((field) => [field.name, objectRefField(field, types)]),
         ),
@@ -153,20 +152,6 @@ function polymorphicField(
     resolve: (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.followPolymorphic(row, field, args), context, info),
     ...fromSource({ form: 'polymorphic', field }),
-  }
-}
-
-function usedByFieldOf(
-  kind: Kind,
-  types: SchemaTypes,
-): GraphQLFieldConfigMap<Row, ResolverContext> {
-  if (kind.usedBy.length === 0) return {}
-  return {
-    [usedByField]: {
-      ...types.own.kindField('usedBy', kind),
-      resolve: (row, args: UsedByArguments, { read }) => read.usedBy(row, args),
-      ...fromSource({ form: 'usedBy', kind }),
-    },
   }
 }
 

@@ -265,14 +265,6 @@ type KindFields {
     "Whether to include events about other objects that name this one as related."
     related: Boolean${matching}${order}${page}
   ): KindConnection
-  """
-  The objects that use this one and have not ended. Null if a kind that may use it cannot be read:
-  name the other types in \`types\`.
-  """
-  usedBy(
-    "The types to look into; all types that may use the object if absent."
-    types: [String!]${page}
-  ): UsedByConnection
 }
 
 "An object of any kind."
@@ -345,6 +337,14 @@ interface KubernetesObject {
     """Further types to look into: \`["Pod", "ConfigMap"]\`."""
     types: [String!]${page}
   ): KubernetesObjectConnection
+  """
+  The objects that use this one and have not ended. Null for kinds that nothing uses; null with an
+  error if a kind that may use it cannot be read: name the other types in \`types\`.
+  """
+  usedBy(
+    "The types to look into; all types that may use the object if absent."
+    types: [String!]${page}
+  ): UsedByConnection
 }
 
 ${connection('Kind', oneKind)}

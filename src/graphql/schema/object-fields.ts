@@ -11,9 +11,14 @@ import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
 import { jsonAt, reportingFailures } from './resolvers.ts'
-import type { Kind } from '../model/kind.ts'
+import { isUsed, type Kind, usedByField } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
-import type { ObjectCanArguments, OwnedArguments, RelationArguments } from './read-arguments.ts'
+import type {
+  ObjectCanArguments,
+  OwnedArguments,
+  RelationArguments,
+  UsedByArguments,
+} from './read-arguments.ts'
 import type { PrinterColumn, ResolverContext, Row } from './read-context.ts'
 import type { FieldConfig, SchemaTypes } from './own-types.ts'
 
@@ -117,6 +122,11 @@ export function objectFields(
     ),
     ...field('owned', { form: 'owned' }, (row, args: OwnedArguments, context, info) =>
       reportingFailures(context.read.owned(row, args), context, info),
+    ),
+    ...field(
+      usedByField,
+      !isAny && isUsed(kind) ? { form: 'usedBy', kind } : { form: 'ofRowType' },
+      (row, args: UsedByArguments, { read }) => (isUsed(row.kind) ? read.usedBy(row, args) : null),
     ),
     ...(types.event === undefined ? {} : eventsField(types.event, types, kind)),
   }
