@@ -8,7 +8,19 @@
 import { glob, readFile, writeFile } from 'node:fs/promises'
 import { preset } from '@graphql-codegen/client-preset'
 import { codegen } from '@graphql-codegen/core'
-import { buildASTSchema, parse } from 'graphql'
+import {
+  buildASTSchema,
+  type DocumentNode,
+  getNamedType,
+  type GraphQLSchema,
+  isObjectType,
+  Kind,
+  parse,
+  TypeInfo,
+  validate,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
 import { builtInSchema } from './built-in-schema.ts'
 
 const folder = import.meta.dirname
@@ -32,7 +44,14 @@ export async function generatedDocuments(): Promise<string> {
       return { location, rawSDL, document: parse(rawSDL) }
     }),
   )
-  const schema = parse(await builtInSchema())
+  const sdl = parse(await builtInSchema())
+  const served = buildASTSchema(sdl)
+  for (const { location, document } of documents) {
+    // A fragment may be for the operations of another file.
+    const errors = validate(served, withFragmentsOf(document, documents))
+    if (errors.length > 0) throw new Error(`${location}: ${errors.join('\n')}`)
+  }
+  const schema = withFewKinds(sdl, kindsNamed(documents, served))
   const files = await preset.buildGeneratesSection({
     baseOutputDir: 'generated/',
     schema,
@@ -44,6 +63,7 @@ export async function generatedDocuments(): Promise<string> {
       useTypeImports: true,
       documentMode: 'string',
       enumType: 'string-literal',
+      skipDocumentsValidation: true,
     },
     presetConfig: { fragmentMasking: false },
     plugins: [],
@@ -51,9 +71,108 @@ export async function generatedDocuments(): Promise<string> {
   })
   const file = files.find(({ filename }) => filename.endsWith('/graphql.ts'))
   if (file === undefined) throw new Error('graphql-codegen writes no graphql.ts')
-  return `// Written by \`npm run generate\`. Change the .graphql files instead.\n${await codegen(file)}`
+  const [types = '', ...rest] = (await codegen(file)).split(/(?=^export class )/m)
+  const text = [withoutTwins(types), ...rest].join('')
+  return `// Written by \`npm run generate\`. Change the .graphql files instead.\n${text}`
+}
+
+interface Operations {
+  readonly document: DocumentNode
+}
+
+/** A document with those fragments of all documents that it spreads. */
+function withFragmentsOf(document: DocumentNode, all: readonly Operations[]): DocumentNode {
+  const fragments = all
+    .flatMap((other) => other.document.definitions)
+    .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
+  const definitions = new Set(document.definitions)
+  for (const definition of definitions) {
+    visit(definition, {
+      FragmentSpread: ({ name }) => {
+        const fragment = fragments.find((one) => one.name.value === name.value)
+        if (fragment !== undefined) definitions.add(fragment)
+      },
+    })
+  }
+  return { ...document, definitions: [...definitions] }
+}
+
+/** The object types that operations select by name. */
+function kindsNamed(documents: readonly Operations[], schema: GraphQLSchema): ReadonlySet<string> {
+  const named = new Set<string>()
+  for (const { document } of documents) {
+    const types = new TypeInfo(schema)
+    visit(
+      document,
+      visitWithTypeInfo(types, {
+        SelectionSet: () => {
+          const parent = getNamedType(types.getParentType())
+          if (isObjectType(parent)) named.add(parent.name)
+        },
+      }),
+    )
+  }
+  return named
+}
+
+/**
+ * The schema with only these kinds, and a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
+ * answers would repeat the same fields for each kind.
+ */
+function withFewKinds(sdl: DocumentNode, kinds: ReadonlySet<string>): DocumentNode {
+  const standIn = sdl.definitions.flatMap((type) =>
+    type.kind === Kind.INTERFACE_TYPE_DEFINITION && isObject(type)
+      ? [
+          {
+            ...type,
+            kind: Kind.OBJECT_TYPE_DEFINITION,
+            name: { kind: Kind.NAME, value: 'OtherObject' },
+            interfaces: [{ kind: Kind.NAMED_TYPE, name: type.name }],
+          } as const,
+        ]
+      : [],
+  )
+  const definitions = sdl.definitions.map((type) =>
+    type.kind === Kind.OBJECT_TYPE_DEFINITION && !kinds.has(type.name.value)
+      ? { ...type, interfaces: type.interfaces?.filter((one) => !isObject(one)) ?? [] }
+      : type,
+  )
+  return { ...sdl, definitions: [...definitions, ...standIn] }
+}
+
+function isObject(type: { readonly name: { readonly value: string } }): boolean {
+  return type.name.value === 'KubernetesObject'
 }
 
 if (import.meta.main) {
   await writeFile(`${folder}/src/gateway/documents.ts`, await generatedDocuments())
+}
+
+/** Types whose unions have each member once: codegen repeats what is the same for several kinds. */
+function withoutTwins(types: string): string {
+  const members: string[] = []
+  const places = new Map<string, string>()
+  const place = (member: string): string => {
+    const key = member.replaceAll(/\s+/g, ' ')
+    const known = places.get(key) ?? `\u{E000}${members.push(member) - 1}\u{E001}`
+    places.set(key, known)
+    return known
+  }
+  // From the innermost members outwards, so that equal ones have equal places.
+  let text = types
+  for (let before = ''; before !== text;) {
+    before = text
+    text = text
+      .replaceAll(/\{[^{}]*\}/g, place)
+      .replaceAll(/(?:\|\s*\u{E000}\d+\u{E001}\s*){2,}/gu, (union) =>
+        [...new Set(union.match(/\u{E000}\d+\u{E001}/gu))].map((one) => `| ${one} `).join(''),
+      )
+  }
+  while (text.includes('\u{E000}')) {
+    text = text.replaceAll(
+      /\u{E000}(\d+)\u{E001}/gu,
+      (_place, index: string) => members[Number(index)] ?? '',
+    )
+  }
+  return text
 }

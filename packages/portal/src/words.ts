@@ -1,3 +1,5 @@
+import { objectWords } from './object/object-words.ts'
+
 const health = {
   DEGRADED: 'Degraded',
   UNKNOWN: 'Unknown',
@@ -10,7 +12,9 @@ const health = {
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
+  object: objectWords,
   frame: {
+    product: 'informerql',
     overview: 'Overview',
     applications: 'Applications',
     kinds: 'Kinds',
@@ -22,6 +26,13 @@ export const words = {
       offline: (since: string): string => `Offline since ${since}`,
     },
     notFound: 'There is no such page.',
+    failure: {
+      title: 'This could not be read.',
+      view: 'This view has failed.',
+      viewNext: 'The rest of the page still works.',
+      forbidden: 'You may not see this.',
+      again: 'Try again',
+    },
   },
   graph: {
     title: 'What is around it',

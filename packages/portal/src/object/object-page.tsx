@@ -1,13 +1,16 @@
-import { useParams } from '@tanstack/react-router'
-import { ObjectGraph } from '../graph/object-graph.tsx'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type ObjectTab, ObjectView, tabNamed } from './object-view.tsx'
 
-/** One object. */
+/** The page of one object: `/objects/$id?tab=events`. */
 export function ObjectPage() {
   const { id } = useParams({ from: '/objects/$id' })
-  return (
-    <>
-      <h1 className="visually-hidden">Object</h1>
-      <ObjectGraph roots={[id]} />
-    </>
-  )
+  const { tab } = useSearch({ from: '/objects/$id' })
+  const navigate = useNavigate({ from: '/objects/$id' })
+  const show = (next: ObjectTab): void => {
+    void navigate({
+      search: (search) => ({ ...search, tab: next === 'summary' ? undefined : next }) as never,
+      replace: true,
+    })
+  }
+  return <ObjectView key={id} id={id} tab={tabNamed(tab)} onTab={show} />
 }

@@ -1,0 +1,226 @@
+import { Menu } from '@base-ui/react/menu'
+import { Link } from '@tanstack/react-router'
+import { useLiveCollection } from '@informerql/client/react'
+import { useEffect, useState } from 'react'
+import { FollowNameDocument } from '../gateway/documents.ts'
+import { socket } from '../gateway/gateway.ts'
+import { Age } from '../look/age.tsx'
+import controls from '../look/controls.module.css'
+import { Health } from '../look/health.tsx'
+import { Icon } from '../look/icons.tsx'
+import overlay from '../look/overlay.module.css'
+import { scopeSearch } from '../scope.ts'
+import { words } from '../words.ts'
+import { troubleOf } from './container-state.ts'
+import { numberAt, textAt, textsAt } from './json.ts'
+import type { LiveObject, SeenObject } from './live-object.ts'
+import styles from './object-header.module.css'
+
+/** The name of an object, where it belongs, how it is and why, and what has become of it. */
+export function ObjectHeader({
+  object,
+  live,
+  onClose,
+}: {
+  readonly object: SeenObject
+  readonly live: LiveObject
+  readonly onClose?: () => void
+}) {
+  const { id, kind, name, health, creationTimestamp } = object
+  const sentence = sentenceOf(object)
+  // Beside a list, the list is what the page is about.
+  const Heading = onClose === undefined ? 'h1' : 'h2'
+  return (
+    <header className={styles['header']} data-gone={live.gone !== undefined}>
+      <Path object={object} />
+      <div className={styles['title']}>
+        <Heading className={styles['name']} title={`${kind} ${name}`}>
+          <span className={styles['kind']}>{kind}</span> {name}
+        </Heading>
+        <Copy object={object} />
+        {onClose === undefined ? null : (
+          <>
+            <Link
+              to="/objects/$id"
+              params={{ id }}
+              search={scopeSearch}
+              className={controls['icon']}
+              title={words.object.open}
+              aria-label={words.object.open}
+            >
+              <span aria-hidden="true">↗</span>
+            </Link>
+            <button
+              type="button"
+              className={controls['icon']}
+              onClick={onClose}
+              title={words.object.close}
+              aria-label={words.object.close}
+            >
+              <Icon name="close" />
+            </button>
+          </>
+        )}
+      </div>
+      <div className={styles['health']}>
+        <Health status={health.status} />
+        {sentence === undefined ? null : <span className={styles['sentence']}>{sentence}</span>}
+        {health.reason === null ? null : <code className={styles['reason']}>{health.reason}</code>}
+        <span className={styles['age']}>
+          {words.object.age} <Age since={creationTimestamp} />
+        </span>
+      </div>
+      <State object={object} live={live} />
+    </header>
+  )
+}
+
+/** Why an object is as it is, for people. */
+function sentenceOf({ kind, json, health }: SeenObject): string | undefined {
+  if (kind === 'Pod') return troubleOf(json, health.status) ?? health.message ?? undefined
+  const counted = podCountOf(kind, json)
+  const [, have, wanted] = /^(\d+) of (\d+) replicas$/.exec(health.message ?? '') ?? []
+  const message =
+    counted === undefined || have === undefined || wanted === undefined
+      ? health.message
+      : words.object.replicas(health.reason, have, wanted)
+  return [counted, message].filter((text) => typeof text === 'string').join(' ') || undefined
+}
+
+/** `2 of 3 pods are ready.` for what makes pods. */
+function podCountOf(kind: string, json: unknown): string | undefined {
+  const isSet = kind === 'DaemonSet'
+  if (!isSet && !['Deployment', 'StatefulSet', 'ReplicaSet'].includes(kind)) return undefined
+  const wanted = isSet
+    ? (numberAt(json, 'status', 'desiredNumberScheduled') ?? 0)
+    : (numberAt(json, 'spec', 'replicas') ?? 1)
+  const ready = numberAt(json, 'status', isSet ? 'numberReady' : 'readyReplicas') ?? 0
+  return words.object.podsReady(ready, wanted)
+}
+
+/** Cluster, namespace and owners, the farthest first. */
+function Path({ object }: { readonly object: SeenObject }) {
+  const { clusterName, namespace, ownerChain } = object
+  return (
+    <nav aria-label={words.object.path}>
+      <ol className={styles['path']}>
+        <li>{clusterName}</li>
+        {namespace === null ? null : (
+          <li>
+            <Link
+              to="/kinds/$resource"
+              params={{ resource: 'pods' }}
+              search={({ cluster }) => ({ cluster, ns: namespace }) as never}
+              title={words.object.podsIn(namespace)}
+            >
+              {namespace}
+            </Link>
+          </li>
+        )}
+        {(ownerChain ?? []).toReversed().map((owner) => (
+          <li key={owner.id}>
+            <Link
+              to="/objects/$id"
+              params={{ id: owner.id }}
+              search={scopeSearch}
+              title={`${owner.kind} ${owner.name}`}
+            >
+              <span className={styles['ownerKind']}>{owner.kind}</span> {owner.name}
+            </Link>
+          </li>
+        ))}
+      </ol>
+    </nav>
+  )
+}
+
+function Copy({ object }: { readonly object: SeenObject }) {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), 1500)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const { name, namespace, apiVersion, kind, id } = object
+  const group = apiVersion.includes('/') ? `.${apiVersion.split('/')[0]}` : ''
+  const texts = [
+    [words.object.copyName, name],
+    [
+      words.object.copyCommand,
+      `kubectl get ${kind.toLowerCase()}${group} ${name}${namespace === null ? '' : ` -n ${namespace}`} -o yaml`,
+    ],
+    [words.object.copyAddress, new URL(`/objects/${id}`, location.href).href],
+  ] as const
+  return (
+    <Menu.Root>
+      <Menu.Trigger className={controls['button']}>
+        {isCopied ? words.object.copied : words.object.copy}
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Positioner align="end" sideOffset={4} className={overlay['positioner']}>
+          <Menu.Popup className={overlay['popup']}>
+            {texts.map(([label, text]) => (
+              <Menu.Item
+                key={label}
+                className={overlay['item']}
+                onClick={() => void navigator.clipboard.writeText(text).then(() => setCopied(true))}
+              >
+                {label}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
+  )
+}
+
+/** What has become of the object: deleted, out of sight, on its way out, or perhaps out of date. */
+function State({ object, live }: { readonly object: SeenObject; readonly live: LiveObject }) {
+  const { gone, staleSince } = live
+  if (gone !== undefined) {
+    const time = gone.at.toLocaleTimeString()
+    return (
+      <p className={styles['state']} role="status">
+        {gone.how === 'DELETED' ? words.object.deletedAt(time) : words.object.hiddenAt(time)}
+        {gone.how === 'DELETED' ? <Successor object={object} /> : null}
+      </p>
+    )
+  }
+  const since = textAt(object.json, 'metadata', 'deletionTimestamp')
+  if (since !== undefined) {
+    return (
+      <p className={styles['state']} role="status">
+        {words.object.terminating(textsAt(object.json, 'metadata', 'finalizers'))}{' '}
+        <Age since={since} />
+      </p>
+    )
+  }
+  if (staleSince === null) return null
+  return (
+    <p className={styles['state']} role="status">
+      {words.object.stale(new Date(staleSince).toLocaleTimeString())}
+    </p>
+  )
+}
+
+/** Offers the object that has the name of a deleted one, as soon as there is one. */
+function Successor({ object }: { readonly object: SeenObject }) {
+  const { clusterName: cluster, apiVersion, kind, namespace, name } = object
+  const { rows } = useLiveCollection({
+    client: socket,
+    query: FollowNameDocument,
+    variables: { cluster, apiVersion, kind, namespace, name },
+  })
+  const next = rows.find(({ id }) => id !== object.id)
+  if (next === undefined) return null
+  return (
+    <>
+      {' '}
+      {words.object.recreated}{' '}
+      <Link to="/objects/$id" params={{ id: next.id }} search={scopeSearch}>
+        {words.object.openNew}
+      </Link>
+    </>
+  )
+}

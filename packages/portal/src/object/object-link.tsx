@@ -1,0 +1,29 @@
+import { Link } from '@tanstack/react-router'
+import { Health } from '../look/health.tsx'
+import { scopeSearch } from '../scope.ts'
+import type { Neighbour } from './neighbours.ts'
+import styles from './related.module.css'
+
+/** An object in a list: its health, its name, why it is not healthy, and its namespace if it is another one. */
+export function ObjectLink({
+  object: { id, name, namespace, health },
+  beside,
+}: {
+  readonly object: Neighbour
+  /** The namespace that goes without saying. */
+  readonly beside: string | null
+}) {
+  const isWell = health.status === 'HEALTHY' || health.reason === null
+  return (
+    <span className={styles['object']} data-status={health.status}>
+      <Health status={health.status} bare />
+      <Link to="/objects/$id" params={{ id }} search={scopeSearch} title={name}>
+        {namespace === null || namespace === beside ? null : (
+          <span className={styles['dim']}>{namespace}/</span>
+        )}
+        {name}
+      </Link>
+      {isWell ? null : <code className={styles['reason']}>{health.reason}</code>}
+    </span>
+  )
+}

@@ -1,0 +1,149 @@
+import { Tabs } from '@base-ui/react/tabs'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect } from 'react'
+import { useViewTitle } from '../frame/view-title.ts'
+import { Failure, Notice } from '../look/notice.tsx'
+import { words } from '../words.ts'
+import { Access } from './access.tsx'
+import { Events } from './events.tsx'
+import { type LiveObject, type SeenObject, useLiveObject } from './live-object.ts'
+import { ObjectHeader } from './object-header.tsx'
+import styles from './object.module.css'
+import { Related } from './related.tsx'
+import { Summary } from './summary.tsx'
+
+// These bring CodeMirror and React Flow, which are larger than all other tabs together.
+const ObjectGraph = lazy(async () => ({
+  default: (await import('../graph/object-graph.tsx')).ObjectGraph,
+}))
+const YamlTab = lazy(async () => ({ default: (await import('./yaml-tab.tsx')).YamlTab }))
+
+/** The tabs, in the order of their keys. */
+const tabs = ['summary', 'related', 'graph', 'events', 'yaml', 'access'] as const
+
+export type ObjectTab = (typeof tabs)[number]
+
+/** The tab that an address names; the summary if there is none of this name. */
+export function tabNamed(name: string | undefined): ObjectTab {
+  return tabs.find((tab) => tab === name) ?? 'summary'
+}
+
+/** Whether what is typed belongs to a field. */
+function isTyped({ target }: KeyboardEvent): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input, textarea, select'))
+  )
+}
+
+/** An object: its header and its tabs, as a page or, with `onClose`, beside a list. */
+export function ObjectView({
+  id,
+  tab,
+  onTab,
+  onClose,
+}: {
+  readonly id: string
+  readonly tab: ObjectTab
+  readonly onTab: (tab: ObjectTab) => void
+  readonly onClose?: () => void
+}) {
+  const live = useLiveObject(id)
+  const { object } = live
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return
+      const next = tabs[Number(event.key) - 1]
+      if (next !== undefined) onTab(next)
+    }
+    window.addEventListener('keydown', pressed)
+    return () => window.removeEventListener('keydown', pressed)
+  }, [onTab])
+  if (object === undefined) return <Absent live={live} isPage={onClose === undefined} />
+  return (
+    <article className={styles['view']}>
+      {onClose === undefined ? <ViewTitle title={`${object.kind} ${object.name}`} /> : null}
+      <ObjectHeader object={object} live={live} {...(onClose === undefined ? {} : { onClose })} />
+      <Tabs.Root
+        className={styles['tabs']}
+        value={tab}
+        onValueChange={(value: ObjectTab) => onTab(value)}
+      >
+        <Tabs.List className={styles['tabList']}>
+          {tabs.map((one, index) => (
+            <Tabs.Tab key={one} value={one} className={styles['tab']} title={`${index + 1}`}>
+              {words.object.tabs[one]}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value={tab} className={styles['panel']}>
+          <Content tab={tab} object={object} />
+        </Tabs.Panel>
+      </Tabs.Root>
+    </article>
+  )
+}
+
+function ViewTitle({ title }: { readonly title: string }) {
+  useViewTitle(title)
+  return null
+}
+
+function Content({ tab, object }: { readonly tab: ObjectTab; readonly object: SeenObject }) {
+  switch (tab) {
+    case 'summary':
+      return <Summary object={object} />
+    case 'related':
+      return <Related object={object} />
+    case 'graph':
+      return (
+        <Suspense fallback={null}>
+          <ObjectGraph roots={[object.id]} />
+        </Suspense>
+      )
+    case 'events':
+      return <Events object={object} />
+    case 'yaml':
+      return (
+        <Suspense fallback={null}>
+          <YamlTab object={object} />
+        </Suspense>
+      )
+    case 'access':
+      return <Access object={object} />
+  }
+}
+
+/** What stands in place of an object that is not there, or not yet. */
+function Absent({
+  live: { state, errors },
+  isPage,
+}: {
+  readonly live: LiveObject
+  readonly isPage: boolean
+}) {
+  if (state === 'loading') {
+    return (
+      <div className={styles['skeleton']} role="status" aria-label={words.object.loading}>
+        <i />
+        <i />
+        <i />
+        <i />
+      </div>
+    )
+  }
+  return (
+    <div className={styles['absent']}>
+      {state === 'refused' ? (
+        <Failure errors={errors} title={words.object.failed} isView={isPage} />
+      ) : (
+        <Notice title={words.object.missing.title} isView={isPage}>
+          <p>{words.object.missing.text}</p>
+        </Notice>
+      )}
+      <Link to="/" className={styles['next']}>
+        {words.object.overview}
+      </Link>
+    </div>
+  )
+}

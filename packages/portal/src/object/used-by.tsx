@@ -1,0 +1,60 @@
+import { UsersOfDocument, type UsersOfQuery } from '../gateway/documents.ts'
+import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
+import { words } from '../words.ts'
+import { ObjectLink } from './object-link.tsx'
+import styles from './related.module.css'
+import { Section } from './section.tsx'
+
+/** The users of an object. */
+export type Users = NonNullable<NonNullable<UsersOfQuery['object']>['usedBy']>
+
+/** Who uses an object: `undefined` for kinds that nothing uses, and until it is known. */
+export function useUsers(id: string): {
+  readonly users: Users | undefined
+  readonly errors: readonly AnswerError[]
+} {
+  const { data, errors } = useAnswer(UsersOfDocument, { id }, { everyMs: 5_000 })
+  return { users: data?.object?.usedBy ?? undefined, errors }
+}
+
+/** Who uses an object, and at which places. */
+export function UsedBy({
+  users,
+  namespace,
+}: {
+  readonly users: Users
+  /** The namespace of the used object. */
+  readonly namespace: string | null
+}) {
+  const say = words.object.related
+  return (
+    <Section title={say.usedBy} count={users.totalCount}>
+      {users.totalCount === 0 ? (
+        <p className={styles['dim']}>{say.unused}</p>
+      ) : (
+        <ul className={styles['users']}>
+          {users.nodes.map(({ object: user, paths }) => (
+            <li key={user.id}>
+              <span className={styles['userKind']}>{user.kind}</span>
+              {user.object === null ? (
+                <span>{user.name}</span>
+              ) : (
+                <ObjectLink object={user.object} beside={namespace} />
+              )}
+              <code className={styles['places']} title={paths.join('\n')}>
+                {paths.map(placeOf).join(', ')}
+              </code>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+/** The item of a list that a path leads into, without the way there: `containers[0].env[2]`. */
+function placeOf(path: string): string {
+  const within = path.replace(/^(?:.*\.)?spec\./, '')
+  const item = within.lastIndexOf(']')
+  return item < 0 ? within : within.slice(0, item + 1)
+}

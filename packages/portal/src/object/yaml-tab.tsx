@@ -1,0 +1,183 @@
+import { yaml } from '@codemirror/lang-yaml'
+import {
+  codeFolding,
+  foldEffect,
+  foldGutter,
+  foldKeymap,
+  syntaxHighlighting,
+  syntaxTree,
+} from '@codemirror/language'
+import { diff, getChunks, unifiedMergeView } from '@codemirror/merge'
+import {
+  highlightSelectionMatches,
+  openSearchPanel,
+  search,
+  searchKeymap,
+} from '@codemirror/search'
+import { ChangeSet, Compartment, EditorState, type Extension } from '@codemirror/state'
+import { EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { classHighlighter } from '@lezer/highlight'
+import { useEffect, useRef, useState } from 'react'
+import { words } from '../words.ts'
+import type { SeenObject } from './live-object.ts'
+import { yamlOf } from './yaml-text.ts'
+import styles from './yaml-tab.module.css'
+
+/** An object as YAML, read-only: it can be searched and folded, and what has changed since it was opened is marked. */
+export function YamlTab({ object }: { readonly object: SeenObject }) {
+  const text = yamlOf(object.json)
+  const [opened, setOpened] = useState(() => ({ text, at: new Date() }))
+  const [isOnly, setOnly] = useState(false)
+  const [changes, setChanges] = useState(0)
+  const place = useRef<HTMLDivElement>(null)
+  const editor = useRef<YamlEditor>(null)
+  useEffect(() => {
+    if (place.current === null) return
+    editor.current = new YamlEditor(place.current, opened.text)
+    return () => editor.current?.view.destroy()
+    // The editor is made once; the effects below keep it up to date.
+    // oxlint-disable-next-line react/exhaustive-deps
+  }, [])
+  useEffect(() => {
+    editor.current?.show(text, opened.text, isOnly)
+    setChanges(editor.current?.changes ?? 0)
+  }, [text, opened, isOnly])
+  const say = words.object.yaml
+  return (
+    <div className={styles['yaml']}>
+      <div className={styles['bar']}>
+        <output>
+          {changes === 0 ? say.unchanged : say.changed(changes, opened.at.toLocaleTimeString())}
+        </output>
+        {changes === 0 ? null : (
+          <>
+            <label>
+              <input
+                type="checkbox"
+                checked={isOnly}
+                onChange={({ target }) => setOnly(target.checked)}
+              />
+              {say.only}
+            </label>
+            <button type="button" onClick={() => setOpened({ text, at: new Date() })}>
+              {say.marks}
+            </button>
+          </>
+        )}
+        <span className={styles['right']}>
+          <button
+            type="button"
+            onClick={() => {
+              const view = editor.current?.view
+              if (view !== undefined) openSearchPanel(view)
+            }}
+          >
+            {say.search}
+          </button>
+          <button type="button" onClick={() => void navigator.clipboard.writeText(text)}>
+            {say.copy}
+          </button>
+        </span>
+      </div>
+      {object.kind === 'Secret' && object.apiVersion === 'v1' ? (
+        <p className={styles['note']}>{say.secret}</p>
+      ) : null}
+      <div ref={place} className={styles['text']} />
+    </div>
+  )
+}
+
+/** CodeMirror with the text of an object, compared with an earlier text. */
+class YamlEditor {
+  readonly view: EditorView
+  readonly #marks = new Compartment()
+  #original: string
+  #isOnly = false
+
+  constructor(parent: HTMLElement, text: string) {
+    this.#original = text
+    this.view = new EditorView({
+      parent,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          nonce(),
+          EditorState.readOnly.of(true),
+          EditorView.editable.of(false),
+          EditorView.contentAttributes.of({
+            tabindex: '0',
+            'aria-label': words.object.yaml.label,
+          }),
+          lineNumbers(),
+          foldGutter(),
+          codeFolding(),
+          yaml(),
+          syntaxHighlighting(classHighlighter),
+          search({ top: true }),
+          highlightSelectionMatches(),
+          keymap.of([...searchKeymap, ...foldKeymap]),
+          this.#marks.of(marksOf(text, false)),
+        ],
+      }),
+    })
+    foldNoise(this.view)
+  }
+
+  /** How many places differ from the original. */
+  get changes(): number {
+    return getChunks(this.view.state)?.chunks.length ?? 0
+  }
+
+  /** Shows a text with its differences to an original; with `isOnly`, folds what is the same. */
+  show(text: string, original: string, isOnly: boolean): void {
+    const { doc } = this.view.state
+    const before = doc.toString()
+    if (before !== text) {
+      // Only what differs, so that folds, the selection and what is in view stay.
+      const changes = diff(before, text, { timeout: 100 }).map(({ fromA, toA, fromB, toB }) => ({
+        from: fromA,
+        to: toA,
+        insert: text.slice(fromB, toB),
+      }))
+      this.view.dispatch({ changes: ChangeSet.of(changes, doc.length) })
+    }
+    if (original !== this.#original || isOnly !== this.#isOnly) {
+      this.#original = original
+      this.#isOnly = isOnly
+      this.view.dispatch({ effects: this.#marks.reconfigure(marksOf(original, isOnly)) })
+    }
+  }
+}
+
+function marksOf(original: string, isOnly: boolean): Extension {
+  return unifiedMergeView({
+    original,
+    mergeControls: false,
+    highlightChanges: true,
+    gutter: true,
+    ...(isOnly ? { collapseUnchanged: { margin: 3, minSize: 4 } } : {}),
+  })
+}
+
+/** The nonce of the page, by which its policy lets CodeMirror insert styles. */
+function nonce(): Extension {
+  const meta = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')
+  return EditorView.cspNonce.of(meta?.nonce ?? '')
+}
+
+const noise = new Set(['managedFields', 'kubectl.kubernetes.io/last-applied-configuration'])
+
+/** Folds what is for machines. */
+function foldNoise(view: EditorView): void {
+  const { state } = view
+  const effects: ReturnType<typeof foldEffect.of>[] = []
+  syntaxTree(state).iterate({
+    enter: ({ type, from, to, node }) => {
+      if (type.name !== 'Pair') return
+      const key = node.firstChild
+      if (key === null || !noise.has(state.sliceDoc(key.from, key.to).replaceAll('"', ''))) return
+      effects.push(foldEffect.of({ from: state.doc.lineAt(from).to, to }))
+    },
+  })
+  if (effects.length > 0) view.dispatch({ effects })
+}
