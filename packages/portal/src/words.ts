@@ -1,4 +1,5 @@
 import { objectWords } from './object/object-words.ts'
+import { filterWords, tableWords } from './kinds/table-words.ts'
 
 const health = {
   DEGRADED: 'Degraded',
@@ -19,6 +20,12 @@ export const words = {
     applications: 'Applications',
     kinds: 'Kinds',
     search: 'Search',
+    product: 'informerql',
+    failure: {
+      title: 'This could not be read.',
+      forbidden: 'You may not see this.',
+      again: 'Try again',
+    },
     theme: { light: 'Light', dark: 'Dark', system: 'As the system' },
     line: {
       idle: 'Connected',
@@ -104,4 +111,7 @@ export const words = {
     more: (shown: number, total: number): string =>
       `${shown} of ${total} workloads, the worst first. Choose namespaces to see the others.`,
   },
+  showQuery: 'Show the query',
+  filter: filterWords,
+  table: tableWords,
 } as const
