@@ -1,0 +1,28 @@
+import { endpoint } from '../gateway/gateway.ts'
+import { words } from '../words.ts'
+
+/** Opens the operation of a view in GraphiQL, with its variables. */
+export function ShowQuery({
+  document,
+  variables,
+  className,
+}: {
+  readonly document: { toString(): string }
+  readonly variables: Readonly<Record<string, unknown>>
+  readonly className?: string | undefined
+}) {
+  const search = new URLSearchParams({
+    query: document.toString().trim(),
+    variables: JSON.stringify(variables, undefined, 2),
+  })
+  return (
+    <a
+      className={className}
+      href={`${endpoint}?${search.toString()}`}
+      target="_blank"
+      rel="noreferrer"
+    >
+      {words.showQuery}
+    </a>
+  )
+}
