@@ -23,13 +23,13 @@ const overview = createRoute({
 /** The parameters of a table's address. */
 export interface TableSearch extends ScopeSearch {
   /** The filter, as it is typed: `phase:Running label:app=web`. */
-  readonly q?: string
+  readonly q?: string | undefined
   /** The order: `restarts`, `-restarts`. */
-  readonly sort?: string
-  /** The columns besides the usual ones. */
-  readonly cols?: string
+  readonly sort?: string | undefined
+  /** The columns besides the usual ones; with `-`, usual ones that are hidden. */
+  readonly cols?: string | undefined
   /** The `id` of the object in the inspector. */
-  readonly open?: string
+  readonly open?: string | undefined
 }
 
 const strings = <Name extends string>(

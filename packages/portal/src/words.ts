@@ -20,12 +20,6 @@ export const words = {
     applications: 'Applications',
     kinds: 'Kinds',
     search: 'Search',
-    product: 'informerql',
-    failure: {
-      title: 'This could not be read.',
-      forbidden: 'You may not see this.',
-      again: 'Try again',
-    },
     theme: { light: 'Light', dark: 'Dark', system: 'As the system' },
     line: {
       idle: 'Connected',

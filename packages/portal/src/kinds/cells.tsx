@@ -1,0 +1,127 @@
+import type { ReactNode } from 'react'
+import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
+import { Age } from '../look/age.tsx'
+import { Health } from '../look/health.tsx'
+import { words } from '../words.ts'
+import type { TableColumn } from './columns.ts'
+import { changesOf } from './live-rows.ts'
+import styles from './grid.module.css'
+
+/** How long a changed cell glows: as the animation `glow` in grid.module.css. */
+const glowMs = 600
+
+/** The cells of a row. Those that have just changed glow once. */
+export function Cells({
+  row,
+  columns,
+}: {
+  readonly row: TableRow
+  readonly columns: readonly TableColumn[]
+}) {
+  const changes = changesOf(row)
+  const isFresh = changes !== undefined && performance.now() - changes.at < glowMs
+  return columns.map((column) => {
+    const glows = isFresh && changes.columns.has(column.id)
+    return (
+      <div
+        key={column.id}
+        role="gridcell"
+        className={styles['cell']}
+        data-column={column.id}
+        data-numeric={column.isNumeric || undefined}
+        title={titleOf(row, column)}
+      >
+        {/* Another key starts the animation again. */}
+        <span
+          key={glows ? changes.at : 0}
+          className={styles['content']}
+          data-changed={glows || undefined}
+        >
+          <CellContent row={row} column={column} />
+        </span>
+      </div>
+    )
+  })
+}
+
+function CellContent({
+  row,
+  column,
+}: {
+  readonly row: TableRow
+  readonly column: TableColumn
+}): ReactNode {
+  if (column.id === 'name') return <NameCell row={row} />
+  if (column.id === 'namespace') return <span className={styles['dim']}>{row.namespace}</span>
+  if (column.id === 'health') return <Health status={row.health.status} />
+  if (column.id === 'age') return <Age since={row.creationTimestamp} />
+  const cell = printed(row, column)
+  if (cell === undefined) return null
+  const { value, since } = cell
+  const text = plainText(value)
+  if (since === null) {
+    return text === '' || /^<(?:none|unset|unknown)>$/u.test(text) ? (
+      <span className={styles['dim']}>{text === '' ? '' : words.table.empty}</span>
+    ) : (
+      text
+    )
+  }
+  // A date, or the duration of what has not ended; otherwise how long ago the value is from.
+  if (text === '' || column.isInverse) return <Age since={since} />
+  return (
+    <>
+      {text}{' '}
+      <span className={styles['dim']}>
+        (<Age since={since} /> {words.table.ago})
+      </span>
+    </>
+  )
+}
+
+/** The name; and what `kubectl get` adds to it, such as ` (default)`. */
+function NameCell({ row }: { readonly row: TableRow }) {
+  const shown = plainText(row.printerColumns?.find(({ name }) => name === 'Name')?.value)
+  const suffix = shown.startsWith(row.name) ? shown.slice(row.name.length) : ''
+  return (
+    <>
+      {row.name}
+      {suffix === '' ? null : <span className={styles['dim']}>{suffix}</span>}
+    </>
+  )
+}
+
+function printed(
+  { printerColumns }: TableRow,
+  { id }: TableColumn,
+): NonNullable<TableRow['printerColumns']>[number] | undefined {
+  return printerColumns?.find(({ name }) => name === id)
+}
+
+function plainText(value: unknown): string {
+  if (value === null || value === undefined) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+/** What may be cut off, in whole. */
+function titleOf(row: TableRow, column: TableColumn): string | undefined {
+  if (column.id === 'name') return row.name
+  if (column.id === 'namespace') return row.namespace ?? undefined
+  if (column.id === 'health') {
+    const { reason, message } = row.health
+    return [reason, message].filter((part) => part !== null).join(': ') || undefined
+  }
+  const cell = printed(row, column)
+  return cell === undefined || cell.since !== null ? undefined : plainText(cell.value) || undefined
+}
+
+/** The text that a cell is about as wide as. */
+export function textOfCell(row: TableRow, column: TableColumn): string {
+  if (column.id === 'name') return row.name
+  if (column.id === 'namespace') return row.namespace ?? ''
+  if (column.id === 'health') return words.health[row.health.status]
+  const cell = printed(row, column)
+  if (column.id === 'age' || cell === undefined) return '00m00s'
+  const text = plainText(cell.value)
+  if (cell.since === null) return text
+  return text === '' || column.isInverse ? '00m00s' : `${text} (00m00s ago)`
+}

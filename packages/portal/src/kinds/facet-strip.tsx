@@ -1,0 +1,108 @@
+import type { Kind } from '../gateway/kinds.ts'
+import { TableFacetsDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import { words } from '../words.ts'
+import styles from './facet-strip.module.css'
+import { quoted, type Token, tokenText } from './filter-text.ts'
+import type { SuggestedList } from './suggestions.ts'
+
+const everyMs = 5_000
+const valuesEach = 6
+const mostFacets = 7
+
+/** How the objects of a list are distributed over the values of its indexes. A value is one click from being the filter. */
+export function FacetStrip({
+  kind,
+  list,
+  tokens,
+  toggle,
+}: {
+  readonly kind: Kind
+  readonly list: SuggestedList
+  readonly tokens: readonly Token[]
+  /** Adds a token to the filter, or removes it. */
+  readonly toggle: (token: string) => void
+}) {
+  const { data } = useAnswer(
+    TableFacetsDocument,
+    { ...list, by: facetsOf(kind), top: valuesEach },
+    { everyMs },
+  )
+  const chosen = new Set(tokens.map(tokenText))
+  const total = data?.objectList?.totalCount ?? 0
+  const shown = (data?.objectList?.facets ?? [])
+    .filter(({ by, distinctCount, missingCount }) => {
+      const isClosed = (kind.indexes.find(({ name }) => name === by)?.values ?? []).length > 0
+      // An index with a value for each object tells them apart, and groups nothing.
+      const groups = isClosed || distinctCount <= total / 2
+      return groups && distinctCount + Math.min(missingCount, 1) > 1
+    })
+    .slice(0, mostFacets)
+  if (data === undefined) return <div className={styles['strip']} aria-busy="true" />
+  if (shown.length === 0) return <p className={styles['none']}>{words.table.noFacets}</p>
+  return (
+    <div className={styles['strip']} role="group" aria-label={words.table.facets}>
+      {shown.map(({ by, values, distinctCount }) => (
+        <section key={by} className={styles['facet']}>
+          <h2 className={styles['title']}>{by}</h2>
+          <ul>
+            {values.map(({ value, count }) => {
+              const text = typeof value === 'string' ? value : JSON.stringify(value)
+              const token = `${by}:${quoted(by === 'health' ? text.toLowerCase() : text)}`
+              return (
+                <li key={text}>
+                  <button
+                    type="button"
+                    className={styles['value']}
+                    aria-pressed={chosen.has(token)}
+                    title={text}
+                    onClick={() => {
+                      toggle(token)
+                    }}
+                  >
+                    <span className={styles['text']}>{shortValue(by, text)}</span>
+                    <span className={styles['count']}>{count.toLocaleString()}</span>
+                    <span
+                      aria-hidden="true"
+                      className={styles['share']}
+                      style={{ width: `${total === 0 ? 0 : (100 * count) / total}%` }}
+                    />
+                  </button>
+                </li>
+              )
+            })}
+          </ul>
+          {distinctCount > values.length ? (
+            <p className={styles['more']}>
+              {words.table.moreValues(distinctCount - values.length)}
+            </p>
+          ) : null}
+        </section>
+      ))}
+    </div>
+  )
+}
+
+/** A value in the space that there is: of images and other paths, the end tells them apart. */
+function shortValue(by: string, text: string): string {
+  return by === 'health' ? text.toLowerCase() : text.slice(text.lastIndexOf('/') + 1)
+}
+
+/** The indexes that may group objects: those with few values first. */
+function facetsOf({ indexes, namespaced }: Kind): string[] {
+  return indexes
+    .filter(({ name, form }) => {
+      if (name === 'namespace') return namespaced
+      return name !== 'name' && /^(?:STRING|BOOLEAN|HEALTH_STATUS)$/u.test(form)
+    })
+    .toSorted((one, other) => weight(one) - weight(other))
+    .map(({ name }) => name)
+    .slice(0, 12)
+}
+
+/** The place of an index in the strip. */
+function weight({ name, form, values }: Kind['indexes'][number]): number {
+  if (name === 'health') return 0
+  if (form === 'BOOLEAN' || (values ?? []).length > 0) return 1
+  return name === 'namespace' ? 2 : 3
+}

@@ -1,0 +1,269 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import {
+  type CSSProperties,
+  memo,
+  type RefObject,
+  useEffect,
+  useId,
+  useLayoutEffect,
+  useRef,
+} from 'react'
+import { useKeys } from '../frame/keys.ts'
+import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
+import { words } from '../words.ts'
+import { Cells } from './cells.tsx'
+import type { TableColumn } from './columns.ts'
+import { rowHeight, type Selection, useKeyboard } from './grid-keyboard.ts'
+import { type HeaderActions, HeaderRow } from './header.tsx'
+import type { LiveRows, RowsSnapshot } from './live-rows.ts'
+import styles from './grid.module.css'
+
+/** Firefox makes no element higher than some 17 million pixels, and Chromium none above 33. */
+export const mostRows: number = Math.floor(16_000_000 / rowHeight)
+const skeletonRows = 24
+
+/** The table itself: a grid that draws the rows in view only. */
+export function Grid({
+  label,
+  live,
+  rows,
+  columns,
+  widths,
+  actions,
+  selection,
+}: {
+  readonly label: string
+  readonly live: LiveRows
+  readonly rows: RowsSnapshot
+  readonly columns: readonly TableColumn[]
+  readonly widths: ReadonlyMap<string, number>
+  readonly actions: HeaderActions
+  readonly selection: Selection
+}) {
+  const id = useId()
+  const frame = useRef<HTMLDivElement>(null)
+  const scroller = useRef<HTMLDivElement>(null)
+  const count = Math.min(rows.count ?? skeletonRows, mostRows)
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowHeight,
+    overscan: 8,
+    scrollPaddingEnd: rowHeight,
+  })
+  const items = virtualizer.getVirtualItems()
+  const first = Math.floor((virtualizer.scrollOffset ?? 0) / rowHeight)
+  const last = Math.min(
+    count - 1,
+    first + Math.ceil((virtualizer.scrollRect?.height ?? 0) / rowHeight),
+  )
+  useEffect(() => {
+    live.look(first, last)
+  }, [live, first, last])
+  // Another list begins at its beginning.
+  useLayoutEffect(() => {
+    scroller.current?.scrollTo({ top: 0 })
+  }, [live])
+  useStillRows(frame, live)
+  useAnchor(scroller, rows, first)
+  const pixels = columns.map((column) => widths.get(column.id) ?? 0)
+  const keyboard = useKeyboard(rows, count, selection, (index) => {
+    virtualizer.scrollToIndex(index, { align: 'auto' })
+  })
+  const { cursor } = keyboard
+  const step = (by: number) => (): void => {
+    scroller.current?.focus()
+    keyboard.step(by)
+  }
+  // From anywhere in the page. The grid itself takes them first.
+  useKeys([
+    { keys: 'j', does: words.table.nextRow, run: step(1) },
+    { keys: 'k', does: words.table.previousRow, run: step(-1) },
+  ])
+
+  return (
+    <div ref={frame} className={styles['frame']}>
+      <div
+        ref={scroller}
+        role="grid"
+        aria-label={label}
+        aria-rowcount={rows.count === undefined ? -1 : rows.count + 1}
+        aria-colcount={columns.length}
+        aria-multiselectable="true"
+        aria-busy={rows.count === undefined}
+        aria-activedescendant={
+          items.some(({ index }) => index === cursor) ? `${id}-${cursor}` : undefined
+        }
+        tabIndex={0}
+        className={styles['grid']}
+        style={
+          {
+            '--columns': `${pixels.map((width) => `${width}px`).join(' ')} minmax(0, 1fr)`,
+            '--total': `${pixels.reduce((sum, width) => sum + width, 0)}px`,
+          } as CSSProperties
+        }
+        onKeyDown={keyboard.pressed}
+        onClick={keyboard.clicked}
+        onDoubleClick={keyboard.doubleClicked}
+      >
+        <HeaderRow columns={columns} widths={widths} actions={actions} />
+        <div role="rowgroup" className={styles['body']} style={{ height: count * rowHeight }}>
+          {items.map(({ index, start }) => {
+            const row = rows.count === undefined ? undefined : rows.at(index)
+            return row === undefined ? (
+              <SkeletonRow
+                key={index}
+                id={`${id}-${index}`}
+                index={index}
+                start={start}
+                columns={columns}
+              />
+            ) : (
+              <Row
+                key={row.id}
+                id={`${id}-${index}`}
+                row={row}
+                index={index}
+                start={start}
+                columns={columns}
+                isCursor={index === cursor}
+                isOpen={row.id === selection.open}
+                isPicked={selection.picked.has(row.id)}
+                isGone={rows.isGone(row.id)}
+              />
+            )
+          })}
+        </div>
+      </div>
+      {virtualizer.isScrolling && rows.count !== undefined && count > 100 ? (
+        <div className={styles['position']} aria-hidden="true">
+          {words.table.position(first + 1, rows.count)}
+        </div>
+      ) : null}
+      {rows.newAbove > 0 ? (
+        <button
+          type="button"
+          className={styles['above']}
+          onClick={() => {
+            live.showAll()
+          }}
+        >
+          {words.table.newAbove(rows.newAbove)}
+        </button>
+      ) : null}
+    </div>
+  )
+}
+
+interface RowProps {
+  readonly id: string
+  readonly row: TableRow
+  readonly index: number
+  readonly start: number
+  readonly columns: readonly TableColumn[]
+  readonly isCursor: boolean
+  readonly isOpen: boolean
+  readonly isPicked: boolean
+  readonly isGone: boolean
+}
+
+const Row = memo(function Row({
+  id,
+  row,
+  index,
+  start,
+  columns,
+  isCursor,
+  isOpen,
+  isPicked,
+  isGone,
+}: RowProps) {
+  return (
+    <div
+      role="row"
+      id={id}
+      aria-rowindex={index + 2}
+      aria-selected={isPicked || isOpen}
+      className={styles['row']}
+      data-index={index}
+      data-cursor={isCursor || undefined}
+      data-open={isOpen || undefined}
+      data-picked={isPicked || undefined}
+      data-gone={isGone || undefined}
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      <Cells row={row} columns={columns} />
+    </div>
+  )
+})
+
+function SkeletonRow({
+  id,
+  index,
+  start,
+  columns,
+}: Pick<RowProps, 'id' | 'index' | 'start' | 'columns'>) {
+  return (
+    <div
+      role="row"
+      id={id}
+      aria-rowindex={index + 2}
+      className={styles['row']}
+      data-loading
+      style={{ transform: `translateY(${start}px)` }}
+    >
+      {columns.map((column, at) => (
+        <div key={column.id} role="gridcell" className={styles['cell']}>
+          <span
+            className={styles['bone']}
+            style={{ width: `${40 + ((index * 7 + at * 13) % 45)}%` }}
+          />
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** Rows stay where they are while the pointer is over them, or over the button that lets them move. */
+function useStillRows(frame: RefObject<HTMLDivElement | null>, live: LiveRows): void {
+  useEffect(() => {
+    const element = frame.current
+    if (element === null) return undefined
+    const hold = (): void => live.hold(true)
+    const release = (): void => live.hold(false)
+    if (element.matches(':hover')) hold()
+    element.addEventListener('pointerenter', hold)
+    element.addEventListener('pointerleave', release)
+    return () => {
+      element.removeEventListener('pointerenter', hold)
+      element.removeEventListener('pointerleave', release)
+    }
+  }, [frame, live])
+}
+
+/** Keeps the first row in view at its place when rows come or go above it. */
+function useAnchor(
+  scroller: RefObject<HTMLDivElement | null>,
+  rows: RowsSnapshot,
+  first: number,
+): void {
+  const anchor = useRef<{
+    readonly rows: RowsSnapshot
+    readonly id: string
+    readonly index: number
+  }>(undefined)
+  useLayoutEffect(() => {
+    const before = anchor.current
+    const element = scroller.current
+    if (before !== undefined && before.rows !== rows && before.index > 0 && element !== null) {
+      const index = rows.indexOf(before.id)
+      if (index >= 0 && index !== before.index && before.index === first) {
+        element.scrollTop += (index - before.index) * rowHeight
+        anchor.current = { rows, id: before.id, index }
+        return
+      }
+    }
+    const row = rows.at(first)
+    anchor.current = row === undefined ? undefined : { rows, id: row.id, index: first }
+  }, [scroller, rows, first])
+}

@@ -1,0 +1,64 @@
+import { type CSSProperties, lazy, type PointerEvent, Suspense, useState } from 'react'
+import { words } from '../words.ts'
+import styles from './kind-table.module.css'
+
+const Inspector = lazy(async () => {
+  const loaded = await import('../object/inspector.tsx')
+  return { default: loaded.Inspector }
+})
+
+const kept = 'informerql.inspector'
+const narrowest = 20
+const widest = 75
+
+/** The inspector at the right of a table. Its edge is dragged, or moved by arrow keys. */
+export function InspectorPane({ id, close }: { readonly id: string; readonly close: () => void }) {
+  const [percent, setPercent] = useState(() => Number(localStorage.getItem(kept) ?? 40))
+  const resize = (to: number): void => {
+    const next = Math.round(Math.min(widest, Math.max(narrowest, to)))
+    setPercent(next)
+    localStorage.setItem(kept, String(next))
+  }
+  const drag = (event: PointerEvent<HTMLDivElement>): void => {
+    event.preventDefault()
+    const edge = event.currentTarget
+    const space = edge.closest(`.${styles['split']}`)?.getBoundingClientRect()
+    if (space === undefined) return
+    edge.setPointerCapture(event.pointerId)
+    const move = ({ clientX }: globalThis.PointerEvent): void => {
+      resize((100 * (space.right - clientX)) / space.width)
+    }
+    edge.addEventListener('pointermove', move)
+    edge.addEventListener(
+      'lostpointercapture',
+      () => edge.removeEventListener('pointermove', move),
+      {
+        once: true,
+      },
+    )
+  }
+  return (
+    <>
+      <div
+        role="separator"
+        aria-orientation="vertical"
+        aria-label={words.table.inspectorWidth}
+        aria-valuenow={percent}
+        aria-valuemin={narrowest}
+        aria-valuemax={widest}
+        tabIndex={0}
+        className={styles['divider']}
+        onPointerDown={drag}
+        onKeyDown={(event) => {
+          if (event.key === 'ArrowLeft') resize(percent + 5)
+          else if (event.key === 'ArrowRight') resize(percent - 5)
+        }}
+      />
+      <div className={styles['inspector']} style={{ '--width': `${percent}%` } as CSSProperties}>
+        <Suspense fallback={null}>
+          <Inspector id={id} onClose={close} />
+        </Suspense>
+      </div>
+    </>
+  )
+}

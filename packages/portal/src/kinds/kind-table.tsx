@@ -1,0 +1,241 @@
+import { useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useKeys } from '../frame/keys.ts'
+import { ShowQuery } from '../frame/show-query.tsx'
+import { TableNamespacesDocument, TablePageDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import type { Kind } from '../gateway/kinds.ts'
+import controls from '../look/controls.module.css'
+import type { Scope } from '../scope.ts'
+import { words } from '../words.ts'
+import { ColumnPicker } from './column-picker.tsx'
+import { sortOf, sortText, useColumns, usualSort } from './columns.ts'
+import { FacetStrip } from './facet-strip.tsx'
+import { useColumnWidths } from './column-widths.ts'
+import { FilterBar, withToken, withTokens } from './filter-bar.tsx'
+import { readFilter, textOf, tokensOf } from './filter-text.ts'
+import { Grid } from './grid.tsx'
+import type { HeaderActions } from './header.tsx'
+import { InspectorPane } from './inspector-pane.tsx'
+import styles from './kind-table.module.css'
+import { EmptyTable, FailedTable, TableNotes } from './table-notes.tsx'
+import { headVariables, type ListArguments, useLiveRows } from './use-live-rows.ts'
+
+/** What a user has made of a table: all of it is in the address of its page. */
+export interface TableView {
+  /** The filter, as it is typed. */
+  readonly q?: string | undefined
+  readonly sort?: string | undefined
+  readonly cols?: string | undefined
+  /** The `id` of the object in the inspector. */
+  readonly open?: string | undefined
+}
+
+/** The objects of a kind as a live table, with its filter, its columns and the inspector. */
+export function KindTable({
+  kind,
+  scope,
+  view,
+  change,
+  visit,
+}: {
+  readonly kind: Kind
+  readonly scope: Scope
+  readonly view: TableView
+  /** Changes the view; `isStep`: the user can go back to the one before. */
+  readonly change: (changed: TableView, isStep: boolean) => void
+  /** Leaves for the page of an object. */
+  readonly visit: (id: string) => void
+}) {
+  const field = useRef<HTMLInputElement>(null)
+  const [draft, setDraft] = useState('')
+  const [showsFacets, setShowsFacets] = useState(false)
+  const [picked, pick] = useState<ReadonlySet<string>>(new Set())
+  const tokens = useMemo(() => tokensOf(withTokens('', view.q ?? '')), [view.q])
+  const columns = useColumns(kind, scope.namespaces?.length !== 1, view.cols, change)
+  const list = useList(kind, scope, view, useDeferredValue(draft), columns.isWide)
+  const { live, rows, isChanging } = useLiveRows(list.shown, kind.state !== 'UNCACHED')
+  const widths = useColumnWidths(columns, isChanging ? undefined : live, rows)
+  const allowed = useAllowedNamespaces(kind, scope)
+
+  useKeys([{ keys: 'f', does: words.table.focusFilter, run: () => field.current?.focus() }])
+
+  const actions = useMemo(
+    (): HeaderActions => ({
+      sort: sortOf(view.sort) ?? usualSort(kind),
+      setSort(next) {
+        change({ sort: next === undefined ? undefined : sortText(next) }, false)
+      },
+      hide: columns.toggle,
+      resize: columns.resize,
+      filterBy(index) {
+        setDraft(`${index}:`)
+        // The menu gives the focus back to its button when it closes.
+        setTimeout(() => field.current?.focus())
+      },
+    }),
+    [view.sort, kind, columns, change],
+  )
+  const setFilter = (q: string): void => {
+    change({ q: q === '' ? undefined : q }, true)
+  }
+  const isFiltered = tokens.length > 0 || draft !== ''
+  const isEmpty = rows.count === 0
+  const hasFailed = rows.status === 'failed'
+  return (
+    <div className={styles['page']}>
+      <header className={styles['top']}>
+        <h1 className={styles['title']}>{kind.title}</h1>
+        <output className={styles['count']} aria-label={words.table.count} aria-live="off">
+          {rows.count === undefined || hasFailed ? '' : rows.count.toLocaleString()}
+        </output>
+        <div className={styles['tools']}>
+          {picked.size === 0 ? null : (
+            <button
+              type="button"
+              className={controls['quiet']}
+              onClick={() => {
+                pick(new Set())
+              }}
+            >
+              {words.table.picked(picked.size)}
+            </button>
+          )}
+          <button
+            type="button"
+            className={controls['quiet']}
+            aria-pressed={showsFacets}
+            onClick={() => {
+              setShowsFacets(!showsFacets)
+            }}
+          >
+            {words.table.facets}
+          </button>
+          <ColumnPicker columns={columns} />
+          <ShowQuery
+            className={controls['quiet']}
+            document={TablePageDocument}
+            variables={headVariables(list.shown)}
+          />
+        </div>
+      </header>
+      <div className={styles['filter']}>
+        <FilterBar
+          kind={kind}
+          list={list.ofTokens}
+          tokens={tokens}
+          problems={list.problems}
+          draft={draft}
+          field={field}
+          setDraft={setDraft}
+          setTokens={(next) => {
+            setFilter(textOf(next))
+          }}
+        />
+      </div>
+      {showsFacets ? (
+        <FacetStrip
+          kind={kind}
+          list={list.ofTokens}
+          tokens={tokens}
+          toggle={(token) => {
+            setFilter(withToken(view.q ?? '', token))
+          }}
+        />
+      ) : null}
+      <TableNotes problems={list.problems} rows={rows} allowed={allowed} kind={kind} />
+      <div className={styles['split']} data-open={view.open !== undefined || undefined}>
+        <div className={styles['table']} data-changing={isChanging || undefined}>
+          {hasFailed ? (
+            <FailedTable error={rows.error} kind={kind} allowed={allowed} />
+          ) : isEmpty ? (
+            <EmptyTable
+              kind={kind}
+              list={list.shown}
+              isFiltered={isFiltered}
+              scope={scope}
+              clear={() => {
+                setDraft('')
+                setFilter('')
+              }}
+            />
+          ) : (
+            <Grid
+              label={kind.title}
+              live={live}
+              rows={rows}
+              columns={columns.shown}
+              widths={widths}
+              actions={actions}
+              selection={{
+                picked,
+                pick,
+                open: view.open,
+                inspect(id) {
+                  change({ open: id }, false)
+                },
+                visit,
+              }}
+            />
+          )}
+        </div>
+        {view.open === undefined ? null : (
+          <InspectorPane
+            id={view.open}
+            close={() => {
+              change({ open: undefined }, false)
+            }}
+          />
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** What the table lists: by its tokens, and with what is typed as free text. */
+function useList(
+  kind: Kind,
+  scope: Scope,
+  { q = '', sort }: TableView,
+  draft: string,
+  wide: boolean,
+): {
+  readonly shown: ListArguments
+  readonly ofTokens: ListArguments
+  readonly problems: readonly (string | undefined)[]
+} {
+  // What may become the name of an index is not looked for yet.
+  const isIndex = kind.indexes.some(({ name }) =>
+    name.toLowerCase().startsWith(draft.toLowerCase()),
+  )
+  const isFree = !isIndex && tokensOf(draft).every(({ name }) => name === undefined)
+  const free = isFree ? draft : ''
+  return useMemo(() => {
+    // Spans such as `age:<1h` count from when they are typed.
+    const now = Date.now()
+    const { where, problems } = readFilter(tokensOf(withTokens('', q)), kind.indexes, now)
+    const typed = readFilter(tokensOf(withTokens('', `${q} ${free}`)), kind.indexes, now).where
+    const order = sortOf(sort) ?? usualSort(kind)
+    const isKnown = kind.indexes.some(({ name }) => name === order?.index)
+    const ofTokens: ListArguments = {
+      group: kind.group,
+      kind: kind.kind,
+      cluster: scope.cluster ?? null,
+      namespaces: kind.namespaced && scope.namespaces !== undefined ? [...scope.namespaces] : null,
+      where: where ?? null,
+      orderBy: order !== undefined && isKnown ? [{ [order.index]: order.direction }] : null,
+      columns: kind.columns !== null,
+      wide,
+    }
+    return { shown: { ...ofTokens, where: typed ?? null }, ofTokens, problems }
+  }, [kind, scope.cluster, scope.namespaces?.join(','), q, sort, free, wide])
+}
+
+/** The only namespaces where the user may list the kind; `undefined`: all, or it is not known. */
+function useAllowedNamespaces(kind: Kind, { cluster }: Scope): readonly string[] | undefined {
+  const { data, errors } = useAnswer(
+    TableNamespacesDocument,
+    { cluster: cluster ?? null, type: kind.type },
+    { enabled: kind.namespaced, everyMs: 60_000 },
+  )
+  return errors.length > 0 ? undefined : (data?.viewer?.namespaces ?? undefined)
+}

@@ -1,0 +1,87 @@
+import { liveCollection, livePage } from '@informerql/client'
+import { useMemo, useState, useSyncExternalStore } from 'react'
+import {
+  TableBlockChangesDocument,
+  TableBlockDocument,
+  TablePageDocument,
+  type TablePageSubscription,
+  type TablePageSubscriptionVariables,
+  type TableRowFragment as TableRow,
+} from '../gateway/documents.ts'
+import { type AnswerError, ask, socket } from '../gateway/gateway.ts'
+import { blockRows, headRows, LiveRows, type RowsSnapshot, type RowSources } from './live-rows.ts'
+import { polledPage } from './polled-page.ts'
+
+/** What a table lists. */
+export type ListArguments = Omit<TablePageSubscriptionVariables, 'first' | 'resumeFrom'>
+
+/** The variables of the head of a table. */
+export function headVariables(list: ListArguments): ListArguments & { readonly first: number } {
+  return { ...list, first: headRows }
+}
+
+/**
+ * The rows of a list, live. Those of the list before stay until the first of another one are here. `isCached`: whether
+ * the gateway has a cache of the kind; other kinds cannot be followed.
+ */
+export function useLiveRows(
+  list: ListArguments,
+  isCached: boolean,
+): {
+  readonly live: LiveRows
+  readonly rows: RowsSnapshot
+  /** Whether `rows` are still those of the list before. */
+  readonly isChanging: boolean
+} {
+  const live = useMemo(
+    () => new LiveRows(isCached ? liveSources(list) : polledSources(list)),
+    [JSON.stringify(list), isCached],
+  )
+  const rows = useSyncExternalStore(live.subscribe, live.getSnapshot)
+  const [before, setBefore] = useState(rows)
+  const isHere = rows.count !== undefined
+  if (isHere && before !== rows) setBefore(rows)
+  const isChanging = !isHere && rows.status === 'loading' && before.count !== undefined
+  return { live, rows: isChanging ? before : rows, isChanging }
+}
+
+/** The errors of the gateway that ended a subscription or a query. */
+export function errorsOf(error: Error | undefined): readonly AnswerError[] {
+  if (error === undefined) return []
+  const { errors = error.cause } = error as Error & { readonly errors?: unknown }
+  return Array.isArray(errors) ? (errors as AnswerError[]) : [{ message: error.message }]
+}
+
+function liveSources(list: ListArguments): RowSources {
+  return {
+    head: livePage<TablePageSubscription, TablePageSubscriptionVariables, TableRow>({
+      client: socket,
+      query: TablePageDocument,
+      variables: headVariables(list),
+    }),
+    async block(offset, signal) {
+      const variables = { ...list, first: blockRows, offset }
+      const { data } = await ask(TableBlockDocument, variables, signal)
+      return data.objectList?.nodes ?? []
+    },
+    follow: (ids) =>
+      liveCollection({
+        client: socket,
+        query: TableBlockChangesDocument,
+        variables: { ...list, ids: [...ids] },
+      }),
+  }
+}
+
+/** Of a kind that the gateway has no cache of: its first rows only, which cannot be followed. */
+function polledSources(list: ListArguments): RowSources {
+  return {
+    head: polledPage(async () => {
+      const { data } = await ask(TableBlockDocument, headVariables(list))
+      const rows = data.objectList?.nodes ?? []
+      return { rows, totalCount: rows.length }
+    }),
+    block: () => Promise.resolve([]),
+    follow: () => ({ onChanges: () => () => {}, close: () => {} }),
+  }
+}
