@@ -69,6 +69,21 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     expect(counted.count('/subjectaccessreviews') - before).toBeLessThanOrEqual(3 * all)
   })
 
+  it('leave the lists of the viewer whole, in whichever namespaces', async () => {
+    const cid = caller('cid')
+    for (const namespace of ['one', 'two']) {
+      await world.allow(namespace, 'cid', 'cid', [reads('', 'pods', 'configmaps')])
+    }
+    const settled = async () =>
+      (await served[way](cid, '{ viewer { namespaces } }')).data.viewer.namespaces
+    await expect.poll(settled).toEqual(['one', 'two'])
+    expect((await kinds(cid)).map(({ type }) => type).toSorted()).toEqual(['ConfigMap', 'Pod'])
+    const list = 'configMaps(namespaces: ["one", "two"]) { nodes { metadata { namespace } } }'
+    const { data, errors } = await served[way](cid, `{ ${list} }`)
+    expect(errors).toBeUndefined()
+    expect(data.configMaps.nodes).toHaveLength(2)
+  })
+
   it('have the counts of what the viewer may list', async () => {
     expect((await served.query(admin, '{ pods { totalCount } }')).data.pods.totalCount).toBe(2)
     const podsOf = (all: readonly ListedKind[]) => all.find(({ type }) => type === 'Pod')
