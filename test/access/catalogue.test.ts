@@ -69,6 +69,25 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     expect(counted.count('/subjectaccessreviews') - before).toBeLessThanOrEqual(3 * all)
   })
 
+  it('take reviews in every namespace for the common kinds only, if the viewer may list one everywhere', async () => {
+    const dan = caller('dan')
+    await world.allowEverywhere('dan', 'dan', [reads('', 'pods')])
+    await world.allow('two', 'dan', 'dan', [reads('', 'services', 'configmaps')])
+    const settled = async () =>
+      (await served[way](dan, '{ viewer { namespaces } }')).data.viewer.namespaces
+    await expect.poll(settled).toBeNull()
+    const all = (await kinds(admin)).length
+    const before = counted.count('/subjectaccessreviews')
+    expect((await kinds(dan)).map(({ type }) => type).toSorted()).toEqual([
+      'ConfigMap',
+      'Pod',
+      'Service',
+    ])
+    const commonKinds = 20
+    const most = commonKinds * namespaces.length + 3 * all
+    expect(counted.count('/subjectaccessreviews') - before).toBeLessThanOrEqual(most)
+  })
+
   it('leave the lists of the viewer whole, in whichever namespaces', async () => {
     const cid = caller('cid')
     for (const namespace of ['one', 'two']) {
