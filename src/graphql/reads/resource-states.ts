@@ -177,7 +177,7 @@ class KindState implements ResourceState {
     const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
     const place = { list: kind.listField, condition: everything }
     const page = pageOf(this.#run, part, place, listRequest(served, kind, { first: 0 }))
-    return facetsOf({ part, page, reads: [] }, args)
+    return facetsOf(this.#run, { part, page, reads: [] }, args)
   }
 }
 
