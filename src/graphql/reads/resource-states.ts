@@ -165,6 +165,10 @@ class KindState implements ResourceState {
   }
 
   facets(args: FacetArguments): readonly Facet[] | null {
+    return this.#run.budget.because(manyFacets, () => this.#facets(args))
+  }
+
+  #facets(args: FacetArguments): readonly Facet[] | null {
     const { kind, cached } = this.#seen
     if (kind === undefined || cached === undefined) return null
     const { parts, served } = this.#run
@@ -179,6 +183,11 @@ class KindState implements ResourceState {
     const page = pageOf(this.#run, part, place, listRequest(served, kind, { first: 0 }))
     return facetsOf(this.#run, { part, page, reads: [] }, args)
   }
+}
+
+const manyFacets = {
+  argument: 'by',
+  hint: 'name fewer indexes, or count one kind at a time by the facets of objectList',
 }
 
 const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
