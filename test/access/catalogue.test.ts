@@ -50,6 +50,15 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     return data.gatewayClusters[0].resources
   }
 
+  /** While permissions settle after a change, the gateway asks for answers again. */
+  const settledPermissions = async (who: Parameters<ViewedGateway['query']>[0]): Promise<void> => {
+    const state = async () =>
+      (await served[way](who, '{ gatewayClusters { permissions { state } } }')).data
+        .gatewayClusters[0].permissions.state
+    await expect.poll(state, { timeout: 20_000 }).toBe('FOLLOWING')
+    await served[way](who, '{ viewer { namespaces } }')
+  }
+
   it('are those that the viewer may list anywhere, loaded or not', async () => {
     const types = ['DaemonSet', 'Deployment', 'Pod', 'Service', 'StorageClass']
     expect((await kinds(ann)).map(({ type }) => type).toSorted()).toEqual(types)
@@ -63,6 +72,7 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     const settled = async () =>
       (await served[way](ben, '{ viewer { namespaces } }')).data.viewer.namespaces
     await expect.poll(settled).toEqual(['two'])
+    await settledPermissions(ben)
     const before = counted.count('/subjectaccessreviews')
     expect((await kinds(ben)).map(({ type }) => type)).toEqual(['Pod'])
     const all = (await kinds(admin)).length
@@ -76,6 +86,7 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     const settled = async () =>
       (await served[way](dan, '{ viewer { namespaces } }')).data.viewer.namespaces
     await expect.poll(settled).toBeNull()
+    await settledPermissions(dan)
     const all = (await kinds(admin)).length
     const before = counted.count('/subjectaccessreviews')
     expect((await kinds(dan)).map(({ type }) => type).toSorted()).toEqual([
