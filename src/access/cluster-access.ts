@@ -146,8 +146,10 @@ export class ClusterAccess implements AsyncDisposable {
   list(asker: Viewer, question: ListQuestion): ListAccess {
     const viewer = this.#local(asker)
     const { resource, verbs, within, isAny = false } = question
-    const place = within === undefined ? (isAny ? 'any' : '*') : within.toSorted().join(',')
-    const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${place}`
+    const place = within === undefined ? '*' : within.toSorted().join(',')
+    // Where one namespace is enough, the scope has that one alone: it is no answer to the whole question.
+    const extent = isAny ? 'any' : 'all'
+    const key = `${viewerKey(viewer)}\n${resource.group}/${resource.resource}\n${verbs.join()}\n${extent} ${place}`
     const known = this.#scopes.get(key)
     const present = question.present()
     if (known !== undefined && this.#isCurrent(known, viewer, present)) return known.access

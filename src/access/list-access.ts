@@ -9,7 +9,10 @@ export interface ListQuestion {
   readonly verbs: readonly string[]
   /** The requested namespaces; absent: all. */
   readonly within?: readonly string[] | undefined
-  /** Whether one namespace is enough. Then the likeliest are asked about first. */
+  /**
+   * Whether one namespace is enough: then the likeliest are asked about first, and an allowed scope has only one
+   * namespace, of perhaps several.
+   */
   readonly isAny?: boolean | undefined
   /** The namespaces with objects of the resource; `undefined` if unknown. */
   readonly present: () => PresentNamespaces | undefined
@@ -71,20 +74,21 @@ export function listAccess(
     if (candidates.length > maxNamespaces) return { state: 'tooMany', most: maxNamespaces }
     const questions: AccessQuestion[] = []
     const allowed = new Set<string>()
-    let isOneKnown = false
+    let isOneRefused = false
     for (const namespace of candidates) {
       const asked = rest.map((verb) => ask(verb, namespace))
       const answers = asked.map((one) => known(one))
       if (answers.every((answer) => answer === true)) {
         allowed.add(namespace)
         if (isAny) break
-      } else if (answers.includes(false)) isOneKnown = true
-      else if (!answers.includes(false)) {
+      } else if (answers.includes(false)) {
+        isOneRefused = true
+      } else {
         questions.push(...asked.filter((_, at) => answers[at] === undefined))
       }
     }
     if (questions.length > 0 && !(isAny && allowed.size > 0)) {
-      const few = isAny && !isOneKnown ? questions.slice(0, likelyNamespaces) : questions
+      const few = isAny && !isOneRefused ? questions.slice(0, likelyNamespaces) : questions
       return { state: 'unknown', questions: few }
     }
     return allowed.size === 0

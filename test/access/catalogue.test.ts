@@ -50,6 +50,15 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     return data.gatewayClusters[0].resources
   }
 
+  /** While permissions settle after a change, the gateway asks for answers again. */
+  const settledPermissions = async (who: Parameters<ViewedGateway['query']>[0]): Promise<void> => {
+    const state = async () =>
+      (await served[way](who, '{ gatewayClusters { permissions { state } } }')).data
+        .gatewayClusters[0].permissions.state
+    await expect.poll(state, { timeout: 20_000 }).toBe('FOLLOWING')
+    await served[way](who, '{ viewer { namespaces } }')
+  }
+
   it('are those that the viewer may list anywhere, loaded or not', async () => {
     const types = ['DaemonSet', 'Deployment', 'Pod', 'Service', 'StorageClass']
     expect((await kinds(ann)).map(({ type }) => type).toSorted()).toEqual(types)
@@ -63,10 +72,46 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
     const settled = async () =>
       (await served[way](ben, '{ viewer { namespaces } }')).data.viewer.namespaces
     await expect.poll(settled).toEqual(['two'])
+    await settledPermissions(ben)
     const before = counted.count('/subjectaccessreviews')
     expect((await kinds(ben)).map(({ type }) => type)).toEqual(['Pod'])
     const all = (await kinds(admin)).length
     expect(counted.count('/subjectaccessreviews') - before).toBeLessThanOrEqual(3 * all)
+  })
+
+  it('take reviews in every namespace for the common kinds only, if the viewer may list one everywhere', async () => {
+    const dan = caller('dan')
+    await world.allowEverywhere('dan', 'dan', [reads('', 'pods')])
+    await world.allow('two', 'dan', 'dan', [reads('', 'services', 'configmaps')])
+    const settled = async () =>
+      (await served[way](dan, '{ viewer { namespaces } }')).data.viewer.namespaces
+    await expect.poll(settled).toBeNull()
+    await settledPermissions(dan)
+    const all = (await kinds(admin)).length
+    const before = counted.count('/subjectaccessreviews')
+    expect((await kinds(dan)).map(({ type }) => type).toSorted()).toEqual([
+      'ConfigMap',
+      'Pod',
+      'Service',
+    ])
+    const commonKinds = 20
+    const most = commonKinds * namespaces.length + 3 * all
+    expect(counted.count('/subjectaccessreviews') - before).toBeLessThanOrEqual(most)
+  })
+
+  it('leave the lists of the viewer whole, in whichever namespaces', async () => {
+    const cid = caller('cid')
+    for (const namespace of ['one', 'two']) {
+      await world.allow(namespace, 'cid', 'cid', [reads('', 'pods', 'configmaps')])
+    }
+    const settled = async () =>
+      (await served[way](cid, '{ viewer { namespaces } }')).data.viewer.namespaces
+    await expect.poll(settled).toEqual(['one', 'two'])
+    expect((await kinds(cid)).map(({ type }) => type).toSorted()).toEqual(['ConfigMap', 'Pod'])
+    const list = 'configMaps(namespaces: ["one", "two"]) { nodes { metadata { namespace } } }'
+    const { data, errors } = await served[way](cid, `{ ${list} }`)
+    expect(errors).toBeUndefined()
+    expect(data.configMaps.nodes).toHaveLength(2)
   })
 
   it('have the counts of what the viewer may list', async () => {

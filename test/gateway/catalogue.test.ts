@@ -123,6 +123,26 @@ describe('what a page needs to list any kind', () => {
     expect(all).toEqual([...loaded, ...others])
   })
 
+  it('counts within the bounds of the operation, and says how to count one kind', async () => {
+    await using bounded = await serveGateway({
+      clusters: [{ name: 'one', ...cluster.selection }],
+      limits: { work: { examined: 50 } },
+    })
+    await bounded.data('{ pods(first: 1) { resourceVersion } }')
+    const { errors } = await bounded.query(
+      '{ gatewayClusters { resources(loaded: true) { facets(by: ["name"]) { distinctCount } } } }',
+    )
+    expect(errors).toMatchObject([
+      {
+        extensions: {
+          code: 'QUERY_TOO_COSTLY',
+          argument: 'by',
+          hint: expect.stringContaining('objectList'),
+        },
+      },
+    ])
+  })
+
   it('is an error of its own where a kind has not the index to count by', async () => {
     const { data, errors = [] } = await gateway.query(
       '{ gatewayClusters { resources(loaded: true) { type facets(by: ["phase"]) { by } } } }',

@@ -327,6 +327,11 @@ describe('the list of a kind that a request names', () => {
       expect(errors.length, JSON.stringify(variables)).toBe(1)
       expect(errors[0]?.extensions.hint ?? '').not.toMatch(/there is|it is of|example|phase/)
     }
+    for (const list of ['pods', 'objectList(kind: "Pod")']) {
+      const { errors } = await closed.query(`{ ${list} { facets(by: ["phse"]) { by } } }`)
+      expect(errors).toMatchObject([{ extensions: { argument: 'by[0]', value: 'phse' } }])
+      expect(JSON.stringify(errors)).not.toMatch(/phase/)
+    }
   })
 })
 

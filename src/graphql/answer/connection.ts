@@ -124,7 +124,7 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
   }
 
   override facets(args: FacetArguments): readonly Facet[] {
-    return facetsOf(this.#read, args)
+    return facetsOf(this.run, this.#read, args)
   }
 }
 

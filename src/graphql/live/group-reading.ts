@@ -339,7 +339,7 @@ class GroupParts implements ReadParts {
     return undefined
   }
 
-  listsAny(at: ClusterKind, within?: readonly string[]): boolean | undefined {
+  listsAny(at: ClusterKind, within: readonly string[]): boolean | undefined {
     const { access } = this
     const need = needOfAny(at, within)
     const admission = access?.admission(need) ?? 'admitted'

@@ -204,12 +204,13 @@ export class PlannedSubscriptions {
     const { coalesceMs: askedMs, resumeFrom: token = null } = args as StreamArguments
     const coalesceMs = checkedCoalesceMs(askedMs) ?? limits.coalesceMs
     const positions = positionsIn(token, lists.length)
+    const kindsIn = kindsBySchema(validated)
     const members = await allJoined(
       lists.map((one, at) =>
         this.#groups.join({
           ...joining,
           ...one,
-          supporting: (schema) => subscribedKinds(schema, validated)[at] ?? [],
+          supporting: (schema) => kindsIn(schema)[at] ?? [],
           coalesceMs,
           resumeFrom: positions?.[at],
         }),
@@ -268,6 +269,18 @@ function positionsIn(token: string | null, lists: number): readonly ResumePositi
   const positions = decodeResumeToken(token)
   const known = positions.filter((one) => one !== undefined)
   return positions.length === lists && known.length === lists ? known : undefined
+}
+
+/** As {@link subscribedKinds}. The groups of all lists ask when the schema changes: compiles once for all of them. */
+function kindsBySchema(
+  validated: ValidatedSubscriptionArgs,
+): (served: ServedSchema) => ReturnType<typeof subscribedKinds> {
+  const known = new WeakMap<ServedSchema, ReturnType<typeof subscribedKinds>>()
+  return (served) => {
+    const kinds = known.get(served) ?? subscribedKinds(served, validated)
+    known.set(served, kinds)
+    return kinds
+  }
 }
 
 /** The kinds that each list of a subscription names by a schema; none if its arguments are refused. */

@@ -123,7 +123,7 @@ const valueMember = valueMembers<FacetValue>(['value', 'count'])
 function pageFacetsWriter(field: PlanField): PlainWriter<ReadPage> {
   const write = facetsWriter(field)
   return (run, read) =>
-    write(run, facetsOf(read, run.argumentsOf(field.args) as unknown as FacetArguments))
+    write(run, facetsOf(run, read, run.argumentsOf(field.args) as unknown as FacetArguments))
 }
 
 /** Compiles facets. */

@@ -45,10 +45,10 @@ export interface ReadParts extends CachedParts {
   /** What the viewer may list of a kind, without reading it. `undefined`: noted, to ask before the next run. */
   listed(at: ClusterKind): Scope | 'nothing' | undefined
   /**
-   * Whether the viewer may list any objects of a kind, everywhere or in one of these namespaces (absent: in any).
-   * `undefined`: noted, to ask before the next run.
+   * Whether the viewer may list any objects of a kind, everywhere or in one of these namespaces. `undefined`: noted, to
+   * ask before the next run.
    */
-  listsAny(at: ClusterKind, within?: readonly string[]): boolean | undefined
+  listsAny(at: ClusterKind, within: readonly string[]): boolean | undefined
   /** Notes what the viewer may list to ask before the next run. Throws if the server could not ask for it. */
   asksList(need: KindNeed): void
 }
@@ -150,7 +150,7 @@ export class ReadSnapshot implements ReadParts {
     return this.#asksToShow({ ...at, list: { watch: false } }) ? undefined : 'nothing'
   }
 
-  listsAny(at: ClusterKind, within?: readonly string[]): boolean | undefined {
+  listsAny(at: ClusterKind, within: readonly string[]): boolean | undefined {
     const need = needOfAny(at, within)
     const admission = this.#source.access?.admission(need) ?? 'admitted'
     if (admission !== 'unknown') return admission === 'admitted'
@@ -339,8 +339,8 @@ export class ReadSnapshot implements ReadParts {
 }
 
 /** The permission to list any objects of a kind. Within no namespace: that to list all. */
-export function needOfAny(at: ClusterKind, within: readonly string[] | undefined): KindNeed {
-  return within?.length === 0 ? at : { ...at, list: { watch: false, within, isAny: true } }
+export function needOfAny(at: ClusterKind, within: readonly string[]): KindNeed {
+  return within.length === 0 ? at : { ...at, list: { watch: false, within, isAny: true } }
 }
 
 /** The store of a list within no namespace, for which no informer starts. It has all indexes, without entries. */

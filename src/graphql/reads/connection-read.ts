@@ -8,6 +8,7 @@ import type { Kind } from '../model/kind.ts'
 import { accessFingerprint } from '../prepare/access-fingerprint.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet, PageInfo } from '../schema/read-context.ts'
+import type { OperationLimits } from '../served/served-schema.ts'
 import { notOfDirectList, type ReadPage } from './direct/direct-list.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken } from './resume-token.ts'
@@ -73,7 +74,11 @@ const maxFacets = 20
  * Counts the objects on all pages of a list by the values of indexes or labels. Throws `ArgumentError` and
  * `QueryTooCostlyError`.
  */
-export function facetsOf({ part, page }: ReadPage, { by, top }: FacetArguments): readonly Facet[] {
+export function facetsOf(
+  { limits }: Pick<ReadRun, 'limits'>,
+  { part, page }: ReadPage,
+  { by, top }: FacetArguments,
+): readonly Facet[] {
   const { kind, view } = part
   if (part.isDirect) throw notOfDirectList(part, 'facets', 'there are no indexes to count by')
   if (by.length > maxFacets) {
@@ -84,7 +89,7 @@ export function facetsOf({ part, page }: ReadPage, { by, top }: FacetArguments):
     throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
   }
   return by.map((name, position) => {
-    const { index, type } = facetOf(kind, name, `by[${position}]`)
+    const { index, type } = facetOf(kind, name, `by[${position}]`, limits)
     const found = index === undefined ? view.index(name) : view.label(index)
     const { values, ...counts } = page.spread(found, most)
     return {
@@ -95,19 +100,26 @@ export function facetsOf({ part, page }: ReadPage, { by, top }: FacetArguments):
   })
 }
 
-/** Resolves a name of `by`: an index of the kind or, with `index`, the label of that key. */
+/**
+ * Resolves a name of `by`: an index of the kind or, with `index`, the label of that key. Without introspection, errors
+ * name no indexes.
+ */
 function facetOf(
   kind: Kind,
   name: string,
   argument: string,
+  { introspection }: Pick<OperationLimits, 'introspection'>,
 ): { readonly index?: string; readonly type: IndexType } {
   const definition = kind.indexes.find((one) => one.name === name)
   if (definition !== undefined) return { type: definition.type }
   const label = labelOf(name)
   if (label !== undefined) return { index: label, type: 'string' }
+  const names = introspection
+    ? `there are ${kind.indexes.map((one) => one.name).join(', ')}, and `
+    : ''
   throw new ArgumentError(argument, `there is no index ${JSON.stringify(name)}`, {
     value: name,
-    hint: `there are ${kind.indexes.map((one) => one.name).join(', ')}, and labels["KEY"]`,
+    hint: `${names}labels["KEY"] counts by a label`,
   })
 }
 

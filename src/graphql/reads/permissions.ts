@@ -1,4 +1,5 @@
 import { type AccessQuestion, placeOf, questionOf } from '../../access/access-question.ts'
+import type { ClusterAccess } from '../../access/cluster-access.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import type {
@@ -13,6 +14,7 @@ import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { namespacesNotKnown } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import { commonKindsOf } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
@@ -58,28 +60,62 @@ export function listedNamespaces(
   const cluster = clusterNamed(served, args.cluster)
   const { access } = means.parts
   if (access === undefined) return null
-  const known = access.in(cluster)
   const kinds = pickedKinds(served, cluster, args)
   means.budget.spend('fields', kinds.length)
-  const everywhere = kinds.map(({ resource }) =>
-    known.known(access.viewer, questionOf('list', resource)),
-  )
-  if (everywhere.includes(true)) return null
+  const known = access.in(cluster)
+  if (kinds.some((kind) => mayListAll(known, access, kind) === true)) return null
+  return limitedNamespaces(means.parts, access, { cluster, kinds })
+}
+
+/**
+ * The namespaces where the viewer may list any common kind that the viewer may not list everywhere, sorted; `undefined`
+ * while an access review is missing. None without access control. Throws as {@link listedNamespaces} does.
+ */
+export function furtherNamespaces(
+  served: ServedSchema,
+  { parts, budget }: PermissionMeans,
+  cluster: string,
+): readonly string[] | undefined {
+  const { access } = parts
+  if (access === undefined) return []
+  const kinds = pickedKinds(served, cluster, {})
+  budget.spend('fields', kinds.length)
+  return limitedNamespaces(parts, access, { cluster, kinds })
+}
+
+function mayListAll(
+  known: ClusterAccess,
+  { viewer }: ViewerAccess,
+  { resource }: Kind,
+): boolean | undefined {
+  return known.known(viewer, questionOf('list', resource))
+}
+
+/** The namespaces where the viewer may list any of these kinds, without those that may be listed everywhere. */
+function limitedNamespaces(
+  parts: PermissionMeans['parts'],
+  access: ViewerAccess,
+  { cluster, kinds }: { readonly cluster: string; readonly kinds: readonly Kind[] },
+): readonly string[] | undefined {
+  const known = access.in(cluster)
+  const everywhere = kinds.map((kind) => mayListAll(known, access, kind))
   for (const [at, kind] of kinds.entries()) {
-    if (everywhere[at] === undefined) means.parts.asksList({ cluster, kind })
+    if (everywhere[at] === undefined) parts.asksList({ cluster, kind })
   }
   if (everywhere.includes(undefined)) return undefined
+  const limited = kinds.filter((_, at) => everywhere[at] === false)
+  if (limited.length === 0) return []
   const { namespaces } = known
   if (namespaces === undefined) throw namespacesNotKnown({ cluster })
   const found = new Set<string>()
-  for (const kind of kinds) {
+  for (const kind of limited) {
     // Namespaces that are found need no more reviews.
     const within = namespaces.filter((namespace) => !found.has(namespace))
     if (within.length === 0) break
     const list = { within, watch: false }
     const listed = access.list({ cluster, kind }, list)
     if (listed === 'unknown') {
-      means.parts.asksList({ cluster, kind, list })
+      parts.asksList({ cluster, kind, list })
       return undefined
     }
     if (listed instanceof ClientError && listed.code !== 'FORBIDDEN') throw listed

@@ -14,7 +14,7 @@ import type { Facet, KindIndex, ResourceState } from '../schema/read-context.ts'
 import { sourceOfIndex } from '../schema/where-type.ts'
 import { facetsOf } from './connection-read.ts'
 import { listRequest, pageOf } from './list-read.ts'
-import { listedNamespaces } from './permissions.ts'
+import { furtherNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
 
 /**
@@ -43,9 +43,8 @@ export function resourceStates(
     (kind) => !isLoaded.has(kind) && cluster.serves(kind.resource),
   )
   budget.spend('fields', others.length)
-  const found = unlessRefused(() => ({ places: placesOf(run, cluster.name) }))
-  if (found?.places === 'unknown') return [...states, undefined]
-  const within = found?.places ?? undefined
+  const within = namespacesToAsk(run, cluster.name)
+  if (within === undefined) return [...states, undefined]
   return [
     ...states,
     ...others.flatMap((kind) => {
@@ -57,12 +56,13 @@ export function resourceStates(
 }
 
 /**
- * The namespaces where the viewer may list any of the common kinds, so that access to the other kinds takes few reviews;
- * `null`: everywhere. Throws `ClientError`.
+ * The namespaces where to ask for kinds that the viewer may not list everywhere: those where the viewer may list common
+ * kinds, so that many kinds in many namespaces take few reviews. None if they are not known or too many. `undefined`
+ * while an access review is missing.
  */
-function placesOf(run: ReadRun, cluster: string): readonly string[] | null | 'unknown' {
-  const places = listedNamespaces(run.served, run, { cluster })
-  return places === undefined ? 'unknown' : places
+function namespacesToAsk(run: ReadRun, cluster: string): readonly string[] | undefined {
+  const found = unlessRefused(() => ({ within: furtherNamespaces(run.served, run, cluster) }))
+  return found === undefined ? [] : found.within
 }
 
 /** The kind of a cached resource. The cache keeps a version that the schema no longer serves until it has been idle. */
@@ -165,6 +165,10 @@ class KindState implements ResourceState {
   }
 
   facets(args: FacetArguments): readonly Facet[] | null {
+    return this.#run.budget.because(manyFacets, () => this.#facets(args))
+  }
+
+  #facets(args: FacetArguments): readonly Facet[] | null {
     const { kind, cached } = this.#seen
     if (kind === undefined || cached === undefined) return null
     const { parts, served } = this.#run
@@ -177,8 +181,13 @@ class KindState implements ResourceState {
     const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
     const place = { list: kind.listField, condition: everything }
     const page = pageOf(this.#run, part, place, listRequest(served, kind, { first: 0 }))
-    return facetsOf({ part, page, reads: [] }, args)
+    return facetsOf(this.#run, { part, page, reads: [] }, args)
   }
+}
+
+const manyFacets = {
+  argument: 'by',
+  hint: 'name fewer indexes, or count one kind at a time by the facets of objectList',
 }
 
 const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
