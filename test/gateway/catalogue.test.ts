@@ -67,7 +67,7 @@ describe('what a page needs to list any kind', () => {
     expect(index('phase')).toMatchObject({
       form: 'STRING',
       values: ['Failed', 'Pending', 'Running', 'Succeeded', 'Unknown'],
-      description: 'status.phase',
+      description: '`status.phase` of the object.',
     })
     expect(index('restarts')).toMatchObject({ form: 'INT', values: null })
     expect(index('creationTimestamp')).toMatchObject({ form: 'DATE_TIME' })

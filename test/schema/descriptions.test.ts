@@ -16,7 +16,7 @@ import {
   type OpenApiDocument,
   type OpenApiSchema,
 } from './captured-cluster.ts'
-import { schemaOf } from './served-schema.ts'
+import { builtIns, schemaOf } from './served-schema.ts'
 
 /** A schema in which everything has a description, as a server tells it: what has none in GraphQL then is the gateway's own. */
 function described(schema: OpenApiSchema): OpenApiSchema {
@@ -86,9 +86,79 @@ describe("everything that is the gateway's own says what it is", async () => {
     expect(others).toEqual([])
   })
 
+  it('in words for people, not in those of declarations', () => {
+    const clumsy = types
+      .flatMap((type) => [[type.name, type] as const, ...partsOf(type)])
+      .filter(([, { description }]) =>
+        /The index of|whose relation|leads here|a function of the gateway/.test(description ?? ''),
+      )
+      .map(([name, { description }]) => `${name}: ${description}`)
+    expect(clumsy).toEqual([])
+  })
+
+  it('the schema as a whole', () => {
+    expect(schema.description).toMatch(/^The objects of Kubernetes clusters .*\.$/)
+  })
+
   it('directives', () => {
     const silent = schema.getDirectives().filter(({ description }) => !description)
     expect(silent.map(({ name }) => name)).toEqual([])
+  })
+})
+
+describe('what a generated description says', async () => {
+  const sdl = `
+    extend type Pod
+      @index(name: "team", path: "metadata.labels[\\"team\\"]", description: "The team that is on call.")
+      @index(name: "hostName", path: ["spec.hostname", "spec.subdomain"])
+      @index(name: "anyName", path: ["spec.hostname", "spec.subdomain"], reduce: FIRST)
+  `
+  const { schema } = await schemaOf(builtIns, {
+    sdl,
+    indexers: { pods: { byOwner: () => [] } },
+  })
+  const textsOf = (typeName: string): Readonly<Record<string, string>> => {
+    const type = schema.getType(typeName)
+    const fields = isObjectType(type) || isInputObjectType(type) ? type.getFields() : {}
+    return Object.fromEntries(
+      Object.values<Named>(fields).map(({ name, description }) => [name, description ?? '']),
+    )
+  }
+
+  it.each(['PodWhere', 'PodOrder'])('%s: what the values of an index are', (name) => {
+    expect(textsOf(name)).toMatchObject({
+      nodeName: '`spec.nodeName` of the object.',
+      team: 'The team that is on call.',
+      hostName: '`spec.hostname`, `spec.subdomain` of the object.',
+      anyName: 'The first of `spec.hostname`, `spec.subdomain` of the object.',
+      byOwner: 'What the function `byOwner` of the gateway computes.',
+      health: 'The `status` of `health`, in the order of `HealthStatus`: the worst first.',
+    })
+  })
+
+  it('the restarts of a pod and those of its containers are not the same', () => {
+    const { restarts, containerRestarts } = textsOf('PodWhere')
+    expect(restarts).toMatch(/RESTARTS that kubectl shows/)
+    expect(containerRestarts).toMatch(/each container/)
+  })
+
+  it.each([
+    [
+      'Pod',
+      'disruptionBudgets',
+      'Every PodDisruptionBudget whose `spec.selector` selects this Pod by its labels.',
+    ],
+    [
+      'StorageClass',
+      'persistentVolumes',
+      'Every PersistentVolume whose `spec.storageClassName` names this StorageClass.',
+    ],
+    ['Role', 'roleBindings', 'Every RoleBinding whose `roleRef` refers to this Role.'],
+    ['Endpoints', 'service', 'The Service with the same name; null if there is none.'],
+    ['Namespace', 'pods', 'Every Pod in the namespace.'],
+  ])('%s.%s: which objects a relation read backwards has', (type, field, text) => {
+    expect(textsOf(type)[field]).toBe(text)
+    expect(textsOf(`${type}Where`)[field]).toBe(text)
   })
 })
 

@@ -11,18 +11,29 @@ function indexRows({ typeName, indexes }: Kind): string[] {
   return indexes
     .filter(({ name }) => !everyKind.has(name))
     .map(
-      ({ name, paths, type, values, reduce, searchable }) =>
-        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`}${searchable === true ? ', searchable' : ''}${values === undefined ? '' : `: ${values.join(', ')}`} |`,
+      ({ name, paths, type, values, reduce, searchable, description = '' }) =>
+        `| ${typeName} | \`${name}\` | ${paths.map((path) => `\`${path}\``).join(', ')} | ${type}${reduce === undefined ? '' : `, ${reduce}`}${searchable === true ? ', searchable' : ''}${values === undefined ? '' : `: ${values.join(', ')}`} | ${description} |`,
     )
 }
 
+const { kinds } = buildSchemaModel({
+  resources: capturedResources,
+  openapi: capturedOpenApi,
+  sdl: await readPackageSdl(),
+  secretContents: true,
+})
+
+it('every index of the package says what it is, unless it is the one value at its path', () => {
+  const silent = kinds.flatMap(({ typeName, indexes }) =>
+    indexes
+      .filter(({ paths, reduce }) => reduce !== undefined || paths.length !== 1)
+      .filter(({ description }) => description === undefined)
+      .map(({ name }) => `${typeName}.${name}`),
+  )
+  expect(silent).toEqual([])
+})
+
 it('docs/indexes.md lists every index of the package', async () => {
-  const { kinds } = buildSchemaModel({
-    resources: capturedResources,
-    openapi: capturedOpenApi,
-    sdl: await readPackageSdl(),
-    secretContents: true,
-  })
   const text = [
     '# Indexes',
     '',
@@ -36,7 +47,13 @@ it('docs/indexes.md lists every index of the package', async () => {
     '`search` looks at searchable indexes besides names and labels (`docs/graph-and-search.md`).',
     '',
     'Printer columns and selectable fields of custom resources become indexes (`docs/changing-types.md`). You can declare more',
-    'in SDL, as in `schema/*.graphql` (`relations.md` says where to put it), or by functions, which may compute strings from anything in an object:',
+    'in SDL, as in `schema/*.graphql` (`relations.md` says where to put it), with a `description` for `where`, `orderBy` and the catalogue:',
+    '',
+    '```graphql',
+    'extend type Pod @index(name: "team", path: "metadata.labels[\\"team\\"]", description: "The team that is on call.")',
+    '```',
+    '',
+    'Functions may compute strings from anything in an object:',
     '',
     '```ts',
     'const gateway = await createGateway({',
@@ -47,8 +64,8 @@ it('docs/indexes.md lists every index of the package', async () => {
     '',
     'Then ask `pods(where: { byTeam: { eq: "blue" } }, orderBy: [{ byTeam: ASC }]) { facets(by: "byTeam") { values { value count } } }`.',
     '',
-    '| kind | `where` field | path | type |',
-    '|---|---|---|---|',
+    '| kind | `where` field | path | type | meaning, where the name does not say it |',
+    '|---|---|---|---|---|',
     ...kinds.flatMap(indexRows),
     '',
   ].join('\n')

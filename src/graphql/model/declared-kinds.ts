@@ -235,7 +235,7 @@ function namespaceOf({ typeName, listField, resource }: BareKind): readonly Rela
   if (isInjectedField(listField, { ...resource, namespaced: false })) return [up]
   const of = `${from}.${name}`
   const back = { form: 'reverse', name: listField, from: to, to: from, of } as const
-  return [up, { definition: back, many: true }]
+  return [up, { definition: back, many: true, description: `Every ${from} in the namespace.` }]
 }
 
 const definitionType = 'CustomResourceDefinition'

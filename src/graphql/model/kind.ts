@@ -21,13 +21,33 @@ export interface RelationField {
   readonly isHidden?: true
 }
 
-/** The description of a relation's field: the one in its SDL, or else one made from its declaration. */
-export function describeRelation({ definition, many, description }: RelationField): string {
+/** The description of a relation's field to a kind: the one in its SDL, or else one made from its declaration. */
+export function describeRelation(
+  { definition, many, description }: RelationField,
+  to: Kind,
+): string {
   if (description !== undefined) return description
-  const rule = relationWords(definition, many)
+  const rule = ruleOf(definition, many, to)
   return many
     ? `Every ${definition.to} ${rule}.`
     : `The ${definition.to} ${rule}; null if there is none.`
+}
+
+function ruleOf(
+  definition: RelationDefinition,
+  many: boolean,
+  { relations, objectRefs, typeName }: Kind,
+): string {
+  if (definition.form !== 'reverse') return relationWords(definition, many)
+  const isReversed = ({ name }: { readonly name: string }): boolean =>
+    `${typeName}.${name}` === definition.of
+  const reference = objectRefs.find(isReversed)
+  if (reference !== undefined) {
+    const places = reference.paths.map((path) => `\`${path}\``).join(' or ')
+    return `whose ${places} refers to this ${definition.from}`
+  }
+  const reversed = relations.find((field) => isReversed(field.definition))
+  return relationWords(definition, many, reversed?.definition)
 }
 
 /** Objects that an object chooses by a name or a label selector, while another object has their kind: `spec.paramRef`. */

@@ -61,7 +61,7 @@ export class SdlIndexes {
   /** Adds a declaration. Returns its problem if it cannot be an index. */
   add({ place, arguments: args }: IndexDeclaration): SdlError | undefined {
     const { typeName, apiVersion } = this.#kind
-    const { name, path: paths, type } = args
+    const { name, path: paths, type, description } = args
     const fail = (problem: SdlProblem, message: string, hint: string): SdlError =>
       new SdlError(problem, place, message, hint)
     if (reserved.has(name)) {
@@ -120,6 +120,7 @@ export class SdlIndexes {
       type,
       ...(reduce === undefined ? {} : { reduce }),
       ...(searchable ? { searchable } : {}),
+      ...(description === undefined || description === null ? {} : { description }),
       ...this.#closedSet(type, enumerations),
     }
     this.#declared.set(name, { definition, place })
@@ -167,6 +168,7 @@ function healthIndex({ resource }: BareKind): IndexDefinition {
     paths: [],
     type: 'healthStatus',
     lazy: true,
+    description: 'The `status` of `health`, in the order of `HealthStatus`: the worst first.',
     valuesOf(object) {
       const { status } = ruledHealth(rule, object as Unstructured)
       return [indexKeyOf('healthStatus', status) ?? '']

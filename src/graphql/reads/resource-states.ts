@@ -11,7 +11,7 @@ import { unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { FacetArguments, ResourcesArguments } from '../schema/read-arguments.ts'
 import type { Facet, KindIndex, ResourceState } from '../schema/read-context.ts'
-import { sourceOfIndex } from '../schema/where-type.ts'
+import { describeIndex } from '../schema/where-type.ts'
 import { facetsOf } from './connection-read.ts'
 import { listRequest, pageOf } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
@@ -202,5 +202,5 @@ const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
 function indexState(index: IndexDefinition): KindIndex {
   const { name, type, values } = index
   const closed = type === 'healthStatus' ? healthStatuses : (values ?? null)
-  return { name, form: forms[type], values: closed, description: sourceOfIndex(index) }
+  return { name, form: forms[type], values: closed, description: describeIndex(index) }
 }

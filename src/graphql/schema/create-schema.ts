@@ -53,6 +53,7 @@ export function* schemaInSteps(
   const subscription = kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types)
   yield* resolveFields([query, ...(subscription === undefined ? [] : [subscription])])
   const schema = new GraphQLSchema({
+    description,
     directives: [
       ...specifiedDirectives,
       semanticNonNullDirective,
@@ -64,6 +65,12 @@ export function* schemaInSteps(
   })
   return profile.descriptions === false ? withoutDescriptions(schema) : schema
 }
+
+const description = [
+  "The objects of Kubernetes clusters as a typed API, served from informer caches. A viewer sees what the cluster's RBAC lets them see.",
+  'Each kind has a list (`pods`) and a look-up (`pod`), relations lead from object to object (`pod.node`), and the same fields of `Subscription` bring the objects and then every change.',
+  '`gatewayClusters { resources { listField } }` lists the kinds; the guides are at https://github.com/informerql/informerql#readme.',
+].join(' ')
 
 function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
   const { kinds, definitions, aliases, profile } = model
@@ -156,6 +163,7 @@ interface Described {
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   // The sort copies all types except scalars. Schemas share the types of filters and enumerations, so they must not change.
   const copy = lexicographicSortSchema(schema)
+  silence(copy)
   for (const type of Object.values(copy.getTypeMap())) {
     if (isIntrospectionType(type) || isScalarType(type)) continue
     silence(type)

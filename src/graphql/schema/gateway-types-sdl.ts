@@ -464,7 +464,7 @@ type KindIndex {
   form: IndexForm!
   "All values that it can have, if they are few: the phases of pods."
   values: [String!]
-  "The place of the values in the object: \`status.phase\`."
+  "What the values are: \`status.phase\` of the object."
   description: String!
 }
 

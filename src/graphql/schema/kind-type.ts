@@ -109,7 +109,7 @@ function relationField(
   types: SchemaTypes,
 ): GraphQLFieldConfig<Row, ResolverContext> {
   const to = types.kind(relation.definition.to)
-  const description = describeRelation(relation)
+  const description = describeRelation(relation, to)
   if (!relation.many) {
     return {
       type: types.objectType(to),

@@ -89,10 +89,14 @@ const labelFilter: GraphQLInputObjectType = new GraphQLInputObjectType({
 
 const labels = new GraphQLList(new GraphQLNonNull(labelFilter))
 
-/** The source of an index, for descriptions. */
-export function sourceOfIndex({ name, paths }: IndexDefinition): string {
-  if (name === 'health') return 'the `status` of `health`'
-  return paths.length === 0 ? 'a function of the gateway' : paths.join(', ')
+/** What the values of an index are, in a sentence: its own description, or else one made from its paths. */
+export function describeIndex({ name, paths, reduce, description }: IndexDefinition): string {
+  if (description !== undefined) return description
+  if (paths.length === 0) return `What the function \`${name}\` of the gateway computes.`
+  const places = paths.map((path) => `\`${path}\``).join(', ')
+  if (reduce === 'sum') return `The sum of ${places} of the object.`
+  if (reduce === 'first') return `The first of ${places} of the object.`
+  return `${places} of the object.`
 }
 
 /** `PodWhere`: one field per index of the kind, one per relation, and `labels`, `and`, `or`, `not`. */
@@ -109,7 +113,7 @@ export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObje
             index.type === 'healthStatus'
               ? types.own.input('HealthStatusFilter')
               : filters[index.type],
-          description: `The index of ${sourceOfIndex(index)}.`,
+          description: describeIndex(index),
         }
       return {
         ...fields,
@@ -137,7 +141,7 @@ function relatedWhereFields(kind: Kind, types: SchemaTypes): GraphQLInputFieldCo
     const to = types.kind(definition.to)
     fields[name] = {
       type: types.own.input(many ? 'KindWhereMany' : 'KindWhereOne', to),
-      description: describeRelation(relation),
+      description: describeRelation(relation, to),
     }
   }
   if (isFilteredByUse(kind) && types.hasField(kind.typeName, usedByField)) {
@@ -166,10 +170,7 @@ export function buildOrderType(kind: Kind): GraphQLInputObjectType {
       Object.fromEntries(
         kind.indexes.map((index) => [
           index.name,
-          {
-            type: direction,
-            description: `By ${sourceOfIndex(index)}${index.type === 'healthStatus' ? ': ASC has the worst first' : ''}.`,
-          },
+          { type: direction, description: describeIndex(index) },
         ]),
       ),
   })

@@ -18,6 +18,7 @@ export interface IndexArguments {
   readonly type: IndexType
   readonly reduce?: 'sum' | 'first' | 'restarts' | null
   readonly searchable?: boolean | null
+  readonly description?: string | null
 }
 
 /** The arguments of `@ended`. */

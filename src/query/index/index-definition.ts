@@ -35,6 +35,8 @@ export interface IndexDefinition extends FilterableIndex {
   readonly searchable?: true
   /** Computes string values, instead of paths. */
   readonly valuesOf?: IndexFunction
+  /** What the values are, in a sentence; absent: the paths say it. */
+  readonly description?: string
 }
 
 /** An index cannot be declared. Thrown at start. */
@@ -45,9 +47,24 @@ export class IndexDefinitionError extends CodedError {
 }
 
 export const builtInDefinitions: readonly IndexDefinition[] = [
-  { name: 'name', paths: ['metadata.name'], type: 'string' },
-  { name: 'namespace', paths: ['metadata.namespace'], type: 'string' },
-  { name: 'creationTimestamp', paths: ['metadata.creationTimestamp'], type: 'dateTime' },
+  {
+    name: 'name',
+    paths: ['metadata.name'],
+    type: 'string',
+    description: 'The name of the object.',
+  },
+  {
+    name: 'namespace',
+    paths: ['metadata.namespace'],
+    type: 'string',
+    description: 'The namespace of the object.',
+  },
+  {
+    name: 'creationTimestamp',
+    paths: ['metadata.creationTimestamp'],
+    type: 'dateTime',
+    description: 'When the object was created.',
+  },
 ]
 
 /** `where` uses these names itself: `labels` filters by labels, the others combine conditions. */

@@ -22,7 +22,7 @@ export interface ChooserRelation extends RelationBase {
 export const chooserForm: RelationForm<ChooserRelation> = {
   compile: compileChooser,
   staysInNamespace: () => false,
-  words: ({ field }) => `whose \`${field}\` leads here`,
+  words: ({ from, path }) => `whose \`${path}\` chooses this ${from}`,
 }
 
 function compileChooser(definition: ChooserRelation, relations: RelationSet): Relation {

@@ -46,6 +46,7 @@ export const referenceForm: RelationForm<ReferenceRelation> = {
   staysInNamespace: ({ namespacePaths, refPaths = [], names }) =>
     namespacePaths === undefined && refPaths.length === 0 && isOwnNamespace(names),
   words: ({ paths, names }) => namedAt([...paths, ...(names?.templates ?? [])]),
+  wordsBack: ({ paths, names, to }) => namingAt([...paths, ...(names?.templates ?? [])], to),
 }
 
 /** Both sides are indexed by the part of the name before the number. `@named` declares it. */
@@ -54,6 +55,7 @@ export const numberedForm: RelationForm<NumberedRelation> = {
   compileReverse: compileReverseNumbered,
   staysInNamespace: ({ names }) => isOwnNamespace(names),
   words: ({ names }) => namedAt(names.templates),
+  wordsBack: ({ names, to }) => namingAt(names.templates, to),
 }
 
 /** Like {@link referenceForm}, for objects that refer by UID. */
@@ -64,15 +66,38 @@ export const uidForm: RelationForm<UidRelation> = {
   compileReverse: (definition, reference) =>
     backwards(definition, uidIndexOf(reference), ({ view, id }) => view.index('uid').valuesOf(id)),
   staysInNamespace: () => false,
-  words: ({ paths }) => `that it refers to by UID: ${codeOf(paths)}`,
+  words: ({ paths }) => `whose UID it has in ${codeOf(paths)}`,
+  wordsBack: ({ paths, to }) => `that has the UID of this ${to} in ${codeOf(paths)}`,
 }
 
 function isOwnNamespace({ namespace, namespacePath }: Partial<NameRule> = {}): boolean {
   return namespace === undefined && namespacePath === undefined
 }
 
+/** The objects at places of names. */
 function namedAt(places: readonly string[]): string {
-  return places.length === 0 ? 'that it names' : `that it names: ${codeOf(places)}`
+  if (isSameName(places)) return 'with the same name'
+  if (places.length === 0) return 'that it names'
+  return places.length === 1 ? `that ${codeOf(places)} names` : `that it names in ${fewOf(places)}`
+}
+
+/** The objects that have the names. */
+function namingAt(places: readonly string[], to: string): string {
+  if (isSameName(places)) return 'with the same name'
+  if (places.length === 0) return `that names this ${to}`
+  return places.length === 1
+    ? `whose ${codeOf(places)} names this ${to}`
+    : `that names this ${to} in ${fewOf(places)}`
+}
+
+/** Pods name Secrets in 18 places: a description has room for three. */
+function fewOf(places: readonly string[]): string {
+  const [shown, further] = [places.slice(0, 3), places.length - 3]
+  return further > 0 ? `${codeOf(shown)} and ${further} more` : codeOf(shown)
+}
+
+function isSameName([place, ...further]: readonly string[]): boolean {
+  return place === '{metadata.name}' && further.length === 0
 }
 
 interface NamedArguments {

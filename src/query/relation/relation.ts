@@ -57,6 +57,8 @@ export interface RelationForm<D extends RelationBase = RelationBase> {
   staysInNamespace(definition: D, relations: RelationSet): boolean
   /** The related objects, as a clause of descriptions: `Every Pod that it owns`. */
   words(definition: D, many: boolean): string
+  /** The objects that have the relation, as a clause of a `@reverse`: `Every Service that selects this Pod`. */
+  wordsBack?(definition: D): string
 }
 
 /** Reads the arguments of a directive. Throws the problems of the declaration. */

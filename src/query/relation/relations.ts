@@ -82,9 +82,17 @@ export function isReversible({ form }: RelationDefinition): boolean {
   return forms[form].compileReverse !== undefined
 }
 
-/** The related objects, as a clause of descriptions: `that it owns`. */
-export function relationWords(definition: RelationDefinition, many: boolean): string {
-  return formOf(definition).words(definition, many)
+/**
+ * The related objects, as a clause of descriptions: `that it owns`. A `@reverse` has the words of the relation that it
+ * reads backwards.
+ */
+export function relationWords(
+  definition: RelationDefinition,
+  many: boolean,
+  reversed?: RelationDefinition,
+): string {
+  const back = reversed && formOf(reversed).wordsBack?.(reversed)
+  return back ?? formOf(definition).words(definition, many)
 }
 
 function formOf({ form }: RelationBase): RelationForm {

@@ -49,7 +49,7 @@ export const reverseForm: RelationForm<ReverseRelation> = {
   },
   staysInNamespace: ({ of }, relations) =>
     relations.definition(of) !== undefined && relations.inverse(relations.relation(of)).isLocal,
-  words: ({ of }) => `whose relation \`${of}\` leads here`,
+  words: ({ from }) => `that refers to this ${from}`,
 }
 
 /** The relation of a `@reverse`. */

@@ -43,6 +43,8 @@ export const sameForm: RelationForm<SameRelation> = {
   staysInNamespace: () => false,
   words: ({ as, texts }) =>
     `with a common text: its ${codeOf(as)} is ${codeOf(texts)} of this object`,
+  wordsBack: ({ as, texts }) =>
+    `with a common text: its ${codeOf(texts)} is ${codeOf(as)} of this object`,
 }
 
 /** The relation of a `@same`. */

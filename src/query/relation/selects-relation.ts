@@ -46,7 +46,9 @@ export const selectsForm: RelationForm<SelectsRelation> = {
   staysInNamespace: ({ namespacesPath, namespaceLabelsPath }) =>
     namespacesPath === undefined && namespaceLabelsPath === undefined,
   words: ({ path, template }) =>
-    `${template === undefined ? 'that' : 'whose pod template'} it selects by its labels: ${codeOf([path])}`,
+    `${template === undefined ? 'that' : 'whose pod template'} ${codeOf([path])} selects by its labels`,
+  wordsBack: ({ path, template, to }) =>
+    `whose ${codeOf([path])} selects ${template === undefined ? `this ${to}` : `the pod template of this ${to}`} by its labels`,
 }
 
 interface SelectsArguments extends Required<Pick<SelectsRelation, 'selector' | 'whenAbsent'>> {

@@ -7,15 +7,16 @@ import {
   testsPerStep,
 } from '../condition/condition.ts'
 import { LastSteps, visibleIds } from './last-steps.ts'
-import type {
-  Backwards,
-  Declaration,
-  IndexersByType,
-  Relation,
-  RelationBase,
-  RelationForm,
-  RelationOrigin,
-  RelationSet,
+import {
+  type Backwards,
+  codeOf,
+  type Declaration,
+  type IndexersByType,
+  type Relation,
+  type RelationBase,
+  type RelationForm,
+  type RelationOrigin,
+  type RelationSet,
 } from './relation.ts'
 
 /** A chain of relations: `Service.nodes` by `Service.pods` and `Pod.node`. */
@@ -39,7 +40,8 @@ export const throughForm: RelationForm<ThroughRelation> = {
     stepsOf(definition, relations).flatMap((step) => relations.inverse(step).hops),
   staysInNamespace: (definition, relations) =>
     stepsOf(definition, relations).every((step) => relations.inverse(step).isLocal),
-  words: ({ steps }) => `behind ${steps.map((step) => `\`${step}\``).join(', then ')}`,
+  words: ({ steps }) =>
+    `that ${codeOf([steps.map((step) => step.slice(step.indexOf('.') + 1)).join('.')])} leads to`,
 }
 
 const maxSteps = 6
