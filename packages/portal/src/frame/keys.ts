@@ -13,12 +13,12 @@ type Bindings = readonly KeyBinding[]
 
 const isMac = navigator.platform.startsWith('Mac')
 /** How long the page waits for the second key of two. */
-const sequenceMs = 2_000
+const sequenceMs = 1_200
 const held = new Set<{ readonly current: Bindings }>()
 const listeners = new Set<() => void>()
 let shown: Bindings = []
 let pending = ''
-let pendingAt = 0
+let forget: ReturnType<typeof setTimeout> | undefined
 
 function changed(): void {
   shown = [...held].flatMap(({ current }) => current)
@@ -42,14 +42,13 @@ function pressed(event: KeyboardEvent): void {
     return
   }
   if (event.ctrlKey || event.metaKey || isTaken(event)) return
-  // By the times of the keys, not of their handling: a busy page does not lose the second one.
-  const isSecond = pending !== '' && event.timeStamp - pendingAt < sequenceMs
-  const sequence = isSecond ? `${pending} ${event.key}` : event.key
+  const sequence = pending === '' ? event.key : `${pending} ${event.key}`
   pending = ''
+  clearTimeout(forget)
   if (start(event, sequence)) return
   if (!shown.some(({ keys }) => keys.startsWith(`${sequence} `))) return
   pending = sequence
-  pendingAt = event.timeStamp
+  forget = setTimeout(() => (pending = ''), sequenceMs)
 }
 
 function start(event: KeyboardEvent, sequence: string): boolean {

@@ -60,8 +60,15 @@ export async function ask<Result, Variables>(
     if (signal?.aborted === true) throw error
     throw new GatewayError([{ message: 'The gateway cannot be reached.' }])
   })
-  if (response.status === 401 || response.status === 403) credentialsRefused()
-  const { data, errors = [] } = (await response.json()) as Partial<Answer<Result | null>>
+  if (response.status === 401) credentialsRefused()
+  const answer: unknown = await response.json().catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    // A proxy answers in the place of the gateway.
+    throw new GatewayError([
+      { message: `The gateway cannot be reached (HTTP ${response.status}).` },
+    ])
+  })
+  const { data, errors = [] } = answer as Partial<Answer<Result | null>>
   if (data === undefined || data === null) throw new GatewayError(errors)
   return { data, errors }
 }
@@ -88,8 +95,12 @@ export function useAnswer<Result, Variables>(
   readonly data: Result | undefined
   readonly errors: readonly AnswerError[]
   readonly isPending: boolean
+  /** Whether the data answers the variables before these: the answer to these is on its way. */
+  readonly isPrevious: boolean
+  /** Asks again now. */
+  readonly again: () => void
 } {
-  const { data, error, isPending } = useQuery({
+  const { data, error, isPending, isPlaceholderData, refetch } = useQuery({
     queryKey: [document.toString(), variables],
     queryFn: ({ signal }) => ask(document, variables, signal),
     placeholderData: keepPreviousData,
@@ -97,5 +108,11 @@ export function useAnswer<Result, Variables>(
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
   })
   const failed = error instanceof GatewayError ? error.errors : []
-  return { data: data?.data, errors: data?.errors ?? failed, isPending: enabled && isPending }
+  return {
+    data: data?.data,
+    errors: data?.errors ?? failed,
+    isPending: enabled && isPending,
+    isPrevious: isPlaceholderData,
+    again: () => void refetch(),
+  }
 }

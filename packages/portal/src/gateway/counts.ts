@@ -1,0 +1,47 @@
+import { useMemo } from 'react'
+import type { HealthStatus } from '../look/health.tsx'
+import { useScope } from '../scope.ts'
+import { CountsDocument, type CountsQuery } from './documents.ts'
+import { type AnswerError, useAnswer } from './gateway.ts'
+
+export type Cluster = NonNullable<CountsQuery['gatewayClusters']>[number]
+
+/** How many objects of a kind there are. */
+export interface Count {
+  /** Null while the gateway has not read the kind. */
+  readonly objects: number | null
+  readonly health: Readonly<Partial<Record<HealthStatus, number>>>
+}
+
+/** The clusters, and what the gateway holds of the one in scope. */
+export interface Counts {
+  readonly clusters: readonly Cluster[] | undefined
+  /** The cluster in scope. */
+  readonly cluster: Cluster | undefined
+  /** By the name of the type: `Pod`. */
+  readonly byType: ReadonlyMap<string, Count>
+  readonly errors: readonly AnswerError[]
+  readonly again: () => void
+}
+
+/** A few numbers a kind: asked again and again, as no subscription has them. */
+const everyMs = 3_000
+
+/** How many objects there are of each kind, by health. */
+export function useCounts(): Counts {
+  const { cluster: name } = useScope().scope
+  const { data, errors, again } = useAnswer(CountsDocument, {}, { everyMs })
+  const clusters = data?.gatewayClusters ?? undefined
+  const cluster = clusters?.find((one) => name === undefined || one.name === name)
+  const byType = useMemo(
+    () =>
+      new Map(
+        cluster?.resources.map(({ type, objects }): [string, Count] => [
+          type,
+          { objects, health: {} },
+        ]),
+      ),
+    [cluster],
+  )
+  return { clusters, cluster, byType, errors, again }
+}
