@@ -63,11 +63,12 @@ export const words = {
         nodes: 'Nodes',
         cluster: 'Cluster',
       },
-      more: (quiet: number): string => `${count(quiet, 'more kind', 'more kinds')}`,
+      more: (quiet: number): string => count(quiet, 'more kind', 'more kinds'),
       moreTitle: 'Kinds without objects, and kinds that the gateway has not read yet',
       degraded: (number: number): string => `${number.toLocaleString()} degraded`,
       pinned: 'Pinned',
       pin: 'Pin this view',
+      unpinThis: 'Unpin this view',
       unpin: (title: string): string => `Unpin ${title}`,
       fold: 'Fold the menu',
       unfold: 'Unfold the menu',
@@ -162,8 +163,8 @@ export const words = {
     more: (number: number): string =>
       `${number.toLocaleString()} more objects: type more to narrow`,
     notLookedAt: (kinds: readonly string[]): string =>
-      kinds.length > 4
-        ? `Not looked into: ${kinds.slice(0, 4).join(', ')} and ${kinds.length - 4} more kinds`
+      kinds.length > 3
+        ? `Not looked into: ${kinds.length} kinds`
         : `Not looked into: ${kinds.join(', ')}`,
     inScope: (namespaces: readonly string[]): string => `In ${namespaces.join(', ')}`,
     select: 'select',

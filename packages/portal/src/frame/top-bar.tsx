@@ -6,6 +6,7 @@ import { Keys } from './keys-dialog.tsx'
 import { LineState } from './line-state.tsx'
 import { ThemeMenu, WhoMenu } from './menus.tsx'
 import { ScopePicker } from './scope-picker.tsx'
+import { usePinThisView } from './rail.tsx'
 import styles from './top-bar.module.css'
 
 /** The scope, the search, the state of the line, the theme, and who the user is. */
@@ -48,6 +49,7 @@ export function TopBar({
           <Keys keys="mod+k" />
         </span>
       </button>
+      <PinButton />
       <LineState />
       <button
         type="button"
@@ -61,5 +63,23 @@ export function TopBar({
       <ThemeMenu />
       <WhoMenu />
     </header>
+  )
+}
+
+/** Keeps the view that is shown in the rail, with its filter and scope. */
+function PinButton() {
+  const { isPinned, toggle } = usePinThisView()
+  const said = words.frame.rail
+  return (
+    <button
+      type="button"
+      className={`${controls['icon']} ${styles['wide']} ${isPinned ? styles['pressed'] : ''}`}
+      aria-label={said.pin}
+      aria-pressed={isPinned}
+      title={`${isPinned ? said.unpinThis : said.pin} ( P )`}
+      onClick={toggle}
+    >
+      <Icon name="pin" />
+    </button>
   )
 }

@@ -8,7 +8,7 @@ const paths = {
   chevron: 'M4.5 6.5L8 10l3.5-3.5',
   cluster: 'M8 2.2l5 2.9v5.8l-5 2.9l-5-2.9V5.1zM8 6.3a1.7 1.7 0 1 1 0 3.4a1.7 1.7 0 0 1 0-3.4',
   namespace: 'M3 5V3h2M11 3h2v2M13 11v2h-2M5 13H3v-2',
-  theme: 'M8 2.5a5.5 5.5 0 1 1 0 11zM8 2.5a5.5 5.5 0 1 0 0 11',
+  theme: 'M8 2.5a5.5 5.5 0 1 1 0 11a5.5 5.5 0 0 1 0-11M8 2.5v11M8 5.2h4.6M8 8h5.4M8 10.8h4.6',
   user: 'M8 2.5a2.7 2.7 0 1 1 0 5.4a2.7 2.7 0 0 1 0-5.4M2.8 13.5c.5-2.6 2.6-4 5.2-4s4.7 1.4 5.2 4',
   kind: 'M3 3.5h10v9H3zM3 6.5h10',
   object: 'M8 3.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 0 1 0-9',
@@ -30,9 +30,6 @@ export function Icon({ name }: { readonly name: IconName }) {
         strokeWidth="1.3"
         strokeLinecap="round"
         strokeLinejoin="round"
-        {...(name === 'theme'
-          ? { fill: 'currentColor', fillRule: 'evenodd', clipRule: 'evenodd' }
-          : {})}
       />
     </svg>
   )

@@ -67,7 +67,7 @@ function ClusterLine({
       </div>
       <p className={styles['facts']}>
         {version === null ? null : <span>{said.version(version)}</span>}
-        <span>{said.objects(objects, held.length)}</span>
+        {held.length === 0 ? null : <span>{said.objects(objects, held.length)}</span>}
       </p>
       {state === 'UNREACHABLE' ? (
         <p className={styles['bad']}>{said.unreachable(name)}</p>

@@ -81,33 +81,36 @@ function CauseLine({
   readonly isOwn: boolean
 }) {
   const [first] = objects
-  const sentence = message ?? (reason === null ? said.noMessage : reason)
+  const sentence = message ?? (reason === null ? said.noMessage : undefined)
   return (
-    <p className={styles['cause']}>
-      {isOwn ? null : (
-        <Link
-          to="/objects/$id"
-          params={{ id: first.id }}
-          className={styles['member']}
-          title={objects.map(({ name }) => name).join('\n')}
-        >
-          {objects.length === 1 ? first.name : said.members(objects.length, first.kind)}
-        </Link>
+    <div className={styles['cause']}>
+      <div className={styles['line']}>
+        {reason === null ? null : <code className={styles['reason']}>{reason}</code>}
+        {isOwn ? null : (
+          <Link
+            to="/objects/$id"
+            params={{ id: first.id }}
+            className={styles['member']}
+            title={objects.map(({ name }) => name).join('\n')}
+          >
+            {objects.length === 1 ? first.name : said.members(objects.length, first.kind)}
+          </Link>
+        )}
+        <span className={styles['age']}>
+          <Age since={first.creationTimestamp} />
+        </span>
+      </div>
+      {sentence === undefined ? null : (
+        <p className={styles['sentence']} title={sentence}>
+          {sentence}
+        </p>
       )}
-      <span className={styles['sentence']}>{sentence}</span>
-      {reason === null || message === null ? null : (
-        <code className={styles['reason']}>{reason}</code>
-      )}
-      <span className={styles['age']}>
-        <Age since={first.creationTimestamp} />
-      </span>
-    </p>
+    </div>
   )
 }
 
 /** The way to what the first pages leave out. */
 function More({ pages }: { readonly pages: readonly DegradedOfKind[] }) {
-  const { scope: _ } = useScope()
   return pages.map(({ kind, page: { rows, totalCount } }) =>
     totalCount === undefined || totalCount <= rows.length ? null : (
       <Link
@@ -153,8 +156,6 @@ function Nothing() {
 /** What could not be looked at, said once: kinds that the user may not list, and other failures. */
 function Unseen({ pages }: { readonly pages: readonly DegradedOfKind[] }) {
   const failed = pages.filter(({ page }) => page.status === 'failed')
-  const isForbidden = ({ page }: DegradedOfKind): boolean =>
-    page.error?.message !== undefined && codeOf(page.error) === 'FORBIDDEN'
   const forbidden = failed.filter(isForbidden)
   const others = failed.filter((one) => !isForbidden(one))
   return (
@@ -173,6 +174,10 @@ function Unseen({ pages }: { readonly pages: readonly DegradedOfKind[] }) {
       ))}
     </>
   )
+}
+
+function isForbidden({ page }: DegradedOfKind): boolean {
+  return codeOf(page.error) === 'FORBIDDEN'
 }
 
 function codeOf(error: Error | undefined): string | undefined {

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'react'
-import { FindObjectsDocument } from '../gateway/documents.ts'
+import { FindObjectsDocument, type FindObjectsQuery } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import { useScope } from '../scope.ts'
-import type { Entry } from './entries.ts'
+import { type Entry, fitOf } from './entries.ts'
 
 /** How long the page waits for the next letter before it asks. */
 const debounceMs = 60
@@ -47,6 +47,36 @@ function question(text: string, kinds: readonly Kind[]): { text: string; types: 
     : { text: others, types: named.map(({ type }) => type) }
 }
 
+/** Kinds that people look for before others, and the number that are shown. */
+const firstKinds = [
+  'Deployment',
+  'StatefulSet',
+  'DaemonSet',
+  'CronJob',
+  'Pod',
+  'Service',
+  'Ingress',
+]
+const most = 12
+
+type Found = NonNullable<FindObjectsQuery['search']>['nodes'][number]
+
+/** The best first: names before labels, the whole name before its beginning, then what people run, and what is broken. */
+function byWorth(text: string): (a: Found, b: Found) => number {
+  const ranks = ({ object: { kind, name, object }, matched }: Found): readonly number[] => {
+    const place = firstKinds.indexOf(kind)
+    return [
+      matched === 'name' ? (fitOf(text, name) ?? 4) : 5,
+      place < 0 ? firstKinds.length : place,
+      object?.health.status === 'DEGRADED' ? 0 : 1,
+    ]
+  }
+  return (a, b) => {
+    const of = ranks(b)
+    return ranks(a).reduce((order, rank, index) => order || rank - (of[index] ?? 0), 0)
+  }
+}
+
 /** The objects of the scope whose name, label or searchable index has the text. Those of the text before stay until the answer is there. */
 export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObjects {
   const { cluster, namespaces } = useScope().scope
@@ -61,24 +91,26 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
   const isLate = isAsked && (isPending || isPrevious || settled !== typed)
   const search = isAsked && typed !== '' ? data?.search : undefined
   const nodes = search?.nodes ?? []
+  const shown = nodes
+    // Until the answer is there, only those of the one before that still fit.
+    .filter(
+      ({ value }) =>
+        !isLate || value.toLowerCase().includes(question(typed, kinds).text.toLowerCase()),
+    )
+    .toSorted(byWorth(text))
+    .slice(0, most)
   return {
-    entries: nodes
-      // Until the answer is there, only those of the one before that still fit.
-      .filter(
-        ({ value }) =>
-          !isLate || value.toLowerCase().includes(question(typed, kinds).text.toLowerCase()),
-      )
-      .map(({ object: { id, kind, namespace, name, object }, matched, value }) => ({
-        key: `object ${id}`,
-        icon: 'object' as const,
-        title: name,
-        detail: namespace ?? undefined,
-        tag: kind,
-        because: matched === 'name' ? undefined : `${matched}: ${value}`,
-        status: object?.health.status,
-        href: `/objects/${encodeURIComponent(id)}`,
-      })),
-    more: isLate ? 0 : Math.max(0, (search?.totalCount ?? 0) - nodes.length),
+    entries: shown.map(({ object: { id, kind, namespace, name, object }, matched, value }) => ({
+      key: `object ${id}`,
+      icon: 'object' as const,
+      title: name,
+      detail: namespace ?? undefined,
+      tag: kind,
+      because: matched === 'name' ? undefined : `${matched}: ${value}`,
+      status: object?.health.status,
+      href: `/objects/${encodeURIComponent(id)}`,
+    })),
+    more: isLate ? 0 : Math.max(0, (search?.totalCount ?? 0) - shown.length),
     notLookedAt: search?.notLookedAt ?? [],
     errors: isAsked ? errors : [],
     isPending: isLate,

@@ -57,12 +57,6 @@ function useActions(openKeys: () => void): readonly Entry[] {
   const { scope, setScope } = useScope()
   const { isPinned, toggle } = usePinThisView()
   const { href } = useLocation()
-  const action = (title: string, run: () => void): Entry => ({
-    key: `action ${title}`,
-    icon: 'action',
-    title,
-    run,
-  })
   return [
     action(said.copyAddress, () => void navigator.clipboard.writeText(location.origin + href)),
     action(isPinned ? said.unpin : said.pin, toggle),
@@ -76,4 +70,8 @@ function useActions(openKeys: () => void): readonly Entry[] {
     action(said.graphiql, () => window.open(endpoint)),
     ...(hasToken() ? [action(said.signOut, () => signIn(null))] : []),
   ]
+}
+
+function action(title: string, run: () => void): Entry {
+  return { key: `action ${title}`, icon: 'action', title, run }
 }
