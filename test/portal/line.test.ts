@@ -10,8 +10,7 @@ const mark = (page: Page): Promise<void> =>
   page.evaluate(() => {
     Object.assign(globalThis, { isMarked: true })
   })
-const isMarked = (page: Page): Promise<boolean> =>
-  page.evaluate(() => 'isMarked' in globalThis)
+const isMarked = (page: Page): Promise<boolean> => page.evaluate(() => 'isMarked' in globalThis)
 
 const lineOf = (page: Page) => page.getByRole('banner').locator('output')
 

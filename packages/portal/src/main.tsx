@@ -7,10 +7,12 @@ import { createRoot } from 'react-dom/client'
 import { answers } from './gateway/gateway.ts'
 import { reloadAfterUpdate } from './frame/view-error.tsx'
 import { router } from './router.tsx'
+import { restoreScope } from './scope.ts'
 import { applyTheme } from './look/theme.ts'
 
 applyTheme()
 reloadAfterUpdate()
+restoreScope()
 // What the page may insert <style> elements with.
 const nonce = document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? ''
 const root = document.querySelector('#root')

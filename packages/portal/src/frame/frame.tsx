@@ -68,7 +68,8 @@ function useFocusOnArrival(): void {
       router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
         if (fromLocation === undefined || !pathChanged) return
         const view = document.querySelector<HTMLElement>('#view')
-        if (view === null || view.contains(document.activeElement)) return
+        const { activeElement } = document
+        if (view === null || (activeElement !== view && view.contains(activeElement))) return
         const heading = view.querySelector('h1')
         heading?.setAttribute('tabindex', '-1')
         ;(heading ?? view).focus({ preventScroll: true })

@@ -8,7 +8,7 @@ import { useViewTitle } from './view-title.ts'
 export function NotFound() {
   useViewTitle(words.frame.notFound)
   return (
-    <Notice title={words.frame.notFound}>
+    <Notice title={words.frame.notFound} isView>
       <Link to="/" className={controls['button']}>
         {words.frame.notFoundNext}
       </Link>

@@ -39,13 +39,12 @@ export function TopBar({
       <button
         type="button"
         className={styles['search']}
-        aria-label={said.search}
         aria-haspopup="dialog"
         onClick={openSearch}
       >
         <Icon name="search" />
         <span className={styles['hint']}>{said.searchHint}</span>
-        <span className={styles['key']}>
+        <span className={styles['key']} aria-hidden="true">
           <Keys keys="mod+k" />
         </span>
       </button>

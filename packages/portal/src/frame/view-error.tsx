@@ -22,11 +22,11 @@ export function reloadAfterUpdate(): void {
 
 /** Shown in the place of a view that has failed; the frame goes on. */
 export function ViewError({ error, reset }: ErrorComponentProps) {
-  if (error instanceof GatewayError) return <Failure errors={error.errors} again={reset} />
+  if (error instanceof GatewayError) return <Failure errors={error.errors} again={reset} isView />
   const said = words.frame.failure
   const { name, message } = error instanceof Error ? error : new Error(String(error))
   return (
-    <Notice title={said.view} role="alert">
+    <Notice title={said.view} role="alert" isView>
       <p>{said.viewNext}</p>
       <p>
         <code>

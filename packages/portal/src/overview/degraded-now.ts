@@ -8,26 +8,47 @@ import { type Scope, useScope } from '../scope.ts'
 import type { DegradedObject } from './problems.ts'
 
 type Page = LivePage<DegradedObject>
+type FollowedKind = Pick<Kind, 'path' | 'title' | 'group' | 'kind' | 'namespaced'>
 
 /** The degraded objects of a kind, live. */
 export interface DegradedOfKind {
-  readonly kind: Kind
+  readonly kind: FollowedKind
   readonly page: LivePageSnapshot<DegradedObject>
 }
 
-/** Always followed, as these are what people run. Others are followed once the counts say that one is degraded. */
-const workloads: ReadonlySet<string> = new Set([
-  'nodes',
-  'pods',
-  'deployments.apps',
-  'statefulsets.apps',
-  'daemonsets.apps',
-  'jobs.batch',
-  'cronjobs.batch',
-  'persistentvolumeclaims',
-])
+const core = (kind: string, path: string, title: string, namespaced = true): FollowedKind => {
+  const [, group = ''] = /\.(.*)/.exec(path) ?? []
+  return { kind, group, path, title, namespaced }
+}
 
-function pageOf({ kind, group }: Kind, { cluster, namespaces }: Scope): Page {
+/** What people run: always followed, without waiting for what the cluster says of its kinds. */
+const workloads: readonly FollowedKind[] = [
+  core('Pod', 'pods', 'Pods'),
+  core('Deployment', 'deployments.apps', 'Deployments'),
+  core('StatefulSet', 'statefulsets.apps', 'StatefulSets'),
+  core('DaemonSet', 'daemonsets.apps', 'DaemonSets'),
+  core('Job', 'jobs.batch', 'Jobs'),
+  core('CronJob', 'cronjobs.batch', 'CronJobs'),
+  core('PersistentVolumeClaim', 'persistentvolumeclaims', 'PersistentVolumeClaims'),
+  core('Node', 'nodes', 'Nodes', false),
+]
+const workloadPaths = new Set(workloads.map(({ path }) => path))
+
+/** The workloads, and every other kind of which the counts say that an object is degraded. */
+function useFollowedKinds(): readonly FollowedKind[] {
+  const { namespaces } = useScope().scope
+  const { kinds } = useKinds()
+  const { byType } = useCounts()
+  const others = kinds.filter(
+    ({ path, type }) => !workloadPaths.has(path) && (byType.get(type)?.health.DEGRADED ?? 0) > 0,
+  )
+  // What is in no namespace is not in some of them.
+  return [...workloads, ...others].filter(
+    ({ namespaced }) => namespaced || namespaces === undefined,
+  )
+}
+
+function pageOf({ kind, group }: FollowedKind, { cluster, namespaces }: Scope): Page {
   return livePage<DegradedObjectsSubscription, object, DegradedObject>({
     client: socket,
     query: DegradedObjectsDocument,
@@ -35,7 +56,7 @@ function pageOf({ kind, group }: Kind, { cluster, namespaces }: Scope): Page {
       kind,
       group,
       cluster: cluster ?? null,
-      namespaces: namespaces?.slice() ?? null,
+      namespaces: namespaces ?? null,
       where: { health: { eq: 'DEGRADED' } },
     },
   })
@@ -44,14 +65,7 @@ function pageOf({ kind, group }: Kind, { cluster, namespaces }: Scope): Page {
 /** What is degraded in the scope now, by kind, live. */
 export function useDegradedNow(): readonly DegradedOfKind[] {
   const { scope } = useScope()
-  const { kinds } = useKinds()
-  const { byType } = useCounts()
-  const followed = kinds.filter(
-    ({ path, type, namespaced }) =>
-      (workloads.has(path) || (byType.get(type)?.health.DEGRADED ?? 0) > 0) &&
-      // What is in no namespace is not in some of them.
-      (namespaced || scope.namespaces === undefined),
-  )
+  const followed = useFollowedKinds()
   const place = JSON.stringify(scope)
   // A page that is followed already is kept when another kind joins.
   const pages = useRef(new Map<string, Page>())
