@@ -1,5 +1,5 @@
-import { Outlet, useRouter } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
 import { useRefused } from '../gateway/credentials.ts'
 import { Palette } from '../search/palette.tsx'
 import { words } from '../words.ts'
@@ -62,18 +62,17 @@ function Views() {
 
 /** After a navigation the focus goes to the heading of the view, unless the view has taken it. */
 function useFocusOnArrival(): void {
-  const router = useRouter()
-  useEffect(
-    () =>
-      router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
-        if (fromLocation === undefined || !pathChanged) return
-        const view = document.querySelector<HTMLElement>('#view')
-        const { activeElement } = document
-        if (view === null || (activeElement !== view && view.contains(activeElement))) return
-        const heading = view.querySelector('h1')
-        heading?.setAttribute('tabindex', '-1')
-        ;(heading ?? view).focus({ preventScroll: true })
-      }),
-    [router],
-  )
+  const shown = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const before = useRef(shown)
+  useEffect(() => {
+    const isFirst = before.current === undefined || before.current === shown
+    before.current = shown
+    if (isFirst) return
+    const view = document.querySelector<HTMLElement>('#view')
+    const { activeElement } = document
+    if (view === null || (activeElement !== view && view.contains(activeElement))) return
+    const heading = view.querySelector('h1')
+    heading?.setAttribute('tabindex', '-1')
+    ;(heading ?? view).focus({ preventScroll: true })
+  }, [shown])
 }

@@ -13,12 +13,12 @@ type Bindings = readonly KeyBinding[]
 
 const isMac = navigator.platform.startsWith('Mac')
 /** How long the page waits for the second key of two. */
-const sequenceMs = 1_200
+const sequenceMs = 2_000
 const held = new Set<{ readonly current: Bindings }>()
 const listeners = new Set<() => void>()
 let shown: Bindings = []
 let pending = ''
-let forget: ReturnType<typeof setTimeout> | undefined
+let pendingAt = 0
 
 function changed(): void {
   shown = [...held].flatMap(({ current }) => current)
@@ -42,13 +42,14 @@ function pressed(event: KeyboardEvent): void {
     return
   }
   if (event.ctrlKey || event.metaKey || isTaken(event)) return
-  const sequence = pending === '' ? event.key : `${pending} ${event.key}`
+  // By the times of the keys, not of their handling: a busy page does not lose the second one.
+  const isSecond = pending !== '' && event.timeStamp - pendingAt < sequenceMs
+  const sequence = isSecond ? `${pending} ${event.key}` : event.key
   pending = ''
-  clearTimeout(forget)
   if (start(event, sequence)) return
   if (!shown.some(({ keys }) => keys.startsWith(`${sequence} `))) return
   pending = sequence
-  forget = setTimeout(() => (pending = ''), sequenceMs)
+  pendingAt = event.timeStamp
 }
 
 function start(event: KeyboardEvent, sequence: string): boolean {
