@@ -195,10 +195,25 @@ export type CronJobApplicationsSubscriptionVariables = Exact<{
 
 export type CronJobApplicationsSubscription = { cronJobsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
 
-export type KindsQueryVariables = Exact<{ [key: string]: never; }>;
+export type FrameViewerQueryVariables = Exact<{
+  cluster?: string | null | undefined;
+}>;
 
 
-export type KindsQuery = { gatewayClusters: Array<{ name: string, resources: Array<{ type: string, group: string, version: string, apiVersion: string, kind: string, resource: string, namespaced: boolean, state: GatewayResourceState, indexes: Array<{ name: string, form: IndexForm, values: Array<string> | null }>, columns: Array<{ name: string, type: string, format: string, priority: number }> | null }> }> | null };
+export type FrameViewerQuery = { viewer: { username: string, groups: Array<string>, namespaces: Array<string> | null } | null };
+
+export type FrameNamespacesSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type FrameNamespacesSubscription = { namespaces: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object: { id: string, name: string } | null }> } | null };
+
+export type CountsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type CountsQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lastError: string | null }> }> | null };
 
 export type ObjectGraphQueryVariables = Exact<{
   roots: Array<string | number> | string | number;
@@ -567,10 +582,156 @@ export type UsersOfQuery = { object:
     | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
               | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
 
-export type ClustersQueryVariables = Exact<{ [key: string]: never; }>;
+export type DegradedObjectsSubscriptionVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  resumeFrom?: string | null | undefined;
+}>;
 
 
-export type ClustersQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lagMs: number | null }> }> | null };
+export type DegradedObjectsSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
+       | null }> } | null };
+
+export type RecentWarningsSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type RecentWarningsSubscription = { eventsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, reason: string | null, message: string | null, count: number | null, creationTimestamp: string, eventTime: string | null, lastTimestamp: string | null, involved: { id: string, kind: string, namespace: string | null, name: string } | null } | null }> } | null };
+
+export type FindObjectsQueryVariables = Exact<{
+  text: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  types?: Array<string> | string | null | undefined;
+}>;
+
+
+export type FindObjectsQuery = { search: { totalCount: number, notLookedAt: Array<string>, nodes: Array<{ matched: string, value: string, object: { id: string, kind: string, namespace: string | null, name: string, object:
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+          | { health: { status: HealthStatus } }
+         | null } }> } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1307,34 +1468,49 @@ export const CronJobApplicationsDocument = new TypedDocumentString(`
     value
   }
 }`) as unknown as TypedDocumentString<CronJobApplicationsSubscription, CronJobApplicationsSubscriptionVariables>;
-export const KindsDocument = new TypedDocumentString(`
-    query Kinds {
-  gatewayClusters {
-    name
-    resources {
+export const FrameViewerDocument = new TypedDocumentString(`
+    query FrameViewer($cluster: String) {
+  viewer {
+    username
+    groups
+    namespaces(cluster: $cluster)
+  }
+}
+    `) as unknown as TypedDocumentString<FrameViewerQuery, FrameViewerQueryVariables>;
+export const FrameNamespacesDocument = new TypedDocumentString(`
+    subscription FrameNamespaces($cluster: String, $resumeFrom: String) {
+  namespaces(cluster: $cluster, resumeFrom: $resumeFrom, coalesceMs: 1000) {
+    reset
+    synced
+    resumeToken
+    staleSince
+    changes {
       type
-      group
-      version
-      apiVersion
-      kind
-      resource
-      namespaced
-      state
-      indexes {
+      removal
+      objectId
+      object {
+        id
         name
-        form
-        values
-      }
-      columns {
-        name
-        type
-        format
-        priority
       }
     }
   }
 }
-    `) as unknown as TypedDocumentString<KindsQuery, KindsQueryVariables>;
+    `) as unknown as TypedDocumentString<FrameNamespacesSubscription, FrameNamespacesSubscriptionVariables>;
+export const CountsDocument = new TypedDocumentString(`
+    query Counts {
+  gatewayClusters {
+    name
+    state
+    version
+    resources {
+      type
+      state
+      objects
+      lastError
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CountsQuery, CountsQueryVariables>;
 export const ObjectGraphDocument = new TypedDocumentString(`
     query ObjectGraph($roots: [ID!]!, $depth: Int, $maxNodes: Int) {
   graph(roots: $roots, depth: $depth, maxNodes: $maxNodes) {
@@ -1365,237 +1541,22 @@ export const ObjectGraphDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ObjectGraphQuery, ObjectGraphQueryVariables>;
-export const TablePageDocument = new TypedDocumentString(`
-    subscription TablePage($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
+export const DegradedObjectsDocument = new TypedDocumentString(`
+    subscription DegradedObjects($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $resumeFrom: String) {
   objectListPage(
     group: $group
     kind: $kind
     cluster: $cluster
     namespaces: $namespaces
     where: $where
-    orderBy: $orderBy
-    first: $first
+    first: 50
     resumeFrom: $resumeFrom
   ) {
     reset
     synced
     totalCount
-    staleSince
     resumeToken
-    changes {
-      step
-      index
-      from
-      objectId
-      object {
-        ...TableRow
-      }
-    }
-  }
-}
-    fragment TableRow on KubernetesObject {
-  id
-  name
-  namespace
-  creationTimestamp
-  health {
-    status
-    reason
-    message
-  }
-  printerColumns(wide: $wide) @include(if: $columns) {
-    name
-    value
-    since
-  }
-}`) as unknown as TypedDocumentString<TablePageSubscription, TablePageSubscriptionVariables>;
-export const TableBlockDocument = new TypedDocumentString(`
-    query TableBlock($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $offset: Int, $columns: Boolean!, $wide: Boolean!) {
-  objectList(
-    group: $group
-    kind: $kind
-    cluster: $cluster
-    namespaces: $namespaces
-    where: $where
-    orderBy: $orderBy
-    first: $first
-    offset: $offset
-  ) {
-    totalCount
-    nodes {
-      ...TableRow
-    }
-  }
-}
-    fragment TableRow on KubernetesObject {
-  id
-  name
-  namespace
-  creationTimestamp
-  health {
-    status
-    reason
-    message
-  }
-  printerColumns(wide: $wide) @include(if: $columns) {
-    name
-    value
-    since
-  }
-}`) as unknown as TypedDocumentString<TableBlockQuery, TableBlockQueryVariables>;
-export const TableBlockChangesDocument = new TypedDocumentString(`
-    subscription TableBlockChanges($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $ids: [ID!], $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
-  objectList(
-    group: $group
-    kind: $kind
-    cluster: $cluster
-    namespaces: $namespaces
-    where: $where
-    ids: $ids
-    resumeFrom: $resumeFrom
-  ) {
-    reset
-    synced
     staleSince
-    resumeToken
-    changes {
-      type
-      removal
-      objectId
-      object {
-        ...TableRow
-      }
-    }
-  }
-}
-    fragment TableRow on KubernetesObject {
-  id
-  name
-  namespace
-  creationTimestamp
-  health {
-    status
-    reason
-    message
-  }
-  printerColumns(wide: $wide) @include(if: $columns) {
-    name
-    value
-    since
-  }
-}`) as unknown as TypedDocumentString<TableBlockChangesSubscription, TableBlockChangesSubscriptionVariables>;
-export const TableFacetsDocument = new TypedDocumentString(`
-    query TableFacets($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $by: [String!]!, $top: Int) {
-  objectList(
-    group: $group
-    kind: $kind
-    cluster: $cluster
-    namespaces: $namespaces
-    where: $where
-    first: 1
-  ) {
-    totalCount
-    facets(by: $by, top: $top) {
-      by
-      distinctCount
-      missingCount
-      values {
-        value
-        count
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<TableFacetsQuery, TableFacetsQueryVariables>;
-export const TableLabelsDocument = new TypedDocumentString(`
-    query TableLabels($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $first: Int) {
-  objectList(
-    group: $group
-    kind: $kind
-    cluster: $cluster
-    namespaces: $namespaces
-    first: $first
-  ) {
-    nodes {
-      id
-      labels
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<TableLabelsQuery, TableLabelsQueryVariables>;
-export const TableNamespacesDocument = new TypedDocumentString(`
-    query TableNamespaces($cluster: String, $type: String) {
-  viewer {
-    namespaces(cluster: $cluster, type: $type)
-  }
-}
-    `) as unknown as TypedDocumentString<TableNamespacesQuery, TableNamespacesQueryVariables>;
-export const AccessDocument = new TypedDocumentString(`
-    query Access($id: ID!, $type: String!, $namespace: String, $cluster: String, $isPod: Boolean!, $isScaled: Boolean!, $isServiceAccount: Boolean!) {
-  viewer {
-    username
-    groups
-  }
-  object(id: $id) {
-    get: can(verb: "get")
-    log: can(verb: "get", subresource: "log") @include(if: $isPod)
-    exec: can(verb: "create", subresource: "exec") @include(if: $isPod)
-    portForward: can(verb: "create", subresource: "portforward") @include(if: $isPod)
-    debug: can(verb: "patch", subresource: "ephemeralcontainers") @include(if: $isPod)
-    evict: can(verb: "create", subresource: "eviction") @include(if: $isPod)
-    scale: can(verb: "patch", subresource: "scale") @include(if: $isScaled)
-    token: can(verb: "create", subresource: "token") @include(if: $isServiceAccount)
-    patch: can(verb: "patch")
-    update: can(verb: "update")
-    delete: can(verb: "delete")
-  }
-  list: can(verb: "list", type: $type, namespace: $namespace, cluster: $cluster)
-  watch: can(verb: "watch", type: $type, namespace: $namespace, cluster: $cluster)
-  create: can(
-    verb: "create"
-    type: $type
-    namespace: $namespace
-    cluster: $cluster
-  )
-  deletecollection: can(
-    verb: "deletecollection"
-    type: $type
-    namespace: $namespace
-    cluster: $cluster
-  )
-}
-    `) as unknown as TypedDocumentString<AccessQuery, AccessQueryVariables>;
-export const OwnedUidsDocument = new TypedDocumentString(`
-    query OwnedUids($id: ID!) {
-  object(id: $id) {
-    owned(first: 100) {
-      nodes {
-        uid
-        owned(first: 100) {
-          nodes {
-            uid
-          }
-        }
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<OwnedUidsQuery, OwnedUidsQueryVariables>;
-export const ObjectEventsDocument = new TypedDocumentString(`
-    subscription ObjectEvents($cluster: String, $namespaces: [String!], $where: JSON!, $resumeFrom: String) {
-  objectListPage(
-    group: ""
-    kind: "Event"
-    cluster: $cluster
-    namespaces: $namespaces
-    where: $where
-    orderBy: [{ lastSeen: "DESC" }]
-    first: 200
-    resumeFrom: $resumeFrom
-  ) {
-    reset
-    synced
-    totalCount
     changes {
       step
       index
@@ -1603,258 +1564,92 @@ export const ObjectEventsDocument = new TypedDocumentString(`
       objectId
       object {
         id
-        json
-      }
-    }
-    resumeToken
-    staleSince
-  }
-}
-    `) as unknown as TypedDocumentString<ObjectEventsSubscription, ObjectEventsSubscriptionVariables>;
-export const FollowObjectDocument = new TypedDocumentString(`
-    subscription FollowObject($id: ID!, $resumeFrom: String) {
-  object(id: $id, resumeFrom: $resumeFrom) {
-    reset
-    synced
-    changes {
-      type
-      removal
-      objectId
-      object {
-        ...ObjectParts
-      }
-    }
-    resumeToken
-    staleSince
-  }
-}
-    fragment ObjectParts on KubernetesObject {
-  __typename
-  id
-  clusterName
-  apiVersion
-  kind
-  namespace
-  name
-  uid
-  creationTimestamp
-  health {
-    status
-    reason
-    message
-  }
-  ownerChain {
-    id
-    kind
-    namespace
-    name
-  }
-  printerColumns(wide: true) {
-    name
-    type
-    priority
-    value
-    since
-  }
-  json
-}`) as unknown as TypedDocumentString<FollowObjectSubscription, FollowObjectSubscriptionVariables>;
-export const FollowNameDocument = new TypedDocumentString(`
-    subscription FollowName($cluster: String, $apiVersion: String!, $kind: String!, $namespace: String, $name: String!, $resumeFrom: String) {
-  objectByRef(
-    cluster: $cluster
-    apiVersion: $apiVersion
-    kind: $kind
-    namespace: $namespace
-    name: $name
-    resumeFrom: $resumeFrom
-  ) {
-    reset
-    synced
-    changes {
-      type
-      removal
-      objectId
-      object {
-        id
-      }
-    }
-    resumeToken
-  }
-}
-    `) as unknown as TypedDocumentString<FollowNameSubscription, FollowNameSubscriptionVariables>;
-export const ObjectIdByRefDocument = new TypedDocumentString(`
-    query ObjectIdByRef($cluster: String, $apiVersion: String!, $kind: String!, $namespace: String, $name: String!) {
-  objectByRef(
-    cluster: $cluster
-    apiVersion: $apiVersion
-    kind: $kind
-    namespace: $namespace
-    name: $name
-  ) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<ObjectIdByRefQuery, ObjectIdByRefQueryVariables>;
-export const PodsBelowDocument = new TypedDocumentString(`
-    subscription PodsBelow($cluster: String, $namespaces: [String!], $where: JSON!, $resumeFrom: String) {
-  objectListPage(
-    group: ""
-    kind: "Pod"
-    cluster: $cluster
-    namespaces: $namespaces
-    where: $where
-    orderBy: [{ health: "ASC" }]
-    first: 100
-    resumeFrom: $resumeFrom
-  ) {
-    reset
-    synced
-    totalCount
-    changes {
-      step
-      index
-      from
-      objectId
-      object {
-        ...Neighbour
+        kind
+        namespace
+        name
         creationTimestamp
-        json
-      }
-    }
-    resumeToken
-  }
-}
-    fragment Neighbour on KubernetesObject {
-  id
-  kind
-  namespace
-  name
-  health {
-    status
-    reason
-    message
-  }
-}`) as unknown as TypedDocumentString<PodsBelowSubscription, PodsBelowSubscriptionVariables>;
-export const RelatedDocument = new TypedDocumentString(`
-    query Related($id: ID!) {
-  graph(roots: [$id], depth: 1, maxNodes: 300) {
-    ...Neighbours
-  }
-  object(id: $id) {
-    owners {
-      ...Neighbour
-    }
-    owned(first: 200) {
-      totalCount
-      nodes {
-        ...Neighbour
-      }
-      notLookedAt
-    }
-  }
-}
-    fragment Neighbour on KubernetesObject {
-  id
-  kind
-  namespace
-  name
-  health {
-    status
-    reason
-    message
-  }
-}
-fragment Neighbours on Graph {
-  nodes {
-    id
-    object {
-      ...Neighbour
-    }
-  }
-  edges {
-    from
-    to
-    relation
-  }
-  truncated
-  notLookedAt
-  notFollowed
-}`) as unknown as TypedDocumentString<RelatedQuery, RelatedQueryVariables>;
-export const RelatedByDocument = new TypedDocumentString(`
-    query RelatedBy($id: ID!, $relations: [String!]!) {
-  graph(roots: [$id], depth: 1, maxNodes: 300, relations: $relations) {
-    ...Neighbours
-  }
-}
-    fragment Neighbour on KubernetesObject {
-  id
-  kind
-  namespace
-  name
-  health {
-    status
-    reason
-    message
-  }
-}
-fragment Neighbours on Graph {
-  nodes {
-    id
-    object {
-      ...Neighbour
-    }
-  }
-  edges {
-    from
-    to
-    relation
-  }
-  truncated
-  notLookedAt
-  notFollowed
-}`) as unknown as TypedDocumentString<RelatedByQuery, RelatedByQueryVariables>;
-export const UsersOfDocument = new TypedDocumentString(`
-    query UsersOf($id: ID!) {
-  object(id: $id) {
-    usedBy(first: 200) {
-      totalCount
-      nodes {
-        object {
+        health {
+          status
+          reason
+          message
+        }
+        rootOwner {
           id
           kind
+          namespace
           name
-          object {
-            ...Neighbour
-          }
         }
-        paths
       }
     }
   }
 }
-    fragment Neighbour on KubernetesObject {
-  id
-  kind
-  namespace
-  name
-  health {
-    status
-    reason
-    message
-  }
-}`) as unknown as TypedDocumentString<UsersOfQuery, UsersOfQueryVariables>;
-export const ClustersDocument = new TypedDocumentString(`
-    query Clusters {
-  gatewayClusters {
-    name
-    state
-    version
-    resources {
-      type
-      state
-      objects
-      lagMs
+    `) as unknown as TypedDocumentString<DegradedObjectsSubscription, DegradedObjectsSubscriptionVariables>;
+export const RecentWarningsDocument = new TypedDocumentString(`
+    subscription RecentWarnings($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+  eventsPage(
+    cluster: $cluster
+    namespaces: $namespaces
+    where: { type: { eq: "Warning" } }
+    orderBy: [{ lastSeen: DESC }]
+    first: 12
+    resumeFrom: $resumeFrom
+    coalesceMs: 1000
+  ) {
+    reset
+    synced
+    totalCount
+    resumeToken
+    staleSince
+    changes {
+      step
+      index
+      from
+      objectId
+      object {
+        id
+        reason
+        message
+        count
+        creationTimestamp
+        eventTime
+        lastTimestamp
+        involved {
+          id
+          kind
+          namespace
+          name
+        }
+      }
     }
   }
 }
-    `) as unknown as TypedDocumentString<ClustersQuery, ClustersQueryVariables>;
+    `) as unknown as TypedDocumentString<RecentWarningsSubscription, RecentWarningsSubscriptionVariables>;
+export const FindObjectsDocument = new TypedDocumentString(`
+    query FindObjects($text: String!, $cluster: String, $namespaces: [String!], $types: [String!]) {
+  search(
+    text: $text
+    cluster: $cluster
+    namespaces: $namespaces
+    types: $types
+    first: 40
+  ) {
+    nodes {
+      object {
+        id
+        kind
+        namespace
+        name
+        object {
+          health {
+            status
+          }
+        }
+      }
+      matched
+      value
+    }
+    totalCount
+    notLookedAt
+  }
+}
+    `) as unknown as TypedDocumentString<FindObjectsQuery, FindObjectsQueryVariables>;
