@@ -110,7 +110,7 @@ describeInBrowser('The search of the portal', (browser) => {
     await page.keyboard.type('ledger')
     await options(page).filter({ hasText: 'ledger' }).first().waitFor()
     const took: number[] = []
-    for (const text of ['invoice', 'sms-worker', 'route-plan']) {
+    for (const text of ['invoice', 'reconcile', 'route-plan']) {
       await field(page).fill('')
       const answered = page.evaluate(async (typed) => {
         const input = document.querySelector('[role=combobox]')

@@ -136,6 +136,8 @@ export const words = {
     members: (number: number, kind: string): string => `${number} × ${kind}`,
     more: (number: number, kind: string): string => `${number.toLocaleString()} more ${kind}`,
     forbidden: (kinds: readonly string[]): string => `You may not list: ${kinds.join(', ')}.`,
+    /** Behind an age: `28m old`. */
+    old: 'old',
     noMessage: 'Its status says that it is degraded, and not why.',
     health: 'Health by kind',
     kind: 'Kind',

@@ -1,5 +1,11 @@
-import type { Count } from '../gateway/counts.ts'
-import type { Kind } from '../gateway/kinds.ts'
+/** A kind, as far as its place in the rail depends on it. */
+interface RailKind {
+  readonly path: string
+  readonly resource: string
+  readonly group: string
+  readonly kind: string
+  readonly type: string
+}
 
 /** The groups of the rail, in their order. Kinds of other API groups follow, each under its group's name. */
 export const railGroups = [
@@ -75,7 +81,7 @@ const ofCore: Readonly<Record<string, RailGroup>> = {
 }
 
 /** A heading of the rail with its kinds. */
-export interface RailSection {
+export interface RailSection<Kind = RailKind> {
   /** One of the rail's own groups, or the name of an API group. */
   readonly name: RailGroup | (string & {})
   /** Those that are always in sight. */
@@ -87,17 +93,17 @@ export interface RailSection {
 const isOwn = (name: string): name is RailGroup => (railGroups as readonly string[]).includes(name)
 
 /** The group of a kind: the rail's own, or else its API group. */
-export function groupOf({ path, resource, group }: Kind): RailSection['name'] {
+export function groupOf({ path, resource, group }: RailKind): RailSection['name'] {
   const own = railGroups.find((name) => usual[name].includes(path))
   if (own !== undefined) return own
   return group === '' ? (ofCore[resource] ?? 'cluster') : (byApiGroup[group] ?? group)
 }
 
 /** The kinds by their groups. */
-export function railSections(
+export function railSections<Kind extends RailKind>(
   kinds: readonly Kind[],
-  counts: ReadonlyMap<string, Count>,
-): readonly RailSection[] {
+  counts: ReadonlyMap<string, { readonly objects: number | null }>,
+): readonly RailSection<Kind>[] {
   const groups = Map.groupBy(kinds, groupOf)
   const custom = [...groups.keys()].filter((name) => !isOwn(name)).toSorted()
   return [...railGroups, ...custom].flatMap((name) => {

@@ -130,7 +130,7 @@ function Section({
   section: { name, kinds, quiet },
   counts,
 }: {
-  readonly section: RailSection
+  readonly section: RailSection<Kind>
   readonly counts: ReadonlyMap<string, Count>
 }) {
   const { pathname } = useLocation()

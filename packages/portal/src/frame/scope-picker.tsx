@@ -11,6 +11,8 @@ import styles from './scope-picker.module.css'
 const said = words.frame.scope
 /** More than these are found by typing. */
 const mostShown = 200
+/** More letters than these are said as a number of namespaces. */
+const longest = 26
 
 /** Where the page looks: several namespaces, typed or chosen, or all. */
 export function ScopePicker() {
@@ -30,8 +32,8 @@ export function ScopePicker() {
       ? limitedTo === undefined
         ? said.all
         : said.allOfYours(limitedTo.length)
-      : chosen.length === 1
-        ? chosen[0]
+      : chosen.length === 1 || chosen.join(', ').length <= longest
+        ? chosen.join(', ')
         : said.some(chosen.length)
   return (
     <Combobox.Root
@@ -60,7 +62,7 @@ export function ScopePicker() {
             aria-label={said.namespaces}
           >
             <Combobox.Input
-              className={controls['field']}
+              className={`${controls['field']} ${styles['find']}`}
               placeholder={said.find}
               aria-label={said.find}
             />

@@ -97,7 +97,7 @@ function CauseLine({
           </Link>
         )}
         <span className={styles['age']}>
-          <Age since={first.creationTimestamp} />
+          <Age since={first.creationTimestamp} /> {said.old}
         </span>
       </div>
       {sentence === undefined ? null : (

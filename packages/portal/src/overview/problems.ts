@@ -1,5 +1,3 @@
-import type { HealthStatus } from '../look/health.tsx'
-
 interface Named {
   readonly id: string
   readonly kind: string
@@ -11,7 +9,6 @@ interface Named {
 export interface DegradedObject extends Named {
   readonly creationTimestamp: string
   readonly health: {
-    readonly status: HealthStatus
     readonly reason: string | null
     readonly message: string | null
   }

@@ -3,7 +3,8 @@ import { FindObjectsDocument, type FindObjectsQuery } from '../gateway/documents
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import { useScope } from '../scope.ts'
-import { type Entry, fitOf } from './entries.ts'
+import type { Entry } from './entries.ts'
+import { fitOf } from './fit.ts'
 
 /** How long the page waits for the next letter before it asks. */
 const debounceMs = 60
