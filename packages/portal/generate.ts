@@ -144,6 +144,74 @@ function isObject(type: { readonly name: { readonly value: string } }): boolean 
   return type.name.value === 'KubernetesObject'
 }
 
+interface Operations {
+  readonly document: DocumentNode
+}
+
+/** A document with those fragments of all documents that it spreads. */
+function withFragmentsOf(document: DocumentNode, all: readonly Operations[]): DocumentNode {
+  const fragments = all
+    .flatMap((other) => other.document.definitions)
+    .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
+  const definitions = new Set(document.definitions)
+  for (const definition of definitions) {
+    visit(definition, {
+      FragmentSpread: ({ name }) => {
+        const fragment = fragments.find((one) => one.name.value === name.value)
+        if (fragment !== undefined) definitions.add(fragment)
+      },
+    })
+  }
+  return { ...document, definitions: [...definitions] }
+}
+
+/** The object types that operations select by name. */
+function kindsNamed(documents: readonly Operations[], schema: GraphQLSchema): ReadonlySet<string> {
+  const named = new Set<string>()
+  for (const { document } of documents) {
+    const types = new TypeInfo(schema)
+    visit(
+      document,
+      visitWithTypeInfo(types, {
+        SelectionSet: () => {
+          const parent = getNamedType(types.getParentType())
+          if (isObjectType(parent)) named.add(parent.name)
+        },
+      }),
+    )
+  }
+  return named
+}
+
+/**
+ * The schema with only these kinds, and a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
+ * answers would repeat the same fields for each kind.
+ */
+function withFewKinds(sdl: DocumentNode, kinds: ReadonlySet<string>): DocumentNode {
+  const standIn = sdl.definitions.flatMap((type) =>
+    type.kind === Kind.INTERFACE_TYPE_DEFINITION && isObject(type)
+      ? [
+          {
+            ...type,
+            kind: Kind.OBJECT_TYPE_DEFINITION,
+            name: { kind: Kind.NAME, value: 'OtherObject' },
+            interfaces: [{ kind: Kind.NAMED_TYPE, name: type.name }],
+          } as const,
+        ]
+      : [],
+  )
+  const definitions = sdl.definitions.map((type) =>
+    type.kind === Kind.OBJECT_TYPE_DEFINITION && !kinds.has(type.name.value)
+      ? { ...type, interfaces: type.interfaces?.filter((one) => !isObject(one)) ?? [] }
+      : type,
+  )
+  return { ...sdl, definitions: [...definitions, ...standIn] }
+}
+
+function isObject(type: { readonly name: { readonly value: string } }): boolean {
+  return type.name.value === 'KubernetesObject'
+}
+
 if (import.meta.main) {
   await writeFile(`${folder}/src/gateway/documents.ts`, await generatedDocuments())
 }

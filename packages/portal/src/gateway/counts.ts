@@ -36,12 +36,18 @@ export function useCounts(): Counts {
   const byType = useMemo(
     () =>
       new Map(
-        cluster?.resources.map(({ type, objects }): [string, Count] => [
+        cluster?.resources.map(({ type, objects, facets }): [string, Count] => [
           type,
-          { objects, health: {} },
+          { objects, health: healthOf(facets) },
         ]),
       ),
     [cluster],
   )
   return { clusters, cluster, byType, errors, again }
+}
+
+/** The numbers by health. None where the gateway has no index of it yet. */
+function healthOf(facets: Cluster['resources'][number]['facets']): Count['health'] {
+  const values = facets?.flatMap((facet) => facet.values) ?? []
+  return Object.fromEntries(values.map(({ value, count }) => [String(value), count]))
 }

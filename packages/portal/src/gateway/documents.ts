@@ -103,7 +103,25 @@ export type ApplicationSubscriptionVariables = Exact<{
 
 
 export type ApplicationSubscription = { object: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } } | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, status: { desiredNumberScheduled: number | null, numberReady: number | null, updatedNumberScheduled: number | null } | null, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } } | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, spec: { replicas: number | null } | null, status: { replicas: number | null, readyReplicas: number | null, updatedReplicas: number | null, availableReplicas: number | null } | null, replicaSets: { nodes: Array<{ id: string, name: string, creationTimestamp: string, labels: Record<string, string> | null, metadata: { annotations: Record<string, string> | null }, spec: { replicas: number | null, template: { spec: { containers: Array<{ name: string | null, image: string | null } | null> | null } | null } | null } | null }> } | null, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, autoscaler: { id: string, name: string, spec: { minReplicas: number | null, maxReplicas: number | null } | null } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } } | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, spec: { replicas: number | null } | null, status: { replicas: number | null, readyReplicas: number | null, updatedReplicas: number | null, currentRevision: string | null, updateRevision: string | null } | null, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, autoscaler: { id: string, name: string, spec: { minReplicas: number | null, maxReplicas: number | null } | null } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }> } | null };
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, status: { desiredNumberScheduled: number | null, numberReady: number | null, updatedNumberScheduled: number | null } | null, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, spec: { replicas: number | null } | null, status: { replicas: number | null, readyReplicas: number | null, updatedReplicas: number | null, availableReplicas: number | null } | null, replicaSets: { nodes: Array<{ id: string, name: string, creationTimestamp: string, labels: Record<string, string> | null, metadata: { annotations: Record<string, string> | null }, spec: { replicas: number | null, template: { spec: { containers: Array<{ name: string | null, image: string | null } | null> | null } | null } | null } | null }> } | null, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, autoscaler: { id: string, name: string, spec: { minReplicas: number | null, maxReplicas: number | null } | null } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, spec: { replicas: number | null } | null, status: { replicas: number | null, readyReplicas: number | null, updatedReplicas: number | null, currentRevision: string | null, updateRevision: string | null } | null, pods: { totalCount: number, nodes: Array<{ id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null }> } | null, services: { nodes: Array<{ id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null }> } | null, configMaps: { nodes: Array<{ id: string, name: string }> } | null, secrets: { nodes: Array<{ id: string, name: string }> } | null, persistentVolumeClaims: { nodes: Array<{ id: string, name: string, health: { status: HealthStatus } }> } | null, serviceAccount: { id: string, name: string } | null, autoscaler: { id: string, name: string, spec: { minReplicas: number | null, maxReplicas: number | null } | null } | null, disruptionBudgets: { nodes: Array<{ id: string, name: string }> } | null, networkPolicies: { nodes: Array<{ id: string, name: string }> } | null, podEvents: { nodes: Array<{ id: string, type: string | null, reason: string | null, message: string | null, count: number | null, lastTimestamp: string | null, eventTime: string | null, series: { lastObservedTime: string | null } | null, involvedObject: { kind: string | null, name: string | null } | null }> } | null, health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { id: string, kind: string, apiVersion: string, name: string, namespace: string | null, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null } }
+       | null }> } | null };
 
 type ApplicationRow_ConfigMap_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
@@ -118,6 +136,8 @@ type ApplicationRow_Event_Fragment = { id: string, kind: string, name: string, n
 type ApplicationRow_HorizontalPodAutoscaler_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
 type ApplicationRow_Ingress_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
+
+type ApplicationRow_Namespace_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
 type ApplicationRow_NetworkPolicy_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
@@ -147,6 +167,7 @@ export type ApplicationRowFragment =
   | ApplicationRow_Event_Fragment
   | ApplicationRow_HorizontalPodAutoscaler_Fragment
   | ApplicationRow_Ingress_Fragment
+  | ApplicationRow_Namespace_Fragment
   | ApplicationRow_NetworkPolicy_Fragment
   | ApplicationRow_PersistentVolumeClaim_Fragment
   | ApplicationRow_Pod_Fragment
@@ -213,7 +234,12 @@ export type FrameNamespacesSubscription = { namespaces: { reset: boolean, synced
 export type CountsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CountsQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lastError: string | null }> }> | null };
+export type CountsQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lastError: string | null, facets: Array<{ values: Array<{ value: unknown, count: number }> }> | null }> }> | null };
+
+export type KindsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type KindsQuery = { gatewayClusters: Array<{ name: string, resources: Array<{ type: string, group: string, version: string, apiVersion: string, kind: string, resource: string, namespaced: boolean, state: GatewayResourceState, indexes: Array<{ name: string, form: IndexForm, values: Array<string> | null }>, columns: Array<{ name: string, type: string, format: string, priority: number }> | null }> }> | null };
 
 export type ObjectGraphQueryVariables = Exact<{
   roots: Array<string | number> | string | number;
@@ -223,364 +249,25 @@ export type ObjectGraphQueryVariables = Exact<{
 
 
 export type ObjectGraphQuery = { graph: { truncated: boolean, complete: boolean, notLookedAt: Array<string>, nodes: Array<{ id: string, clusterName: string, kind: string, apiVersion: string, namespace: string | null, name: string, depth: number, object:
-        | { health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
-
-type TableRow_ConfigMap_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_CronJob_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_DaemonSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_Deployment_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_Event_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_HorizontalPodAutoscaler_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_Ingress_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_NetworkPolicy_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_PersistentVolumeClaim_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_Pod_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_PodDisruptionBudget_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_ReplicaSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_Secret_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_Service_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_ServiceAccount_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_StatefulSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-type TableRow_OtherObject_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
-
-export type TableRowFragment =
-  | TableRow_ConfigMap_Fragment
-  | TableRow_CronJob_Fragment
-  | TableRow_DaemonSet_Fragment
-  | TableRow_Deployment_Fragment
-  | TableRow_Event_Fragment
-  | TableRow_HorizontalPodAutoscaler_Fragment
-  | TableRow_Ingress_Fragment
-  | TableRow_NetworkPolicy_Fragment
-  | TableRow_PersistentVolumeClaim_Fragment
-  | TableRow_Pod_Fragment
-  | TableRow_PodDisruptionBudget_Fragment
-  | TableRow_ReplicaSet_Fragment
-  | TableRow_Secret_Fragment
-  | TableRow_Service_Fragment
-  | TableRow_ServiceAccount_Fragment
-  | TableRow_StatefulSet_Fragment
-  | TableRow_OtherObject_Fragment
-;
-
-export type TablePageSubscriptionVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where?: unknown;
-  orderBy?: Array<unknown> | unknown | null | undefined;
-  first?: number | null | undefined;
-  columns: boolean;
-  wide: boolean;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type TablePageSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, staleSince: string | null, resumeToken: string, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
-        | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
-
-export type TableBlockQueryVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where?: unknown;
-  orderBy?: Array<unknown> | unknown | null | undefined;
-  first?: number | null | undefined;
-  offset?: number | null | undefined;
-  columns: boolean;
-  wide: boolean;
-}>;
-
-
-export type TableBlockQuery = { objectList: { totalCount: number, nodes: Array<
-      | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } > } | null };
-
-export type TableBlockChangesSubscriptionVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where?: unknown;
-  ids?: Array<string | number> | string | number | null | undefined;
-  columns: boolean;
-  wide: boolean;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type TableBlockChangesSubscription = { objectList: { reset: boolean, synced: boolean, staleSince: string | null, resumeToken: string, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
-
-export type TableFacetsQueryVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where?: unknown;
-  by: Array<string> | string;
-  top?: number | null | undefined;
-}>;
-
-
-export type TableFacetsQuery = { objectList: { totalCount: number, facets: Array<{ by: string, distinctCount: number, missingCount: number, values: Array<{ value: unknown, count: number }> }> | null } | null };
-
-export type TableLabelsQueryVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  first?: number | null | undefined;
-}>;
-
-
-export type TableLabelsQuery = { objectList: { nodes: Array<
-      | { id: string, labels: Record<string, string> | null } > } | null };
-
-export type TableNamespacesQueryVariables = Exact<{
-  cluster?: string | null | undefined;
-  type?: string | null | undefined;
-}>;
-
-
-export type TableNamespacesQuery = { viewer: { namespaces: Array<string> | null } | null };
-
-export type AccessQueryVariables = Exact<{
-  id: string | number;
-  type: string;
-  namespace?: string | null | undefined;
-  cluster?: string | null | undefined;
-  isPod: boolean;
-  isScaled: boolean;
-  isServiceAccount: boolean;
-}>;
-
-
-export type AccessQuery = { list: boolean | null, watch: boolean | null, create: boolean | null, deletecollection: boolean | null, viewer: { username: string, groups: Array<string> } | null, object:
-    | { get: boolean | null, log?: boolean | null, exec?: boolean | null, portForward?: boolean | null, debug?: boolean | null, evict?: boolean | null, scale?: boolean | null, token?: boolean | null, patch: boolean | null, update: boolean | null, delete: boolean | null } | null };
-
-export type OwnedUidsQueryVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type OwnedUidsQuery = { object:
-    | { owned: { nodes: Array<
-          | { uid: string, owned: { nodes: Array<
-                | { uid: string } > } | null } > } | null } | null };
-
-export type ObjectEventsSubscriptionVariables = Exact<{
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where: unknown;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type ObjectEventsSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
-        | { id: string, json: unknown } | null }> } | null };
-
-type ObjectParts_ConfigMap_Fragment = { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_CronJob_Fragment = { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_DaemonSet_Fragment = { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_Deployment_Fragment = { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_Event_Fragment = { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_HorizontalPodAutoscaler_Fragment = { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_Ingress_Fragment = { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_NetworkPolicy_Fragment = { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_PersistentVolumeClaim_Fragment = { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_Pod_Fragment = { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_PodDisruptionBudget_Fragment = { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_ReplicaSet_Fragment = { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_Secret_Fragment = { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_Service_Fragment = { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_ServiceAccount_Fragment = { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_StatefulSet_Fragment = { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-type ObjectParts_OtherObject_Fragment = { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
-
-export type ObjectPartsFragment =
-  | ObjectParts_ConfigMap_Fragment
-  | ObjectParts_CronJob_Fragment
-  | ObjectParts_DaemonSet_Fragment
-  | ObjectParts_Deployment_Fragment
-  | ObjectParts_Event_Fragment
-  | ObjectParts_HorizontalPodAutoscaler_Fragment
-  | ObjectParts_Ingress_Fragment
-  | ObjectParts_NetworkPolicy_Fragment
-  | ObjectParts_PersistentVolumeClaim_Fragment
-  | ObjectParts_Pod_Fragment
-  | ObjectParts_PodDisruptionBudget_Fragment
-  | ObjectParts_ReplicaSet_Fragment
-  | ObjectParts_Secret_Fragment
-  | ObjectParts_Service_Fragment
-  | ObjectParts_ServiceAccount_Fragment
-  | ObjectParts_StatefulSet_Fragment
-  | ObjectParts_OtherObject_Fragment
-;
-
-export type FollowObjectSubscriptionVariables = Exact<{
-  id: string | number;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type FollowObjectSubscription = { object: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | null }> } | null };
-
-export type FollowNameSubscriptionVariables = Exact<{
-  cluster?: string | null | undefined;
-  apiVersion: string;
-  kind: string;
-  namespace?: string | null | undefined;
-  name: string;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type FollowNameSubscription = { objectByRef: { reset: boolean, synced: boolean, resumeToken: string, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { id: string } | null }> } | null };
-
-export type ObjectIdByRefQueryVariables = Exact<{
-  cluster?: string | null | undefined;
-  apiVersion: string;
-  kind: string;
-  namespace?: string | null | undefined;
-  name: string;
-}>;
-
-
-export type ObjectIdByRefQuery = { objectByRef:
-    | { id: string } | null };
-
-export type PodsBelowSubscriptionVariables = Exact<{
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where: unknown;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type PodsBelowSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
-        | { creationTimestamp: string, json: unknown, id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }> } | null };
-
-type Neighbour_ConfigMap_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_CronJob_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_DaemonSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_Deployment_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_Event_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_HorizontalPodAutoscaler_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_Ingress_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_NetworkPolicy_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_PersistentVolumeClaim_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_Pod_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_PodDisruptionBudget_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_ReplicaSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_Secret_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_Service_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_ServiceAccount_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_StatefulSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-type Neighbour_OtherObject_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
-
-export type NeighbourFragment =
-  | Neighbour_ConfigMap_Fragment
-  | Neighbour_CronJob_Fragment
-  | Neighbour_DaemonSet_Fragment
-  | Neighbour_Deployment_Fragment
-  | Neighbour_Event_Fragment
-  | Neighbour_HorizontalPodAutoscaler_Fragment
-  | Neighbour_Ingress_Fragment
-  | Neighbour_NetworkPolicy_Fragment
-  | Neighbour_PersistentVolumeClaim_Fragment
-  | Neighbour_Pod_Fragment
-  | Neighbour_PodDisruptionBudget_Fragment
-  | Neighbour_ReplicaSet_Fragment
-  | Neighbour_Secret_Fragment
-  | Neighbour_Service_Fragment
-  | Neighbour_ServiceAccount_Fragment
-  | Neighbour_StatefulSet_Fragment
-  | Neighbour_OtherObject_Fragment
-;
-
-export type NeighboursFragment = { truncated: boolean, notLookedAt: Array<string>, notFollowed: Array<string>, nodes: Array<{ id: string, object:
-      | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> };
-
-export type RelatedQueryVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type RelatedQuery = { graph: { truncated: boolean, notLookedAt: Array<string>, notFollowed: Array<string>, nodes: Array<{ id: string, object:
-      | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null, object:
-    | { owners: Array<
-        | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } > | null, owned: { totalCount: number, notLookedAt: Array<string>, nodes: Array<
-          | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } > } | null } | null };
-
-export type RelatedByQueryVariables = Exact<{
-  id: string | number;
-  relations: Array<string> | string;
-}>;
-
-
-export type RelatedByQuery = { graph: { truncated: boolean, notLookedAt: Array<string>, notFollowed: Array<string>, nodes: Array<{ id: string, object:
-      | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
-
-export type UsersOfQueryVariables = Exact<{
-  id: string | number;
-}>;
-
-
-export type UsersOfQuery = { object:
-    | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
-              | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+        | { health: { status: HealthStatus, reason: string | null, message: string | null } }
+       | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
 
 export type DegradedObjectsSubscriptionVariables = Exact<{
   group?: string | null | undefined;
@@ -593,47 +280,6 @@ export type DegradedObjectsSubscriptionVariables = Exact<{
 
 
 export type DegradedObjectsSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
         | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
         | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
         | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null }
@@ -672,47 +318,6 @@ export type FindObjectsQueryVariables = Exact<{
 
 
 export type FindObjectsQuery = { search: { totalCount: number, notLookedAt: Array<string>, nodes: Array<{ matched: string, value: string, object: { id: string, kind: string, namespace: string | null, name: string, object:
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
-          | { health: { status: HealthStatus } }
           | { health: { status: HealthStatus } }
           | { health: { status: HealthStatus } }
           | { health: { status: HealthStatus } }
@@ -1502,15 +1107,49 @@ export const CountsDocument = new TypedDocumentString(`
     name
     state
     version
-    resources {
+    resources(loaded: true) {
       type
       state
       objects
       lastError
+      facets(by: ["health"]) {
+        values {
+          value
+          count
+        }
+      }
     }
   }
 }
     `) as unknown as TypedDocumentString<CountsQuery, CountsQueryVariables>;
+export const KindsDocument = new TypedDocumentString(`
+    query Kinds {
+  gatewayClusters {
+    name
+    resources {
+      type
+      group
+      version
+      apiVersion
+      kind
+      resource
+      namespaced
+      state
+      indexes {
+        name
+        form
+        values
+      }
+      columns {
+        name
+        type
+        format
+        priority
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<KindsQuery, KindsQueryVariables>;
 export const ObjectGraphDocument = new TypedDocumentString(`
     query ObjectGraph($roots: [ID!]!, $depth: Int, $maxNodes: Int) {
   graph(roots: $roots, depth: $depth, maxNodes: $maxNodes) {

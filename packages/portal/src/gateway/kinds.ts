@@ -1,48 +1,79 @@
-import { CountsDocument } from './documents.ts'
-import { useAnswer } from './gateway.ts'
+import { useMemo } from 'react'
 import { useScope } from '../scope.ts'
+import { KindsDocument, type KindsQuery } from './documents.ts'
+import { type AnswerError, useAnswer } from './gateway.ts'
 
-export interface Kind {
+type Resource = NonNullable<KindsQuery['gatewayClusters']>[number]['resources'][number]
+
+/** A kind of a cluster of which the user may list any objects. */
+export interface Kind extends Resource {
+  /** Its part of an address: `pods`, `deployments.apps`. */
   readonly path: string
+  /** Its objects in words: `Pods`, `NetworkPolicies`. */
   readonly title: string
-  readonly type: string
-  readonly kind: string
-  readonly group: string
-  readonly resource: string
-  readonly namespaced: boolean
 }
-const groups: Record<string, string> = {
-  Deployment: 'apps',
-  StatefulSet: 'apps',
-  DaemonSet: 'apps',
-  ReplicaSet: 'apps',
-  Job: 'batch',
-  CronJob: 'batch',
-  Ingress: 'networking.k8s.io',
-  HorizontalPodAutoscaler: 'autoscaling',
+
+/** The kinds of a cluster. */
+export interface Kinds {
+  /** Sorted by title. Empty while they are on their way. */
+  readonly kinds: readonly Kind[]
+  /** The kind of an address: `pods`, `deployments.apps`. */
+  readonly byPath: ReadonlyMap<string, Kind>
+  /** The kind of an object, by the name of its kind and its `apiVersion`. */
+  readonly ofObject: (kind: string, apiVersion: string) => Kind | undefined
+  readonly errors: readonly AnswerError[]
+  readonly isPending: boolean
 }
-export function useKinds(): { readonly kinds: readonly Kind[]; readonly isPending: boolean } {
-  const { scope } = useScope()
-  const { data, isPending } = useAnswer(CountsDocument, {}, { everyMs: 3_000 })
-  const clusters = data?.gatewayClusters ?? undefined
-  const cluster = clusters?.find(
-    ({ name }) => scope.cluster === undefined || name === scope.cluster,
-  )
-  return {
-    isPending,
-    kinds:
-      cluster?.resources.map(({ type }) => {
-        const resource = type.toLowerCase().replace(/y$/, 'ie').replace(/ss$/, 'sse') + 's'
-        const group = groups[type] ?? ''
-        return {
-          path: group === '' ? resource : `${resource}.${group}`,
-          title: type + 's',
-          type,
-          kind: type,
-          group,
-          resource,
-          namespaced: true,
-        }
-      }) ?? [],
-  }
+
+/** New kinds show after this time. */
+const everyMs = 30_000
+
+/** The kinds of the cluster in scope. */
+export function useKinds(): Kinds {
+  const { cluster } = useScope().scope
+  const { data, errors, isPending } = useAnswer(KindsDocument, {}, { everyMs })
+  return useMemo(() => {
+    const clusters = data?.gatewayClusters ?? []
+    const resources = (
+      cluster === undefined ? clusters[0] : clusters.find(({ name }) => name === cluster)
+    )?.resources
+    const kinds = (resources ?? [])
+      .map(kindOf)
+      .toSorted((one, other) => one.title.localeCompare(other.title))
+    return {
+      kinds,
+      byPath: new Map(kinds.map((kind) => [kind.path, kind])),
+      ofObject: (kind, apiVersion) =>
+        kinds.find((one) => one.kind === kind && one.group === groupOf(apiVersion)),
+      errors,
+      isPending,
+    }
+  }, [data, errors, isPending, cluster])
+}
+
+const known = new WeakMap<Resource, Kind>()
+
+/** The same object until the gateway says something else of the kind: answers share what has not changed. */
+function kindOf(resource: Resource): Kind {
+  const before = known.get(resource)
+  if (before !== undefined) return before
+  const kind = { ...resource, path: pathOf(resource), title: titleOf(resource) }
+  known.set(resource, kind)
+  return kind
+}
+
+function pathOf({ resource, group }: Pick<Resource, 'resource' | 'group'>): string {
+  return group === '' ? resource : `${resource}.${group}`
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
+}
+
+/** The plural with the capitals of the kind: `NetworkPolicy` and `networkpolicies` make `NetworkPolicies`. */
+function titleOf({ kind, resource }: Pick<Resource, 'kind' | 'resource'>): string {
+  const lower = kind.toLowerCase()
+  let same = 0
+  while (same < lower.length && lower[same] === resource[same]) same++
+  return same === 0 ? kind : kind.slice(0, same) + resource.slice(same)
 }
