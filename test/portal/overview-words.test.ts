@@ -12,7 +12,7 @@ const object = (
   namespace: kind === 'Node' ? null : 'shop',
   name,
   creationTimestamp: '2026-01-01T00:00:00Z',
-  health: { reason, message: `${reason} of ${kind}` },
+  health: { status: 'DEGRADED', reason, message: `${reason} of ${kind}` },
   rootOwner,
 })
 const web = { id: 'Deployment/web', kind: 'Deployment', namespace: 'shop', name: 'web' }

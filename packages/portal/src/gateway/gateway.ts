@@ -79,9 +79,9 @@ export const answers: QueryClient = new QueryClient({
 })
 
 /** How a view asks: see {@link useAnswer}. */
-export interface AskOptions {
-  /** Asks again after this time, while the page is visible. */
-  readonly everyMs?: number
+export interface AskOptions<Result> {
+  /** Asks again after this time, while the page is visible; a function says it by the last answer. */
+  readonly everyMs?: number | ((data: Result | undefined) => number)
   /** False: does not ask. */
   readonly enabled?: boolean
 }
@@ -90,7 +90,7 @@ export interface AskOptions {
 export function useAnswer<Result, Variables>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
-  { everyMs, enabled = true }: AskOptions = {},
+  { everyMs, enabled = true }: AskOptions<Result> = {},
 ): {
   readonly data: Result | undefined
   readonly errors: readonly AnswerError[]
@@ -105,7 +105,8 @@ export function useAnswer<Result, Variables>(
     queryFn: ({ signal }) => ask(document, variables, signal),
     placeholderData: keepPreviousData,
     enabled,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    refetchInterval: ({ state }) =>
+      typeof everyMs === 'function' ? everyMs(state.data?.data) : (everyMs ?? false),
   })
   const failed = error instanceof GatewayError ? error.errors : []
   return {

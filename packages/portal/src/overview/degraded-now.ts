@@ -48,6 +48,11 @@ function useFollowedKinds(): readonly FollowedKind[] {
   )
 }
 
+/** A node that is silent takes its pods with it: one line for the node, none for each of its pods. */
+function badFor(kind: string): readonly string[] {
+  return kind === 'Node' ? ['DEGRADED', 'UNKNOWN'] : ['DEGRADED']
+}
+
 function pageOf({ kind, group }: FollowedKind, { cluster, namespaces }: Scope): Page {
   return livePage<DegradedObjectsSubscription, object, DegradedObject>({
     client: socket,
@@ -57,7 +62,7 @@ function pageOf({ kind, group }: FollowedKind, { cluster, namespaces }: Scope): 
       group,
       cluster: cluster ?? null,
       namespaces: namespaces ?? null,
-      where: { health: { eq: 'DEGRADED' } },
+      where: { health: { in: badFor(kind) } },
     },
   })
 }

@@ -42,14 +42,14 @@ export function Degraded() {
 }
 
 function ProblemLine({
-  problem: { id, kind, namespace, name, causes },
+  problem: { id, kind, namespace, name, status, causes },
 }: {
   readonly problem: Problem
 }) {
   return (
     <li className={styles['problem']}>
       <span className={styles['shape']}>
-        <Health status="DEGRADED" bare />
+        <Health status={status} bare />
       </span>
       <div className={styles['content']}>
         <div className={styles['line']}>

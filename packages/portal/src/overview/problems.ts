@@ -5,10 +5,14 @@ interface Named {
   readonly name: string
 }
 
+/** Degraded, or without a report: a node that is silent. */
+type BadHealth = 'DEGRADED' | 'UNKNOWN'
+
 /** A degraded object, as the overview follows it. */
 export interface DegradedObject extends Named {
   readonly creationTimestamp: string
   readonly health: {
+    readonly status: BadHealth
     readonly reason: string | null
     readonly message: string | null
   }
@@ -17,6 +21,7 @@ export interface DegradedObject extends Named {
 
 /** What is wrong with one thing: an application's workload, or an object that nothing owns. */
 export interface Problem extends Named {
+  readonly status: BadHealth
   /** What is said of it, each once, with the objects of which it is true. */
   readonly causes: readonly Cause[]
 }
@@ -39,7 +44,9 @@ export function problemsOf(objects: readonly DegradedObject[]): readonly Problem
       const [first] = own
       if (first === undefined) return []
       const { id, kind, namespace, name } = first.rootOwner ?? first
-      return [{ id, kind, namespace, name, causes: causesOf(own) }]
+      const isDegraded = own.some(({ health }) => health.status === 'DEGRADED')
+      const status = isDegraded ? 'DEGRADED' : 'UNKNOWN'
+      return [{ id, kind, namespace, name, status, causes: causesOf(own) }]
     })
     .toSorted(
       (a, b) =>
