@@ -28,12 +28,12 @@ export interface Counts {
 const everyMs = 3_000
 const soonMs = 700
 
-/** How many objects there are of each kind, by health. */
+/** How many objects there are of each kind in the namespaces in scope, by health. */
 export function useCounts(): Counts {
-  const { cluster: name } = useScope().scope
+  const { cluster: name, namespaces } = useScope().scope
   const { data, errors, again } = useAnswer(
     CountsDocument,
-    {},
+    { namespaces: namespaces?.slice() ?? null },
     { everyMs: (answer) => (isRead(answer) ? everyMs : soonMs) },
   )
   const clusters = data?.gatewayClusters ?? undefined

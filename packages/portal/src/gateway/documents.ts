@@ -231,7 +231,9 @@ export type FrameNamespacesSubscriptionVariables = Exact<{
 
 export type FrameNamespacesSubscription = { namespaces: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object: { id: string, name: string } | null }> } | null };
 
-export type CountsQueryVariables = Exact<{ [key: string]: never; }>;
+export type CountsQueryVariables = Exact<{
+  namespaces?: Array<string> | string | null | undefined;
+}>;
 
 
 export type CountsQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lastError: string | null, facets: Array<{ values: Array<{ value: unknown, count: number }> }> | null }> }> | null };
@@ -1102,12 +1104,12 @@ export const FrameNamespacesDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<FrameNamespacesSubscription, FrameNamespacesSubscriptionVariables>;
 export const CountsDocument = new TypedDocumentString(`
-    query Counts {
+    query Counts($namespaces: [String!]) {
   gatewayClusters {
     name
     state
     version
-    resources(loaded: true) {
+    resources(loaded: true, namespaces: $namespaces) {
       type
       state
       objects
