@@ -10,8 +10,8 @@ const health = {
   HEALTHY: 'Healthy',
 } as const
 
-/** All texts of the page, so that they can be translated. Views add theirs under their own name. */
-const count = (number: number, one: string, many: string): string =>
+/** A number with the word for what it counts. */
+const counted = (number: number, one: string, many: string): string =>
   `${number.toLocaleString()} ${number === 1 ? one : many}`
 
 /** The time of day; with the date if it is another day. */
@@ -20,6 +20,7 @@ const moment = (time: Date): string =>
     ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
     : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
 
+/** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
   object: objectWords,
@@ -63,7 +64,7 @@ export const words = {
         nodes: 'Nodes',
         cluster: 'Cluster',
       },
-      more: (quiet: number): string => count(quiet, 'more kind', 'more kinds'),
+      more: (quiet: number): string => counted(quiet, 'more kind', 'more kinds'),
       moreTitle: 'Kinds without objects, and kinds that the gateway has not read yet',
       degraded: (number: number): string => `${number.toLocaleString()} degraded`,
       pinned: 'Pinned',
@@ -78,8 +79,8 @@ export const words = {
       namespaces: 'Namespaces',
       all: 'All namespaces',
       allOfYours: (number: number): string =>
-        `All of your ${count(number, 'namespace', 'namespaces')}`,
-      some: (number: number): string => count(number, 'namespace', 'namespaces'),
+        `All of your ${counted(number, 'namespace', 'namespaces')}`,
+      some: (number: number): string => counted(number, 'namespace', 'namespaces'),
       find: 'Find a namespace',
       clear: 'Show all namespaces',
       none: (text: string): string => `No namespace has “${text}” in its name.`,
@@ -122,14 +123,14 @@ export const words = {
     unreachable: (name: string): string => `${name} cannot be reached. You see what was known.`,
     version: (version: string): string => `Kubernetes ${version}`,
     objects: (number: number, kinds: number): string =>
-      `${count(number, 'object', 'objects')} of ${count(kinds, 'kind', 'kinds')}`,
-    lag: (kinds: number): string => `${count(kinds, 'kind is', 'kinds are')} catching up`,
+      `${counted(number, 'object', 'objects')} of ${counted(kinds, 'kind', 'kinds')}`,
+    lag: (kinds: number): string => `${counted(kinds, 'kind is', 'kinds are')} catching up`,
     inStep: 'All kinds are up to date',
     degraded: 'Degraded now',
-    degradedCount: (objects: number): string => count(objects, 'object', 'objects'),
+    degradedCount: (objects: number): string => counted(objects, 'object', 'objects'),
     none: 'Nothing is degraded.',
     noneNext: (objects: number): string =>
-      `${count(objects, 'object is', 'objects are')} watched. What breaks appears here by itself.`,
+      `${counted(objects, 'object is', 'objects are')} watched. What breaks appears here by itself.`,
     noneIn: (namespaces: readonly string[]): string =>
       `In ${namespaces.join(', ')}. Other namespaces are not looked at.`,
     showAll: 'Look in all namespaces',
@@ -161,7 +162,7 @@ export const words = {
     nothing: (text: string): string => `Nothing has “${text}” in its name or labels.`,
     nothingNext: 'Try a part of the name, an image, an address or a label.',
     searching: 'Searching',
-    results: (number: number): string => count(number, 'result', 'results'),
+    results: (number: number): string => counted(number, 'result', 'results'),
     more: (number: number): string =>
       `${number.toLocaleString()} more objects: type more to narrow`,
     notLookedAt: (kinds: readonly string[]): string =>

@@ -25,6 +25,12 @@ export function fitOf(text: string, title: string): number | undefined {
   return wanted.length > 2 ? 4 : undefined
 }
 
+/** How well a text fits the best of an entry's words. */
+export function fitOfEntry(text: string, { title, also = [] }: Titled): number | undefined {
+  const fits = [title, ...also].flatMap((word) => fitOf(text, word) ?? [])
+  return fits.length === 0 ? undefined : Math.min(...fits)
+}
+
 /** The entries that a text fits, the best first. */
 export function fitting<Own extends Titled>(
   text: string,
@@ -33,8 +39,8 @@ export function fitting<Own extends Titled>(
 ): readonly Own[] {
   return entries
     .flatMap((entry) => {
-      const fits = [entry.title, ...(entry.also ?? [])].flatMap((word) => fitOf(text, word) ?? [])
-      return fits.length === 0 ? [] : [{ entry, fit: Math.min(...fits) }]
+      const fit = fitOfEntry(text, entry)
+      return fit === undefined ? [] : [{ entry, fit }]
     })
     .toSorted((a, b) => a.fit - b.fit || a.entry.title.length - b.entry.title.length)
     .slice(0, most)

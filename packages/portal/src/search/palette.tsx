@@ -8,7 +8,7 @@ import overlay from '../look/overlay.module.css'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import type { Entry, EntryGroup } from './entries.ts'
-import { fitting } from './fit.ts'
+import { fitOfEntry, fitting } from './fit.ts'
 import { useFoundObjects } from './found-objects.ts'
 import { useOwnEntries } from './own-entries.ts'
 import styles from './palette.module.css'
@@ -156,6 +156,11 @@ function groupsOf(
     readonly actions: readonly Entry[]
   },
 ): readonly EntryGroup[] {
+  const kinds: EntryGroup = { name: 'kinds', entries: fitting(text, all.ofKinds, 5) }
+  const objects: EntryGroup = { name: 'objects', entries: all.objects }
+  const [best] = kinds.entries
+  // `pods` means the kind; a few letters that are also in the name of a kind mean the object that has them together.
+  const isKind = best !== undefined && (fitOfEntry(text, best) ?? 4) < 3
   const groups: readonly EntryGroup[] =
     text === ''
       ? [
@@ -164,8 +169,7 @@ function groupsOf(
           { name: 'actions', entries: all.actions },
         ]
       : [
-          { name: 'kinds', entries: fitting(text, all.ofKinds, 5) },
-          { name: 'objects', entries: all.objects },
+          ...(isKind ? [kinds, objects] : [objects, kinds]),
           { name: 'views', entries: fitting(text, all.views, 4) },
           { name: 'actions', entries: fitting(text, all.actions, 4) },
         ]
