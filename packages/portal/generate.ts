@@ -76,72 +76,33 @@ export async function generatedDocuments(): Promise<string> {
   return `// Written by \`npm run generate\`. Change the .graphql files instead.\n${text}`
 }
 
-interface Operations {
-  readonly document: DocumentNode
-}
-
-/** A document with those fragments of all documents that it spreads. */
-function withFragmentsOf(document: DocumentNode, all: readonly Operations[]): DocumentNode {
-  const fragments = all
-    .flatMap((other) => other.document.definitions)
-    .filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION)
-  const definitions = new Set(document.definitions)
-  for (const definition of definitions) {
-    visit(definition, {
-      FragmentSpread: ({ name }) => {
-        const fragment = fragments.find((one) => one.name.value === name.value)
-        if (fragment !== undefined) definitions.add(fragment)
-      },
-    })
+/** Types whose unions have each member once: codegen repeats what is the same for several kinds. */
+function withoutTwins(types: string): string {
+  const members: string[] = []
+  const places = new Map<string, string>()
+  const place = (member: string): string => {
+    const key = member.replaceAll(/\s+/g, ' ')
+    const known = places.get(key) ?? `\u{E000}${members.push(member) - 1}\u{E001}`
+    places.set(key, known)
+    return known
   }
-  return { ...document, definitions: [...definitions] }
-}
-
-/** The object types that operations select by name. */
-function kindsNamed(documents: readonly Operations[], schema: GraphQLSchema): ReadonlySet<string> {
-  const named = new Set<string>()
-  for (const { document } of documents) {
-    const types = new TypeInfo(schema)
-    visit(
-      document,
-      visitWithTypeInfo(types, {
-        SelectionSet: () => {
-          const parent = getNamedType(types.getParentType())
-          if (isObjectType(parent)) named.add(parent.name)
-        },
-      }),
+  // From the innermost members outwards, so that equal ones have equal places.
+  let text = types
+  for (let before = ''; before !== text;) {
+    before = text
+    text = text
+      .replaceAll(/\{[^{}]*\}/g, place)
+      .replaceAll(/(?:\|\s*\u{E000}\d+\u{E001}\s*){2,}/gu, (union) =>
+        [...new Set(union.match(/\u{E000}\d+\u{E001}/gu))].map((one) => `| ${one} `).join(''),
+      )
+  }
+  while (text.includes('\u{E000}')) {
+    text = text.replaceAll(
+      /\u{E000}(\d+)\u{E001}/gu,
+      (_place, index: string) => members[Number(index)] ?? '',
     )
   }
-  return named
-}
-
-/**
- * The schema with only these kinds, and a stand-in for all others: otherwise the type of what a field of `KubernetesObject`
- * answers would repeat the same fields for each kind.
- */
-function withFewKinds(sdl: DocumentNode, kinds: ReadonlySet<string>): DocumentNode {
-  const standIn = sdl.definitions.flatMap((type) =>
-    type.kind === Kind.INTERFACE_TYPE_DEFINITION && isObject(type)
-      ? [
-          {
-            ...type,
-            kind: Kind.OBJECT_TYPE_DEFINITION,
-            name: { kind: Kind.NAME, value: 'OtherObject' },
-            interfaces: [{ kind: Kind.NAMED_TYPE, name: type.name }],
-          } as const,
-        ]
-      : [],
-  )
-  const definitions = sdl.definitions.map((type) =>
-    type.kind === Kind.OBJECT_TYPE_DEFINITION && !kinds.has(type.name.value)
-      ? { ...type, interfaces: type.interfaces?.filter((one) => !isObject(one)) ?? [] }
-      : type,
-  )
-  return { ...sdl, definitions: [...definitions, ...standIn] }
-}
-
-function isObject(type: { readonly name: { readonly value: string } }): boolean {
-  return type.name.value === 'KubernetesObject'
+  return text
 }
 
 interface Operations {

@@ -81,4 +81,17 @@ describeInBrowser('The line of the portal', (browser) => {
     expect((await said.jsonValue()).filter((text) => text.startsWith('Offline'))).toEqual([])
     await opened.audit()
   })
+
+  it('says that it catches up while the gateway has lost its cluster, and the rows stay', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByText('invoice-worker').first().waitFor()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+    portal.cluster.faults.inject({ fault: { type: 'refuse-connections', forMs: 8_000 } })
+    await expect.poll(() => lineOf(page).textContent()).toMatch(/^Catching up \d+s$/)
+    expect(await lineOf(page).getAttribute('title')).toMatch(/^Up to date until \d/)
+    expect(await page.getByText('invoice-worker').count()).toBeGreaterThan(0)
+    await opened.audit()
+    await expect.poll(() => lineOf(page).textContent()).toBe('Live')
+  })
 })

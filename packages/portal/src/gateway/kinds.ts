@@ -25,11 +25,8 @@ export interface Kinds {
   readonly isPending: boolean
 }
 
-/** New kinds show after this time. */
-const everyMs = 30_000
-
-/** The kinds of the cluster in scope. */
-export function useKinds(): Kinds {
+/** The kinds of the cluster in scope. New ones show after `everyMs`. */
+export function useKinds(everyMs = 30_000): Kinds {
   const { cluster } = useScope().scope
   const { data, errors, isPending } = useAnswer(KindsDocument, {}, { everyMs })
   return useMemo(() => {
