@@ -18,7 +18,9 @@ describeInBrowser('The frame of the portal', (browser) => {
       await using opened = await openPage(browser(), portal)
       const { page } = opened
       await degraded(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
-      expect(await degraded(page).getByText('CrashLoopBackOff').count()).toBeGreaterThan(0)
+      await expect
+        .poll(() => degraded(page).getByText('CrashLoopBackOff').count())
+        .toBeGreaterThan(0)
       breakPod(portal.cluster, 'storefront', 'just-broken')
       await degraded(page).getByText('back-off restarting just-broken').waitFor()
       await opened.audit()
@@ -129,6 +131,23 @@ describeInBrowser('The frame of the portal', (browser) => {
       await opened.page.getByRole('link', { name: 'Go to the overview' }).click()
       await opened.page.getByRole('heading', { name: 'Overview' }).waitFor()
       expect(new URL(opened.page.url()).pathname).toBe('/')
+    })
+
+    it('reloads once where a file of the view is gone, as after an update, and then says that the view has failed', async () => {
+      const expected = [/Failed to load resource|A file of the page is missing/]
+      await using opened = await openPage(browser(), portal, { expected })
+      const { page } = opened
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
+      let loads = 0
+      page.on('load', () => loads++)
+      await page.route('**/assets/applications-*.js', (route) => route.abort())
+      await page.getByRole('link', { name: 'Applications' }).click()
+      await page.getByRole('heading', { name: 'This view has failed.' }).waitFor()
+      expect(loads).toBe(1)
+      await opened.audit()
+      await page.unroute('**/assets/applications-*.js')
+      await page.getByRole('link', { name: 'Overview' }).click()
+      await page.getByRole('heading', { name: 'Overview' }).waitFor()
     })
 
     it.each([1024, 400])('fits a window of %d pixels', async (width) => {

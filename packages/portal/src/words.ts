@@ -50,6 +50,7 @@ export const words = {
     failure: {
       title: 'This could not be read.',
       view: 'This view has failed.',
+      file: (why: string): string => `A file of the page is missing. ${why}`,
       viewNext: 'The rest of the page still works.',
       forbidden: 'You may not see this.',
       again: 'Try again',

@@ -12,9 +12,10 @@ const reloaded = 'informerql.reloaded'
  */
 export function reloadAfterUpdate(): void {
   addEventListener('vite:preloadError', (event) => {
+    // In other words than the browser's, at which the router would reload the page as well.
+    event.payload.message = words.frame.failure.file(event.payload.message)
     const last = Number(sessionStorage.getItem(reloaded) ?? 0)
     if (Date.now() - last < 10_000) return
-    event.preventDefault()
     sessionStorage.setItem(reloaded, String(Date.now()))
     location.reload()
   })
