@@ -66,6 +66,7 @@ export const words = {
         cluster: 'Cluster',
       },
       more: (quiet: number): string => counted(quiet, 'more kind', 'more kinds'),
+      fewer: 'Fewer kinds',
       moreTitle: 'Kinds without objects, and kinds that the gateway has not read yet',
       degraded: (number: number): string => `${number.toLocaleString()} degraded`,
       pinned: 'Pinned',

@@ -4,6 +4,7 @@ import { type Count, useCounts } from '../gateway/counts.ts'
 import { type Kind, useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { Icon, type IconName } from '../look/icons.tsx'
+import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import { usePinned } from './pinned.ts'
 import { railSections, type RailSection } from './rail-groups.ts'
@@ -115,7 +116,8 @@ function Pinned() {
 /** Pins the view that is shown, or unpins it. */
 export function usePinThisView(): { readonly isPinned: boolean; readonly toggle: () => void } {
   const { href } = useLocation()
-  const title = useShownTitle()
+  const { namespaces } = useScope().scope
+  const title = [useShownTitle(), ...(namespaces ?? [])].join(' · ')
   const [pinned, pin] = usePinned()
   return {
     isPinned: pinned.some((view) => view.href === href),
@@ -152,17 +154,17 @@ function Section({
             ))
           : null}
       </ul>
-      {quiet.length === 0 ? null : (
+      {quiet.length === 0 || isCurrent ? null : (
         <button
           type="button"
           className={styles['more']}
           title={said.moreTitle}
-          aria-expanded={isOpen || isCurrent}
+          aria-expanded={isOpen}
           onClick={() => {
             setOpen(!isOpen)
           }}
         >
-          {said.more(quiet.length)}
+          {isOpen ? said.fewer : said.more(quiet.length)}
         </button>
       )}
     </section>

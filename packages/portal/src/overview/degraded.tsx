@@ -85,7 +85,11 @@ function CauseLine({
   return (
     <div className={styles['cause']}>
       <div className={styles['line']}>
-        {reason === null ? null : <code className={styles['reason']}>{reason}</code>}
+        {reason === null ? null : (
+          <code className={styles['reason']} data-status={first.health.status}>
+            {reason}
+          </code>
+        )}
         {isOwn ? null : (
           <Link
             to="/objects/$id"
