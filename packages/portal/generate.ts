@@ -76,35 +76,6 @@ export async function generatedDocuments(): Promise<string> {
   return `// Written by \`npm run generate\`. Change the .graphql files instead.\n${text}`
 }
 
-/** Types whose unions have each member once: codegen repeats what is the same for several kinds. */
-function withoutTwins(types: string): string {
-  const members: string[] = []
-  const places = new Map<string, string>()
-  const place = (member: string): string => {
-    const key = member.replaceAll(/\s+/g, ' ')
-    const known = places.get(key) ?? `\u{E000}${members.push(member) - 1}\u{E001}`
-    places.set(key, known)
-    return known
-  }
-  // From the innermost members outwards, so that equal ones have equal places.
-  let text = types
-  for (let before = ''; before !== text;) {
-    before = text
-    text = text
-      .replaceAll(/\{[^{}]*\}/g, place)
-      .replaceAll(/(?:\|\s*\u{E000}\d+\u{E001}\s*){2,}/gu, (union) =>
-        [...new Set(union.match(/\u{E000}\d+\u{E001}/gu))].map((one) => `| ${one} `).join(''),
-      )
-  }
-  while (text.includes('\u{E000}')) {
-    text = text.replaceAll(
-      /\u{E000}(\d+)\u{E001}/gu,
-      (_place, index: string) => members[Number(index)] ?? '',
-    )
-  }
-  return text
-}
-
 interface Operations {
   readonly document: DocumentNode
 }

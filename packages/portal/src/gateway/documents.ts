@@ -235,6 +235,232 @@ export type ObjectGraphQueryVariables = Exact<{
 export type ObjectGraphQuery = { graph: { truncated: boolean, complete: boolean, notLookedAt: Array<string>, nodes: Array<{ id: string, clusterName: string, kind: string, apiVersion: string, namespace: string | null, name: string, depth: number, object:
         | { health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
 
+export type AccessQueryVariables = Exact<{
+  id: string | number;
+  type: string;
+  namespace?: string | null | undefined;
+  cluster?: string | null | undefined;
+  isPod: boolean;
+  isScaled: boolean;
+  isServiceAccount: boolean;
+}>;
+
+
+export type AccessQuery = { list: boolean | null, watch: boolean | null, create: boolean | null, deletecollection: boolean | null, viewer: { username: string, groups: Array<string> } | null, object:
+    | { get: boolean | null, log?: boolean | null, exec?: boolean | null, portForward?: boolean | null, debug?: boolean | null, evict?: boolean | null, scale?: boolean | null, token?: boolean | null, patch: boolean | null, update: boolean | null, delete: boolean | null } | null };
+
+export type OwnedUidsQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type OwnedUidsQuery = { object:
+    | { owned: { nodes: Array<
+          | { uid: string, owned: { nodes: Array<
+                | { uid: string } > } | null } > } | null } | null };
+
+export type ObjectEventsSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where: unknown;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type ObjectEventsSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
+        | { id: string, json: unknown } | null }> } | null };
+
+type ObjectParts_ConfigMap_Fragment = { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_CronJob_Fragment = { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_DaemonSet_Fragment = { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Deployment_Fragment = { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Event_Fragment = { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_HorizontalPodAutoscaler_Fragment = { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Ingress_Fragment = { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Namespace_Fragment = { __typename: 'Namespace', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_NetworkPolicy_Fragment = { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_PersistentVolumeClaim_Fragment = { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Pod_Fragment = { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_PodDisruptionBudget_Fragment = { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_ReplicaSet_Fragment = { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Secret_Fragment = { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_Service_Fragment = { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_ServiceAccount_Fragment = { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_StatefulSet_Fragment = { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+type ObjectParts_OtherObject_Fragment = { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
+export type ObjectPartsFragment =
+  | ObjectParts_ConfigMap_Fragment
+  | ObjectParts_CronJob_Fragment
+  | ObjectParts_DaemonSet_Fragment
+  | ObjectParts_Deployment_Fragment
+  | ObjectParts_Event_Fragment
+  | ObjectParts_HorizontalPodAutoscaler_Fragment
+  | ObjectParts_Ingress_Fragment
+  | ObjectParts_Namespace_Fragment
+  | ObjectParts_NetworkPolicy_Fragment
+  | ObjectParts_PersistentVolumeClaim_Fragment
+  | ObjectParts_Pod_Fragment
+  | ObjectParts_PodDisruptionBudget_Fragment
+  | ObjectParts_ReplicaSet_Fragment
+  | ObjectParts_Secret_Fragment
+  | ObjectParts_Service_Fragment
+  | ObjectParts_ServiceAccount_Fragment
+  | ObjectParts_StatefulSet_Fragment
+  | ObjectParts_OtherObject_Fragment
+;
+
+export type FollowObjectSubscriptionVariables = Exact<{
+  id: string | number;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type FollowObjectSubscription = { object: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
+        | { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Namespace', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | null }> } | null };
+
+export type FollowNameSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  apiVersion: string;
+  kind: string;
+  namespace?: string | null | undefined;
+  name: string;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type FollowNameSubscription = { objectByRef: { reset: boolean, synced: boolean, resumeToken: string, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
+        | { id: string } | null }> } | null };
+
+export type ObjectIdByRefQueryVariables = Exact<{
+  cluster?: string | null | undefined;
+  apiVersion: string;
+  kind: string;
+  namespace?: string | null | undefined;
+  name: string;
+}>;
+
+
+export type ObjectIdByRefQuery = { objectByRef:
+    | { id: string } | null };
+
+export type PodsBelowSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where: unknown;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type PodsBelowSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
+        | { creationTimestamp: string, json: unknown, id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }> } | null };
+
+type Neighbour_ConfigMap_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_CronJob_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_DaemonSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Deployment_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Event_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_HorizontalPodAutoscaler_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Ingress_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Namespace_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_NetworkPolicy_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_PersistentVolumeClaim_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Pod_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_PodDisruptionBudget_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_ReplicaSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Secret_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_Service_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_ServiceAccount_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_StatefulSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+type Neighbour_OtherObject_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
+export type NeighbourFragment =
+  | Neighbour_ConfigMap_Fragment
+  | Neighbour_CronJob_Fragment
+  | Neighbour_DaemonSet_Fragment
+  | Neighbour_Deployment_Fragment
+  | Neighbour_Event_Fragment
+  | Neighbour_HorizontalPodAutoscaler_Fragment
+  | Neighbour_Ingress_Fragment
+  | Neighbour_Namespace_Fragment
+  | Neighbour_NetworkPolicy_Fragment
+  | Neighbour_PersistentVolumeClaim_Fragment
+  | Neighbour_Pod_Fragment
+  | Neighbour_PodDisruptionBudget_Fragment
+  | Neighbour_ReplicaSet_Fragment
+  | Neighbour_Secret_Fragment
+  | Neighbour_Service_Fragment
+  | Neighbour_ServiceAccount_Fragment
+  | Neighbour_StatefulSet_Fragment
+  | Neighbour_OtherObject_Fragment
+;
+
+export type NeighboursFragment = { truncated: boolean, notLookedAt: Array<string>, notFollowed: Array<string>, nodes: Array<{ id: string, object:
+      | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> };
+
+export type RelatedQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type RelatedQuery = { graph: { truncated: boolean, notLookedAt: Array<string>, notFollowed: Array<string>, nodes: Array<{ id: string, object:
+      | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null, object:
+    | { owners: Array<
+        | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } > | null, owned: { totalCount: number, notLookedAt: Array<string>, nodes: Array<
+          | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } > } | null } | null };
+
+export type RelatedByQueryVariables = Exact<{
+  id: string | number;
+  relations: Array<string> | string;
+}>;
+
+
+export type RelatedByQuery = { graph: { truncated: boolean, notLookedAt: Array<string>, notFollowed: Array<string>, nodes: Array<{ id: string, object:
+      | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
+
+export type UsersOfQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type UsersOfQuery = { object:
+    | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
+              | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
+
 export type DegradedObjectsSubscriptionVariables = Exact<{
   group?: string | null | undefined;
   kind: string;
@@ -1110,6 +1336,319 @@ export const ObjectGraphDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ObjectGraphQuery, ObjectGraphQueryVariables>;
+export const AccessDocument = new TypedDocumentString(`
+    query Access($id: ID!, $type: String!, $namespace: String, $cluster: String, $isPod: Boolean!, $isScaled: Boolean!, $isServiceAccount: Boolean!) {
+  viewer {
+    username
+    groups
+  }
+  object(id: $id) {
+    get: can(verb: "get")
+    log: can(verb: "get", subresource: "log") @include(if: $isPod)
+    exec: can(verb: "create", subresource: "exec") @include(if: $isPod)
+    portForward: can(verb: "create", subresource: "portforward") @include(if: $isPod)
+    debug: can(verb: "patch", subresource: "ephemeralcontainers") @include(if: $isPod)
+    evict: can(verb: "create", subresource: "eviction") @include(if: $isPod)
+    scale: can(verb: "patch", subresource: "scale") @include(if: $isScaled)
+    token: can(verb: "create", subresource: "token") @include(if: $isServiceAccount)
+    patch: can(verb: "patch")
+    update: can(verb: "update")
+    delete: can(verb: "delete")
+  }
+  list: can(verb: "list", type: $type, namespace: $namespace, cluster: $cluster)
+  watch: can(verb: "watch", type: $type, namespace: $namespace, cluster: $cluster)
+  create: can(
+    verb: "create"
+    type: $type
+    namespace: $namespace
+    cluster: $cluster
+  )
+  deletecollection: can(
+    verb: "deletecollection"
+    type: $type
+    namespace: $namespace
+    cluster: $cluster
+  )
+}
+    `) as unknown as TypedDocumentString<AccessQuery, AccessQueryVariables>;
+export const OwnedUidsDocument = new TypedDocumentString(`
+    query OwnedUids($id: ID!) {
+  object(id: $id) {
+    owned(first: 100) {
+      nodes {
+        uid
+        owned(first: 100) {
+          nodes {
+            uid
+          }
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<OwnedUidsQuery, OwnedUidsQueryVariables>;
+export const ObjectEventsDocument = new TypedDocumentString(`
+    subscription ObjectEvents($cluster: String, $namespaces: [String!], $where: JSON!, $resumeFrom: String) {
+  objectListPage(
+    group: ""
+    kind: "Event"
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    orderBy: [{ lastSeen: "DESC" }]
+    first: 200
+    resumeFrom: $resumeFrom
+  ) {
+    reset
+    synced
+    totalCount
+    changes {
+      step
+      index
+      from
+      objectId
+      object {
+        id
+        json
+      }
+    }
+    resumeToken
+    staleSince
+  }
+}
+    `) as unknown as TypedDocumentString<ObjectEventsSubscription, ObjectEventsSubscriptionVariables>;
+export const FollowObjectDocument = new TypedDocumentString(`
+    subscription FollowObject($id: ID!, $resumeFrom: String) {
+  object(id: $id, resumeFrom: $resumeFrom) {
+    reset
+    synced
+    changes {
+      type
+      removal
+      objectId
+      object {
+        ...ObjectParts
+      }
+    }
+    resumeToken
+    staleSince
+  }
+}
+    fragment ObjectParts on KubernetesObject {
+  __typename
+  id
+  clusterName
+  apiVersion
+  kind
+  namespace
+  name
+  uid
+  creationTimestamp
+  health {
+    status
+    reason
+    message
+  }
+  ownerChain {
+    id
+    kind
+    namespace
+    name
+  }
+  printerColumns(wide: true) {
+    name
+    type
+    priority
+    value
+    since
+  }
+  json
+}`) as unknown as TypedDocumentString<FollowObjectSubscription, FollowObjectSubscriptionVariables>;
+export const FollowNameDocument = new TypedDocumentString(`
+    subscription FollowName($cluster: String, $apiVersion: String!, $kind: String!, $namespace: String, $name: String!, $resumeFrom: String) {
+  objectByRef(
+    cluster: $cluster
+    apiVersion: $apiVersion
+    kind: $kind
+    namespace: $namespace
+    name: $name
+    resumeFrom: $resumeFrom
+  ) {
+    reset
+    synced
+    changes {
+      type
+      removal
+      objectId
+      object {
+        id
+      }
+    }
+    resumeToken
+  }
+}
+    `) as unknown as TypedDocumentString<FollowNameSubscription, FollowNameSubscriptionVariables>;
+export const ObjectIdByRefDocument = new TypedDocumentString(`
+    query ObjectIdByRef($cluster: String, $apiVersion: String!, $kind: String!, $namespace: String, $name: String!) {
+  objectByRef(
+    cluster: $cluster
+    apiVersion: $apiVersion
+    kind: $kind
+    namespace: $namespace
+    name: $name
+  ) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<ObjectIdByRefQuery, ObjectIdByRefQueryVariables>;
+export const PodsBelowDocument = new TypedDocumentString(`
+    subscription PodsBelow($cluster: String, $namespaces: [String!], $where: JSON!, $resumeFrom: String) {
+  objectListPage(
+    group: ""
+    kind: "Pod"
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    orderBy: [{ health: "ASC" }]
+    first: 100
+    resumeFrom: $resumeFrom
+  ) {
+    reset
+    synced
+    totalCount
+    changes {
+      step
+      index
+      from
+      objectId
+      object {
+        ...Neighbour
+        creationTimestamp
+        json
+      }
+    }
+    resumeToken
+  }
+}
+    fragment Neighbour on KubernetesObject {
+  id
+  kind
+  namespace
+  name
+  health {
+    status
+    reason
+    message
+  }
+}`) as unknown as TypedDocumentString<PodsBelowSubscription, PodsBelowSubscriptionVariables>;
+export const RelatedDocument = new TypedDocumentString(`
+    query Related($id: ID!) {
+  graph(roots: [$id], depth: 1, maxNodes: 300) {
+    ...Neighbours
+  }
+  object(id: $id) {
+    owners {
+      ...Neighbour
+    }
+    owned(first: 200) {
+      totalCount
+      nodes {
+        ...Neighbour
+      }
+      notLookedAt
+    }
+  }
+}
+    fragment Neighbour on KubernetesObject {
+  id
+  kind
+  namespace
+  name
+  health {
+    status
+    reason
+    message
+  }
+}
+fragment Neighbours on Graph {
+  nodes {
+    id
+    object {
+      ...Neighbour
+    }
+  }
+  edges {
+    from
+    to
+    relation
+  }
+  truncated
+  notLookedAt
+  notFollowed
+}`) as unknown as TypedDocumentString<RelatedQuery, RelatedQueryVariables>;
+export const RelatedByDocument = new TypedDocumentString(`
+    query RelatedBy($id: ID!, $relations: [String!]!) {
+  graph(roots: [$id], depth: 1, maxNodes: 300, relations: $relations) {
+    ...Neighbours
+  }
+}
+    fragment Neighbour on KubernetesObject {
+  id
+  kind
+  namespace
+  name
+  health {
+    status
+    reason
+    message
+  }
+}
+fragment Neighbours on Graph {
+  nodes {
+    id
+    object {
+      ...Neighbour
+    }
+  }
+  edges {
+    from
+    to
+    relation
+  }
+  truncated
+  notLookedAt
+  notFollowed
+}`) as unknown as TypedDocumentString<RelatedByQuery, RelatedByQueryVariables>;
+export const UsersOfDocument = new TypedDocumentString(`
+    query UsersOf($id: ID!) {
+  object(id: $id) {
+    usedBy(first: 200) {
+      totalCount
+      nodes {
+        object {
+          id
+          kind
+          name
+          object {
+            ...Neighbour
+          }
+        }
+        paths
+      }
+    }
+  }
+}
+    fragment Neighbour on KubernetesObject {
+  id
+  kind
+  namespace
+  name
+  health {
+    status
+    reason
+    message
+  }
+}`) as unknown as TypedDocumentString<UsersOfQuery, UsersOfQueryVariables>;
 export const DegradedObjectsDocument = new TypedDocumentString(`
     subscription DegradedObjects($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $resumeFrom: String) {
   objectListPage(
