@@ -71,8 +71,20 @@ function useFocusOnArrival(): void {
     const view = document.querySelector<HTMLElement>('#view')
     const { activeElement } = document
     if (view === null || (activeElement !== view && view.contains(activeElement))) return
-    const heading = view.querySelector('h1')
-    heading?.setAttribute('tabindex', '-1')
-    ;(heading ?? view).focus({ preventScroll: true })
+    if (focusHeading(view)) return
+    // The heading comes with what the view asks for.
+    view.focus({ preventScroll: true })
+    const observer = new MutationObserver(() => {
+      if (document.activeElement !== view || focusHeading(view)) observer.disconnect()
+    })
+    observer.observe(view, { childList: true, subtree: true })
+    return () => observer.disconnect()
   }, [shown])
+}
+
+function focusHeading(view: HTMLElement): boolean {
+  const heading = view.querySelector('h1')
+  heading?.setAttribute('tabindex', '-1')
+  heading?.focus({ preventScroll: true })
+  return heading !== null
 }
