@@ -235,6 +235,146 @@ export type ObjectGraphQueryVariables = Exact<{
 export type ObjectGraphQuery = { graph: { truncated: boolean, complete: boolean, notLookedAt: Array<string>, nodes: Array<{ id: string, clusterName: string, kind: string, apiVersion: string, namespace: string | null, name: string, depth: number, object:
         | { health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
 
+type TableRow_ConfigMap_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_CronJob_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_DaemonSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Deployment_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Event_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_HorizontalPodAutoscaler_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Ingress_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Namespace_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_NetworkPolicy_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_PersistentVolumeClaim_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Pod_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_PodDisruptionBudget_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_ReplicaSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Secret_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_Service_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_ServiceAccount_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_StatefulSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+type TableRow_OtherObject_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
+export type TableRowFragment =
+  | TableRow_ConfigMap_Fragment
+  | TableRow_CronJob_Fragment
+  | TableRow_DaemonSet_Fragment
+  | TableRow_Deployment_Fragment
+  | TableRow_Event_Fragment
+  | TableRow_HorizontalPodAutoscaler_Fragment
+  | TableRow_Ingress_Fragment
+  | TableRow_Namespace_Fragment
+  | TableRow_NetworkPolicy_Fragment
+  | TableRow_PersistentVolumeClaim_Fragment
+  | TableRow_Pod_Fragment
+  | TableRow_PodDisruptionBudget_Fragment
+  | TableRow_ReplicaSet_Fragment
+  | TableRow_Secret_Fragment
+  | TableRow_Service_Fragment
+  | TableRow_ServiceAccount_Fragment
+  | TableRow_StatefulSet_Fragment
+  | TableRow_OtherObject_Fragment
+;
+
+export type TablePageSubscriptionVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  orderBy?: Array<unknown> | unknown | null | undefined;
+  first?: number | null | undefined;
+  columns: boolean;
+  wide: boolean;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type TablePageSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, staleSince: string | null, resumeToken: string, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
+        | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
+
+export type TableBlockQueryVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  orderBy?: Array<unknown> | unknown | null | undefined;
+  first?: number | null | undefined;
+  offset?: number | null | undefined;
+  columns: boolean;
+  wide: boolean;
+}>;
+
+
+export type TableBlockQuery = { objectList: { totalCount: number, nodes: Array<
+      | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } > } | null };
+
+export type TableBlockChangesSubscriptionVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  ids?: Array<string | number> | string | number | null | undefined;
+  columns: boolean;
+  wide: boolean;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type TableBlockChangesSubscription = { objectList: { reset: boolean, synced: boolean, staleSince: string | null, resumeToken: string, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
+        | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
+
+export type TableFacetsQueryVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  by: Array<string> | string;
+  top?: number | null | undefined;
+}>;
+
+
+export type TableFacetsQuery = { objectList: { totalCount: number, facets: Array<{ by: string, distinctCount: number, missingCount: number, values: Array<{ value: unknown, count: number }> }> | null } | null };
+
+export type TableLabelsQueryVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type TableLabelsQuery = { objectList: { nodes: Array<
+      | { id: string, labels: Record<string, string> | null } > } | null };
+
+export type TableNamespacesQueryVariables = Exact<{
+  cluster?: string | null | undefined;
+  type?: string | null | undefined;
+}>;
+
+
+export type TableNamespacesQuery = { viewer: { namespaces: Array<string> | null } | null };
+
 export type AccessQueryVariables = Exact<{
   id: string | number;
   type: string;
@@ -1336,6 +1476,171 @@ export const ObjectGraphDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ObjectGraphQuery, ObjectGraphQueryVariables>;
+export const TablePageDocument = new TypedDocumentString(`
+    subscription TablePage($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
+  objectListPage(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    orderBy: $orderBy
+    first: $first
+    resumeFrom: $resumeFrom
+  ) {
+    reset
+    synced
+    totalCount
+    staleSince
+    resumeToken
+    changes {
+      step
+      index
+      from
+      objectId
+      object {
+        ...TableRow
+      }
+    }
+  }
+}
+    fragment TableRow on KubernetesObject {
+  id
+  name
+  namespace
+  creationTimestamp
+  health {
+    status
+    reason
+    message
+  }
+  printerColumns(wide: $wide) @include(if: $columns) {
+    name
+    value
+    since
+  }
+}`) as unknown as TypedDocumentString<TablePageSubscription, TablePageSubscriptionVariables>;
+export const TableBlockDocument = new TypedDocumentString(`
+    query TableBlock($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $offset: Int, $columns: Boolean!, $wide: Boolean!) {
+  objectList(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    orderBy: $orderBy
+    first: $first
+    offset: $offset
+  ) {
+    totalCount
+    nodes {
+      ...TableRow
+    }
+  }
+}
+    fragment TableRow on KubernetesObject {
+  id
+  name
+  namespace
+  creationTimestamp
+  health {
+    status
+    reason
+    message
+  }
+  printerColumns(wide: $wide) @include(if: $columns) {
+    name
+    value
+    since
+  }
+}`) as unknown as TypedDocumentString<TableBlockQuery, TableBlockQueryVariables>;
+export const TableBlockChangesDocument = new TypedDocumentString(`
+    subscription TableBlockChanges($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $ids: [ID!], $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
+  objectList(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    ids: $ids
+    resumeFrom: $resumeFrom
+  ) {
+    reset
+    synced
+    staleSince
+    resumeToken
+    changes {
+      type
+      removal
+      objectId
+      object {
+        ...TableRow
+      }
+    }
+  }
+}
+    fragment TableRow on KubernetesObject {
+  id
+  name
+  namespace
+  creationTimestamp
+  health {
+    status
+    reason
+    message
+  }
+  printerColumns(wide: $wide) @include(if: $columns) {
+    name
+    value
+    since
+  }
+}`) as unknown as TypedDocumentString<TableBlockChangesSubscription, TableBlockChangesSubscriptionVariables>;
+export const TableFacetsDocument = new TypedDocumentString(`
+    query TableFacets($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $by: [String!]!, $top: Int) {
+  objectList(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    first: 1
+  ) {
+    totalCount
+    facets(by: $by, top: $top) {
+      by
+      distinctCount
+      missingCount
+      values {
+        value
+        count
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TableFacetsQuery, TableFacetsQueryVariables>;
+export const TableLabelsDocument = new TypedDocumentString(`
+    query TableLabels($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $first: Int) {
+  objectList(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    namespaces: $namespaces
+    first: $first
+  ) {
+    nodes {
+      id
+      labels
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<TableLabelsQuery, TableLabelsQueryVariables>;
+export const TableNamespacesDocument = new TypedDocumentString(`
+    query TableNamespaces($cluster: String, $type: String) {
+  viewer {
+    namespaces(cluster: $cluster, type: $type)
+  }
+}
+    `) as unknown as TypedDocumentString<TableNamespacesQuery, TableNamespacesQueryVariables>;
 export const AccessDocument = new TypedDocumentString(`
     query Access($id: ID!, $type: String!, $namespace: String, $cluster: String, $isPod: Boolean!, $isScaled: Boolean!, $isServiceAccount: Boolean!) {
   viewer {
