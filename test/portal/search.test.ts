@@ -30,7 +30,7 @@ describeInBrowser('The search of the portal', (browser) => {
     await opened.audit()
     await page.keyboard.press('Enter')
     await page.waitForURL('**/objects/*')
-    expect(await field(page).count()).toBe(0)
+    await expect.poll(() => field(page).count()).toBe(0)
   })
 
   it('finds a kind by its name, its resource, or letters of it, and offers what was opened last', async () => {
@@ -42,7 +42,7 @@ describeInBrowser('The search of the portal', (browser) => {
       await page.keyboard.type(text)
       await expect.poll(() => chosen(page).textContent()).toMatch(/^StatefulSets/)
       await page.keyboard.press('Escape')
-      expect(await field(page).count()).toBe(0)
+      await field(page).waitFor({ state: 'detached' })
     }
     await page.keyboard.press('/')
     await page.keyboard.type('statefulsets')
