@@ -71,6 +71,18 @@ export class WebSocketClient implements LiveTransport {
     return true
   }
 
+  /** Whether there are no subscriptions: then there is no connection either. */
+  get isIdle(): boolean {
+    return this.#subscriptions.size === 0
+  }
+
+  /** Reconnects now if it waits before the next attempt: for pages that know that the network is back. */
+  reconnect(): void {
+    if (this.#retry === undefined) return
+    clearTimeout(this.#retry)
+    this.#connect()
+  }
+
   #forget(id: string): void {
     if (!this.#subscriptions.delete(id)) return
     this.#connection?.stop(id)

@@ -41,10 +41,11 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
 
   const kinds = async (
     who: Parameters<ViewedGateway['query']>[0],
+    args = '',
   ): Promise<readonly ListedKind[]> => {
     const { data, errors } = await served[way](
       who,
-      '{ gatewayClusters { resources { type objects facets(by: ["health"]) { values { count } } } } }',
+      `{ gatewayClusters { resources${args} { type objects facets(by: ["health"]) { values { count } } } } }`,
     )
     expect(errors).toBeUndefined()
     return data.gatewayClusters[0].resources
@@ -125,5 +126,12 @@ describe.each(['query', 'unplanned'] as const)('The kinds of a cluster by %s', (
       objects: 1,
       facets: [{ values: [{ count: 1 }] }],
     })
+    expect(podsOf(await kinds(ann, '(namespaces: ["one"])'))).toMatchObject({ objects: 1 })
+    // The other pod is in a namespace that ann may not see.
+    for (const namespace of ['two', 'team-1']) {
+      const hidden = podsOf(await kinds(ann, `(namespaces: ["${namespace}"])`))
+      expect(hidden).toMatchObject({ objects: 0, facets: [{ values: [] }] })
+    }
+    expect(podsOf(await kinds(admin, '(namespaces: ["one"])'))).toMatchObject({ objects: 1 })
   })
 })

@@ -110,6 +110,33 @@ describe('what a page needs to list any kind', () => {
     expect(byPlan.gatewayClusters[0].resources.length).toBe(all.length)
   })
 
+  it('counts the objects of the namespaces that are named, and those in no namespace, as their lists do', async () => {
+    const namespaces = ['payments', 'storefront']
+    const of = '{ totalCount facets(by: ["health"]) { by values { value count } missingCount } }'
+    const counted = await gateway.data(
+      `query ($namespaces: [String!]) { pods(namespaces: $namespaces) ${of} services(namespaces: $namespaces) ${of} nodes ${of} }`,
+      { namespaces },
+    )
+    const { gatewayClusters } = await gateway.data(
+      `query ($namespaces: [String!]) { gatewayClusters {
+        resources(loaded: true, namespaces: $namespaces) {
+          listField objects facets(by: ["health"]) { by values { value count } missingCount }
+        }
+        all: resources(loaded: true) { listField objects }
+      } }`,
+      { namespaces },
+    )
+    const [{ resources, all }] = gatewayClusters
+    const objectsOf = (states: readonly Fields[], list: string): number =>
+      states.find(({ listField }) => listField === list)?.['objects']
+    for (const list of ['pods', 'services', 'nodes']) {
+      const { totalCount, facets } = counted[list]
+      expect(resources).toContainEqual({ listField: list, objects: totalCount, facets })
+    }
+    expect(objectsOf(resources, 'pods')).toBeLessThan(objectsOf(all, 'pods'))
+    expect(objectsOf(resources, 'nodes')).toBe(objectsOf(all, 'nodes'))
+  })
+
   it('is divided into the kinds that are loaded and the others', async () => {
     const of = async (args: string): Promise<readonly string[]> =>
       (await kinds(`{ gatewayClusters { resources${args} { type } } }`)).map(({ type }) => type)

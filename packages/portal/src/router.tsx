@@ -3,15 +3,19 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
+  retainSearchParams,
 } from '@tanstack/react-router'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
+import { ViewError } from './frame/view-error.tsx'
 import { scopeSearch, type ScopeSearch } from './scope.ts'
 
 const root = createRootRoute({
   component: Frame,
   notFoundComponent: NotFound,
   validateSearch: (search): ScopeSearch => scopeSearch(search),
+  // The scope goes along to every view.
+  search: { middlewares: [retainSearchParams<ScopeSearch>(['cluster', 'ns'])] },
 })
 
 const overview = createRoute({
@@ -91,6 +95,7 @@ export const router = createRouter({
     return text === '' ? '' : `?${text}`
   },
   defaultPreload: 'intent',
+  defaultErrorComponent: ViewError,
 })
 
 declare module '@tanstack/react-router' {

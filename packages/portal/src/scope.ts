@@ -24,6 +24,23 @@ export function scopeSearch(search: Readonly<Record<string, unknown>>): ScopeSea
   }
 }
 
+const kept = 'informerql.scope'
+
+/**
+ * Begins with the scope that the user chose last, if the page is opened at its root. Any other address says itself where
+ * it looks: it may be a link that somebody sent.
+ */
+export function restoreScope(): void {
+  if (location.pathname !== '/' || location.search !== '') return
+  const search = localStorage.getItem(kept) ?? ''
+  if (search !== '') history.replaceState(null, '', `/?${search}`)
+}
+
+/** Keeps the scope's parameters for the next time. */
+function remember(search: ScopeSearch): void {
+  localStorage.setItem(kept, new URLSearchParams({ ...search }).toString())
+}
+
 /** The scope of the current address, and a function that changes it. */
 export function useScope(): {
   readonly scope: Scope
@@ -36,14 +53,15 @@ export function useScope(): {
       ...(cluster === undefined ? {} : { cluster }),
       ...(ns === undefined ? {} : { namespaces: ns.split(',') }),
     },
-    setScope({ cluster: next, namespaces }) {
+    setScope({ cluster: next, namespaces = [] }) {
+      const names = namespaces.join(',')
+      remember(scopeSearch({ cluster: next, ns: names }))
       void navigate({
         to: '.',
         search: (search: Readonly<Record<string, unknown>>) => ({
           ...search,
           cluster: next,
-          ns:
-            namespaces === undefined || namespaces.length === 0 ? undefined : namespaces.join(','),
+          ns: names === '' ? undefined : names,
         }),
       } as never)
     },

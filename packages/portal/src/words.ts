@@ -10,6 +10,16 @@ const health = {
   HEALTHY: 'Healthy',
 } as const
 
+/** A number with the word for what it counts. */
+const counted = (number: number, one: string, many: string): string =>
+  `${number.toLocaleString()} ${number === 1 ? one : many}`
+
+/** The time of day; with the date if it is another day. */
+const moment = (time: Date): string =>
+  time.toDateString() === new Date().toDateString()
+    ? time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })
+    : time.toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' })
+
 /** All texts of the page, so that they can be translated. Views add theirs under their own name. */
 export const words = {
   health,
@@ -20,20 +30,164 @@ export const words = {
     applications: 'Applications',
     kinds: 'Kinds',
     search: 'Search',
-    theme: { light: 'Light', dark: 'Dark', system: 'As the system' },
+    searchHint: 'Search kinds, objects, actions',
+    skip: 'Skip to the content',
+    menu: 'Menu',
+    close: 'Close',
+    theme: { title: 'Theme', light: 'Light', dark: 'Dark', system: 'As the system' },
     line: {
-      idle: 'Connected',
       live: 'Live',
-      offline: (since: string): string => `Offline since ${since}`,
+      liveTitle: 'What you see is up to date.',
+      catchingUp: (span: string): string => `Catching up ${span}`,
+      catchingUpTitle: (since: Date): string =>
+        `Up to date until ${moment(since)}. The page shows what was known then, and goes on by itself.`,
+      offline: (since: Date): string => `Offline since ${moment(since)}`,
+      offlineTitle:
+        'The gateway cannot be reached. The page shows what it knew, and goes on by itself.',
     },
     notFound: 'There is no such page.',
+    notFoundNext: 'Go to the overview',
     failure: {
       title: 'This could not be read.',
       view: 'This view has failed.',
+      file: (why: string): string => `A file of the page is missing. ${why}`,
       viewNext: 'The rest of the page still works.',
       forbidden: 'You may not see this.',
       again: 'Try again',
     },
+    rail: {
+      groups: {
+        workloads: 'Workloads',
+        network: 'Network',
+        config: 'Config',
+        storage: 'Storage',
+        access: 'Access',
+        nodes: 'Nodes',
+        cluster: 'Cluster',
+      },
+      more: (quiet: number): string => counted(quiet, 'more kind', 'more kinds'),
+      fewer: 'Fewer kinds',
+      moreTitle: 'Kinds without objects, and kinds that the gateway has not read yet',
+      degraded: (number: number): string => `${number.toLocaleString()} degraded`,
+      pinned: 'Pinned',
+      pin: 'Pin this view',
+      unpinThis: 'Unpin this view',
+      unpin: (title: string): string => `Unpin ${title}`,
+      fold: 'Fold the menu',
+      unfold: 'Unfold the menu',
+    },
+    scope: {
+      cluster: 'Cluster',
+      namespaces: 'Namespaces',
+      all: 'All namespaces',
+      allOfYours: (number: number): string =>
+        `All of your ${counted(number, 'namespace', 'namespaces')}`,
+      some: (number: number): string => counted(number, 'namespace', 'namespaces'),
+      find: 'Find a namespace',
+      clear: 'Show all namespaces',
+      none: (text: string): string => `No namespace has “${text}” in its name.`,
+      use: (name: string): string => `Use “${name}”`,
+      loading: 'Loading the namespaces',
+    },
+    who: {
+      title: 'You',
+      everyone: 'This gateway does not ask who you are.',
+      groups: 'Groups',
+      all: 'You may list objects in every namespace.',
+      some: (names: readonly string[]): string =>
+        names.length > 3
+          ? `You may list objects in ${names.length} namespaces: ${names.slice(0, 3).join(', ')} and ${names.length - 3} more.`
+          : `You may list objects in ${names.join(' and ')} only.`,
+      none: 'You may not list objects in any namespace.',
+      signOut: 'Sign out',
+      asks: 'This gateway asks who you are',
+      give: 'Give a bearer token. It is kept in this tab only, and forgotten when you close it.',
+      example: 'For example: kubectl create token NAME',
+      refused:
+        'The gateway does not accept this token. It may have expired, or be of another cluster.',
+      token: 'Bearer token',
+      signIn: 'Sign in',
+    },
+    keys: {
+      title: 'Keys',
+      show: 'Show the keys',
+      search: 'Search',
+      rail: 'Fold or unfold the menu',
+      go: (to: string): string => `Go to ${to}`,
+      pin: 'Pin or unpin this view',
+      theme: 'Change the theme',
+    },
+  },
+  overview: {
+    title: 'Overview',
+    clusters: 'Clusters',
+    clusterStates: { CONNECTED: 'Connected', UNREACHABLE: 'Cannot be reached' },
+    unreachable: (name: string): string => `${name} cannot be reached. You see what was known.`,
+    version: (version: string): string => `Kubernetes ${version}`,
+    objects: (number: number, kinds: number): string =>
+      `${counted(number, 'object', 'objects')} of ${counted(kinds, 'kind', 'kinds')}`,
+    lag: (kinds: number): string => `${counted(kinds, 'kind is', 'kinds are')} catching up`,
+    inStep: 'All kinds are up to date',
+    degraded: 'Degraded now',
+    degradedCount: (objects: number): string => counted(objects, 'object', 'objects'),
+    none: 'Nothing is degraded.',
+    noneNext: (objects: number): string =>
+      `${counted(objects, 'object is', 'objects are')} watched. What breaks appears here by itself.`,
+    noneIn: (namespaces: readonly string[]): string =>
+      `In ${namespaces.join(', ')}. Other namespaces are not looked at.`,
+    showAll: 'Look in all namespaces',
+    members: (number: number, kind: string): string => `${number} × ${kind}`,
+    more: (number: number, kind: string): string => `${number.toLocaleString()} more ${kind}`,
+    forbidden: (kinds: readonly string[]): string => `You may not list: ${kinds.join(', ')}.`,
+    /** Behind an age: `28m old`. */
+    old: 'old',
+    noMessage: 'Its status says that it is degraded, and not why.',
+    health: 'Health by kind',
+    kind: 'Kind',
+    total: 'Total',
+    notLoaded: 'Not read yet',
+    warnings: 'Recent warnings',
+    noWarnings: 'No warnings.',
+    times: (number: number): string => `${number}×`,
+    yours: (names: readonly string[]): string =>
+      `You see ${names.length > 5 ? `${names.length} namespaces` : names.join(', ')}: what you may list.`,
+  },
+  search: {
+    title: 'Search',
+    placeholder: 'Search kinds, objects, actions',
+    hint: 'Type a name, a label or a kind',
+    kinds: 'Kinds',
+    objects: 'Objects',
+    views: 'Views',
+    actions: 'Actions',
+    recent: 'Recent',
+    nothing: (text: string): string => `Nothing has “${text}” in its name or labels.`,
+    nothingNext: 'Try a part of the name, an image, an address or a label.',
+    searching: 'Searching',
+    results: (number: number): string => counted(number, 'result', 'results'),
+    more: (number: number): string =>
+      `${number.toLocaleString()} more objects: type more to narrow`,
+    notLookedAt: (kinds: readonly string[]): string =>
+      kinds.length > 3
+        ? `Not looked into: ${kinds.length} kinds`
+        : `Not looked into: ${kinds.join(', ')}`,
+    inScope: (namespaces: readonly string[]): string => `In ${namespaces.join(', ')}`,
+    select: 'select',
+    open: 'open',
+    leave: 'close',
+    copyAddress: 'Copy the address of this view',
+    copied: 'Copied',
+    showKeys: 'Show the keys',
+    pin: 'Pin this view',
+    unpin: 'Unpin this view',
+    themes: {
+      light: 'Use the light theme',
+      dark: 'Use the dark theme',
+      system: 'Use the theme of the system',
+    },
+    allNamespaces: 'Show all namespaces',
+    signOut: 'Sign out',
+    graphiql: 'Open GraphiQL',
   },
   graph: {
     title: 'What is around it',

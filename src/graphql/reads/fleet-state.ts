@@ -33,7 +33,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
   const access = run.served.access.get(name)
   const isConnected = connection.state === 'connected'
   const isReachable = isConnected && connection.isReachable?.() !== false
-  const whole = new Map<boolean | null, readonly ResourceState[]>()
+  const whole = new Map<string, readonly ResourceState[]>()
   return {
     name,
     state: isReachable ? 'CONNECTED' : 'UNREACHABLE',
@@ -43,12 +43,12 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
       access?.state === undefined ? null : { state: access.state, resources: access.positions },
     resources(args) {
       run.parts.dependsOnViewer?.()
-      const { loaded = null } = args
-      const seenBefore = whole.get(loaded)
+      const asked = JSON.stringify(args)
+      const seenBefore = whole.get(asked)
       if (seenBefore !== undefined) return seenBefore
       const states = resourceStates(run, cluster, args)
       const seen = states.filter((one) => one !== undefined)
-      if (!states.includes(undefined)) whole.set(loaded, seen)
+      if (!states.includes(undefined)) whole.set(asked, seen)
       return seen
     },
   }

@@ -2,7 +2,7 @@ import type { CachedResourceState } from '../../cache/cached-resource.ts'
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { healthStatuses } from '../../kubernetes/health/health.ts'
-import { everything } from '../../query/condition/condition.ts'
+import { type Condition, everything, hasValue } from '../../query/condition/condition.ts'
 import type { Scope } from '../../query/condition/scope.ts'
 import type { IndexDefinition } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
@@ -24,7 +24,7 @@ import type { ReadRun } from './read-run.ts'
 export function resourceStates(
   run: ReadRun,
   cluster: ClusterCache,
-  { loaded = null }: ResourcesArguments,
+  { loaded = null, namespaces = null }: ResourcesArguments,
 ): readonly (ResourceState | undefined)[] {
   const { served, parts, budget } = run
   const caches = cluster.states()
@@ -32,10 +32,12 @@ export function resourceStates(
   budget.spend('fields', listed.length)
   const states = listed.flatMap((cached) => {
     const kind = kindOf(run, cached.resource)
-    if (parts.access === undefined) return new KindState(run, { cluster, kind, cached })
+    const isWithin = namespaces !== null && cached.resource.namespaced
+    const condition = isWithin ? hasValue('namespace', namespaces) : everything
+    if (parts.access === undefined) return new KindState(run, { cluster, kind, cached, condition })
     const scope = kind === undefined ? 'nothing' : parts.listed({ cluster: cluster.name, kind })
     if (scope === 'nothing') return []
-    return scope && new KindState(run, { cluster, kind, cached, scope })
+    return scope && new KindState(run, { cluster, kind, cached, scope, condition })
   })
   if (loaded === true) return states
   const isLoaded = new Set(caches.map(({ resource }) => kindOf(run, resource)))
@@ -73,8 +75,15 @@ function kindOf({ served }: ReadRun, { group, kind, version }: ApiResource): Kin
 
 type SeenKind = { readonly cluster: ClusterCache; readonly scope?: Scope } & (
   | { readonly kind: Kind; readonly cached?: undefined }
-  | { readonly kind: Kind | undefined; readonly cached: CachedResourceState }
+  | {
+      readonly kind: Kind | undefined
+      readonly cached: CachedResourceState
+      /** Which of its objects are counted. */
+      readonly condition: Condition
+    }
 )
+
+const whole: Scope = { form: 'all' }
 
 /** One kind, with the number of objects that the viewer may list. */
 class KindState implements ResourceState {
@@ -142,12 +151,14 @@ class KindState implements ResourceState {
   }
 
   get objects(): number | null {
-    const { cluster, cached, scope } = this.#seen
-    if (scope === undefined || scope.form === 'all') return cached?.objects ?? null
+    const { cluster, cached, scope = whole } = this.#seen
+    if (cached === undefined) return null
+    const { condition } = this.#seen
+    if (scope.form === 'all' && condition.form === 'everything') return cached.objects
     const view = cluster.synced(this.#resource)
     if (view === undefined) return null
     const { budget } = this.#run
-    return (this.#objects ??= countObjects({ view, scope, budget, condition: everything }))
+    return (this.#objects ??= countObjects({ view, scope, budget, condition }))
   }
 
   get resourceVersion(): string | null {
@@ -171,6 +182,7 @@ class KindState implements ResourceState {
   #facets(args: FacetArguments): readonly Facet[] | null {
     const { kind, cached } = this.#seen
     if (kind === undefined || cached === undefined) return null
+    const { condition } = this.#seen
     const { parts, served } = this.#run
     const at = { cluster: this.#seen.cluster.name, kind }
     const found = parts.cachedPart(at)
@@ -179,7 +191,7 @@ class KindState implements ResourceState {
     const isIndexed = needed.every((name) => found.view.hasIndex(name))
     // Asks for missing indexes, so that another round waits for them.
     const part = isIndexed ? found : parts.part({ ...at, indexes: { needed } })
-    const place = { list: kind.listField, condition: everything }
+    const place = { list: kind.listField, condition }
     const page = pageOf(this.#run, part, place, listRequest(served, kind, { first: 0 }))
     return facetsOf(this.#run, { part, page, reads: [] }, args)
   }

@@ -347,6 +347,11 @@ type GatewayCluster {
   resources(
     "True: only kinds whose cache has started. False: only the others."
     loaded: Boolean
+    """
+    Counts only the objects of these namespaces in \`objects\` and \`facets\`. Objects in no namespace are
+    counted all the same.
+    """
+    namespaces: [String!]
   ): [GatewayResource!]!
 }
 

@@ -44,6 +44,8 @@ export interface FacetArguments {
 export interface ResourcesArguments {
   /** True: only kinds with a cache. False: only kinds without. */
   readonly loaded?: boolean | null
+  /** Counts only the objects of these, of kinds that live in namespaces. */
+  readonly namespaces?: readonly string[] | null
 }
 
 /** The arguments of a to-many relation. Only one from a cluster-scoped to a namespaced kind takes namespaces. */

@@ -2,6 +2,7 @@ import { useLiveCollection } from '@informerql/client/react'
 import { Link, useParams } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ApplicationDocument } from '../gateway/documents.ts'
+import { useViewTitle } from '../frame/view-title.ts'
 import { socket } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
@@ -25,6 +26,7 @@ export function Application() {
     variables: { id },
   })
   const [object] = rows
+  useViewTitle(object?.name ?? text.title)
   if (object === undefined) {
     return (
       <section className={styles['application']}>

@@ -7,6 +7,7 @@ import {
   DeploymentApplicationsDocument,
   StatefulSetApplicationsDocument,
 } from '../gateway/documents.ts'
+import { useViewTitle } from '../frame/view-title.ts'
 import { socket } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health, healthStatuses } from '../look/health.tsx'
@@ -25,6 +26,7 @@ interface Group {
 
 /** The applications of the scope: workloads of one name, the broken ones first; live. */
 export function Applications() {
+  useViewTitle(words.frame.applications)
   const { scope } = useScope()
   const variables = {
     ...scope,

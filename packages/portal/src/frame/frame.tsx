@@ -1,19 +1,90 @@
-import { Outlet } from '@tanstack/react-router'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import { useRefused } from '../gateway/credentials.ts'
+import { Palette } from '../search/palette.tsx'
+import { words } from '../words.ts'
 import styles from './frame.module.css'
+import { KeysDialog } from './keys-dialog.tsx'
+import { useFrameKeys } from './frame-keys.ts'
+import { RailDrawer } from './rail-drawer.tsx'
 import { Rail } from './rail.tsx'
+import { useRailFold } from './rail-fold.ts'
+import { SignIn } from './sign-in.tsx'
 import { TopBar } from './top-bar.tsx'
 
-/** What every view stands in: the rail, the bar, and the view's place. */
+/** What every view stands in: the rail, the bar, and the view's place. Without credentials that the gateway takes: a question for them. */
 export function Frame() {
+  const isRefused = useRefused()
+  return isRefused ? <SignIn /> : <Views />
+}
+
+function Views() {
+  const [rail, toggleRail] = useRailFold()
+  const [opened, setOpened] = useState<'search' | 'keys' | 'rail' | undefined>(undefined)
+  const isOpen = (what: typeof opened): { isOpen: boolean; setOpen: (open: boolean) => void } => ({
+    isOpen: opened === what,
+    setOpen: (open) => {
+      setOpened(open ? what : undefined)
+    },
+  })
+  const open = (what: typeof opened) => (): void => {
+    setOpened(what)
+  }
+  const toggle = rail === 'drawer' ? open('rail') : toggleRail
+  useFrameKeys({ search: open('search'), keys: open('keys'), rail: toggle })
+  useFocusOnArrival()
   return (
-    <div className={styles['frame']}>
-      <Rail />
+    <div className={styles['frame']} data-rail={rail}>
+      <a href="#view" className={styles['skip']}>
+        {words.frame.skip}
+      </a>
+      {rail === 'drawer' ? (
+        <RailDrawer {...isOpen('rail')} />
+      ) : (
+        <Rail isFolded={rail === 'folded'} />
+      )}
       <div className={styles['main']}>
-        <TopBar />
-        <main className={styles['view']}>
+        <TopBar
+          isRailShown={rail === 'open'}
+          toggleRail={toggle}
+          openSearch={open('search')}
+          openKeys={open('keys')}
+        />
+        <main id="view" tabIndex={-1} className={styles['view']}>
           <Outlet />
         </main>
       </div>
+      <Palette {...isOpen('search')} openKeys={open('keys')} />
+      <KeysDialog {...isOpen('keys')} />
     </div>
   )
+}
+
+/** After a navigation the focus goes to the heading of the view, unless the view has taken it. */
+function useFocusOnArrival(): void {
+  const shown = useRouterState({ select: ({ resolvedLocation }) => resolvedLocation?.pathname })
+  const before = useRef(shown)
+  useEffect(() => {
+    const isFirst = before.current === undefined || before.current === shown
+    before.current = shown
+    if (isFirst) return
+    const view = document.querySelector<HTMLElement>('#view')
+    const { activeElement } = document
+    if (view === null || (activeElement !== view && view.contains(activeElement))) return
+    if (focusHeading(view)) return
+    // The heading comes with what the view asks for.
+    view.focus({ preventScroll: true })
+    const observer = new MutationObserver(() => {
+      if (document.activeElement !== view || focusHeading(view)) observer.disconnect()
+    })
+    observer.observe(view, { childList: true, subtree: true })
+    return () => observer.disconnect()
+  }, [shown])
+}
+
+function focusHeading(view: HTMLElement): boolean {
+  const heading = view.querySelector('h1')
+  heading?.setAttribute('tabindex', '-1')
+  heading?.focus({ preventScroll: true })
+  return heading !== null
 }

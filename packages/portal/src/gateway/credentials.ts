@@ -9,6 +9,11 @@ function token(): string | null {
   return sessionStorage.getItem(kept)
 }
 
+/** Whether the user gave a token. */
+export function hasToken(): boolean {
+  return token() !== null
+}
+
 /** The headers, and the parameters of the WebSocket, that say who the user is. */
 export function credentials(): { readonly authorization?: string } {
   const given = token()

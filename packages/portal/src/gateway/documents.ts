@@ -119,6 +119,8 @@ type ApplicationRow_HorizontalPodAutoscaler_Fragment = { id: string, kind: strin
 
 type ApplicationRow_Ingress_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
+type ApplicationRow_Namespace_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
+
 type ApplicationRow_NetworkPolicy_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
 type ApplicationRow_PersistentVolumeClaim_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
@@ -147,6 +149,7 @@ export type ApplicationRowFragment =
   | ApplicationRow_Event_Fragment
   | ApplicationRow_HorizontalPodAutoscaler_Fragment
   | ApplicationRow_Ingress_Fragment
+  | ApplicationRow_Namespace_Fragment
   | ApplicationRow_NetworkPolicy_Fragment
   | ApplicationRow_PersistentVolumeClaim_Fragment
   | ApplicationRow_Pod_Fragment
@@ -195,6 +198,28 @@ export type CronJobApplicationsSubscriptionVariables = Exact<{
 
 export type CronJobApplicationsSubscription = { cronJobsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
 
+export type FrameViewerQueryVariables = Exact<{
+  cluster?: string | null | undefined;
+}>;
+
+
+export type FrameViewerQuery = { viewer: { username: string, groups: Array<string>, namespaces: Array<string> | null } | null };
+
+export type FrameNamespacesSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type FrameNamespacesSubscription = { namespaces: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object: { id: string, name: string } | null }> } | null };
+
+export type CountsQueryVariables = Exact<{
+  namespaces?: Array<string> | string | null | undefined;
+}>;
+
+
+export type CountsQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lastError: string | null, facets: Array<{ values: Array<{ value: unknown, count: number }> }> | null }> }> | null };
+
 export type KindsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -224,6 +249,8 @@ type TableRow_HorizontalPodAutoscaler_Fragment = { id: string, name: string, nam
 
 type TableRow_Ingress_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
+type TableRow_Namespace_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
 type TableRow_NetworkPolicy_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
 type TableRow_PersistentVolumeClaim_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
@@ -252,6 +279,7 @@ export type TableRowFragment =
   | TableRow_Event_Fragment
   | TableRow_HorizontalPodAutoscaler_Fragment
   | TableRow_Ingress_Fragment
+  | TableRow_Namespace_Fragment
   | TableRow_NetworkPolicy_Fragment
   | TableRow_PersistentVolumeClaim_Fragment
   | TableRow_Pod_Fragment
@@ -396,6 +424,8 @@ type ObjectParts_HorizontalPodAutoscaler_Fragment = { __typename: 'HorizontalPod
 
 type ObjectParts_Ingress_Fragment = { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
 
+type ObjectParts_Namespace_Fragment = { __typename: 'Namespace', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
 type ObjectParts_NetworkPolicy_Fragment = { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
 
 type ObjectParts_PersistentVolumeClaim_Fragment = { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
@@ -424,6 +454,7 @@ export type ObjectPartsFragment =
   | ObjectParts_Event_Fragment
   | ObjectParts_HorizontalPodAutoscaler_Fragment
   | ObjectParts_Ingress_Fragment
+  | ObjectParts_Namespace_Fragment
   | ObjectParts_NetworkPolicy_Fragment
   | ObjectParts_PersistentVolumeClaim_Fragment
   | ObjectParts_Pod_Fragment
@@ -443,7 +474,7 @@ export type FollowObjectSubscriptionVariables = Exact<{
 
 
 export type FollowObjectSubscription = { object: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | null }> } | null };
+        | { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Namespace', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | null }> } | null };
 
 export type FollowNameSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
@@ -495,6 +526,8 @@ type Neighbour_HorizontalPodAutoscaler_Fragment = { id: string, kind: string, na
 
 type Neighbour_Ingress_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
 
+type Neighbour_Namespace_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
 type Neighbour_NetworkPolicy_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
 
 type Neighbour_PersistentVolumeClaim_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
@@ -523,6 +556,7 @@ export type NeighbourFragment =
   | Neighbour_Event_Fragment
   | Neighbour_HorizontalPodAutoscaler_Fragment
   | Neighbour_Ingress_Fragment
+  | Neighbour_Namespace_Fragment
   | Neighbour_NetworkPolicy_Fragment
   | Neighbour_PersistentVolumeClaim_Fragment
   | Neighbour_Pod_Fragment
@@ -567,10 +601,38 @@ export type UsersOfQuery = { object:
     | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
               | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
 
-export type ClustersQueryVariables = Exact<{ [key: string]: never; }>;
+export type DegradedObjectsSubscriptionVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  resumeFrom?: string | null | undefined;
+}>;
 
 
-export type ClustersQuery = { gatewayClusters: Array<{ name: string, state: GatewayClusterState, version: string | null, resources: Array<{ type: string, state: GatewayResourceState, objects: number | null, lagMs: number | null }> }> | null };
+export type DegradedObjectsSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
+        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null } | null }> } | null };
+
+export type RecentWarningsSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  resumeFrom?: string | null | undefined;
+}>;
+
+
+export type RecentWarningsSubscription = { eventsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, reason: string | null, message: string | null, count: number | null, creationTimestamp: string, eventTime: string | null, lastTimestamp: string | null, involved: { id: string, kind: string, namespace: string | null, name: string } | null } | null }> } | null };
+
+export type FindObjectsQueryVariables = Exact<{
+  text: string;
+  cluster?: string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  types?: Array<string> | string | null | undefined;
+}>;
+
+
+export type FindObjectsQuery = { search: { totalCount: number, notLookedAt: Array<string>, nodes: Array<{ matched: string, value: string, object: { id: string, kind: string, namespace: string | null, name: string, object:
+          | { health: { status: HealthStatus } } | null } }> } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -1307,6 +1369,55 @@ export const CronJobApplicationsDocument = new TypedDocumentString(`
     value
   }
 }`) as unknown as TypedDocumentString<CronJobApplicationsSubscription, CronJobApplicationsSubscriptionVariables>;
+export const FrameViewerDocument = new TypedDocumentString(`
+    query FrameViewer($cluster: String) {
+  viewer {
+    username
+    groups
+    namespaces(cluster: $cluster)
+  }
+}
+    `) as unknown as TypedDocumentString<FrameViewerQuery, FrameViewerQueryVariables>;
+export const FrameNamespacesDocument = new TypedDocumentString(`
+    subscription FrameNamespaces($cluster: String, $resumeFrom: String) {
+  namespaces(cluster: $cluster, resumeFrom: $resumeFrom, coalesceMs: 1000) {
+    reset
+    synced
+    resumeToken
+    staleSince
+    changes {
+      type
+      removal
+      objectId
+      object {
+        id
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<FrameNamespacesSubscription, FrameNamespacesSubscriptionVariables>;
+export const CountsDocument = new TypedDocumentString(`
+    query Counts($namespaces: [String!]) {
+  gatewayClusters {
+    name
+    state
+    version
+    resources(loaded: true, namespaces: $namespaces) {
+      type
+      state
+      objects
+      lastError
+      facets(by: ["health"]) {
+        values {
+          value
+          count
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CountsQuery, CountsQueryVariables>;
 export const KindsDocument = new TypedDocumentString(`
     query Kinds {
   gatewayClusters {
@@ -1843,18 +1954,115 @@ export const UsersOfDocument = new TypedDocumentString(`
     message
   }
 }`) as unknown as TypedDocumentString<UsersOfQuery, UsersOfQueryVariables>;
-export const ClustersDocument = new TypedDocumentString(`
-    query Clusters {
-  gatewayClusters {
-    name
-    state
-    version
-    resources {
-      type
-      state
-      objects
-      lagMs
+export const DegradedObjectsDocument = new TypedDocumentString(`
+    subscription DegradedObjects($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $resumeFrom: String) {
+  objectListPage(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    namespaces: $namespaces
+    where: $where
+    first: 50
+    resumeFrom: $resumeFrom
+  ) {
+    reset
+    synced
+    totalCount
+    resumeToken
+    staleSince
+    changes {
+      step
+      index
+      from
+      objectId
+      object {
+        id
+        kind
+        namespace
+        name
+        creationTimestamp
+        health {
+          status
+          reason
+          message
+        }
+        rootOwner {
+          id
+          kind
+          namespace
+          name
+        }
+      }
     }
   }
 }
-    `) as unknown as TypedDocumentString<ClustersQuery, ClustersQueryVariables>;
+    `) as unknown as TypedDocumentString<DegradedObjectsSubscription, DegradedObjectsSubscriptionVariables>;
+export const RecentWarningsDocument = new TypedDocumentString(`
+    subscription RecentWarnings($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+  eventsPage(
+    cluster: $cluster
+    namespaces: $namespaces
+    where: { type: { eq: "Warning" } }
+    orderBy: [{ lastSeen: DESC }]
+    first: 12
+    resumeFrom: $resumeFrom
+    coalesceMs: 1000
+  ) {
+    reset
+    synced
+    totalCount
+    resumeToken
+    staleSince
+    changes {
+      step
+      index
+      from
+      objectId
+      object {
+        id
+        reason
+        message
+        count
+        creationTimestamp
+        eventTime
+        lastTimestamp
+        involved {
+          id
+          kind
+          namespace
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<RecentWarningsSubscription, RecentWarningsSubscriptionVariables>;
+export const FindObjectsDocument = new TypedDocumentString(`
+    query FindObjects($text: String!, $cluster: String, $namespaces: [String!], $types: [String!]) {
+  search(
+    text: $text
+    cluster: $cluster
+    namespaces: $namespaces
+    types: $types
+    first: 40
+  ) {
+    nodes {
+      object {
+        id
+        kind
+        namespace
+        name
+        object {
+          health {
+            status
+          }
+        }
+      }
+      matched
+      value
+    }
+    totalCount
+    notLookedAt
+  }
+}
+    `) as unknown as TypedDocumentString<FindObjectsQuery, FindObjectsQueryVariables>;

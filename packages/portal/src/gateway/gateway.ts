@@ -60,8 +60,15 @@ export async function ask<Result, Variables>(
     if (signal?.aborted === true) throw error
     throw new GatewayError([{ message: 'The gateway cannot be reached.' }])
   })
-  if (response.status === 401 || response.status === 403) credentialsRefused()
-  const { data, errors = [] } = (await response.json()) as Partial<Answer<Result | null>>
+  if (response.status === 401) credentialsRefused()
+  const answer: unknown = await response.json().catch((error: unknown) => {
+    if (signal?.aborted === true) throw error
+    // A proxy answers in the place of the gateway.
+    throw new GatewayError([
+      { message: `The gateway cannot be reached (HTTP ${response.status}).` },
+    ])
+  })
+  const { data, errors = [] } = answer as Partial<Answer<Result | null>>
   if (data === undefined || data === null) throw new GatewayError(errors)
   return { data, errors }
 }
@@ -72,9 +79,9 @@ export const answers: QueryClient = new QueryClient({
 })
 
 /** How a view asks: see {@link useAnswer}. */
-export interface AskOptions {
-  /** Asks again after this time, while the page is visible. */
-  readonly everyMs?: number
+export interface AskOptions<Result> {
+  /** Asks again after this time, while the page is visible; a function says it by the last answer. */
+  readonly everyMs?: number | ((data: Result | undefined) => number)
   /** False: does not ask. */
   readonly enabled?: boolean
 }
@@ -83,19 +90,30 @@ export interface AskOptions {
 export function useAnswer<Result, Variables>(
   document: TypedDocumentString<Result, Variables>,
   variables: Variables,
-  { everyMs, enabled = true }: AskOptions = {},
+  { everyMs, enabled = true }: AskOptions<Result> = {},
 ): {
   readonly data: Result | undefined
   readonly errors: readonly AnswerError[]
   readonly isPending: boolean
+  /** Whether the data answers the variables before these: the answer to these is on its way. */
+  readonly isPrevious: boolean
+  /** Asks again now. */
+  readonly again: () => void
 } {
-  const { data, error, isPending } = useQuery({
+  const { data, error, isPending, isPlaceholderData, refetch } = useQuery({
     queryKey: [document.toString(), variables],
     queryFn: ({ signal }) => ask(document, variables, signal),
     placeholderData: keepPreviousData,
     enabled,
-    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+    refetchInterval: ({ state }) =>
+      typeof everyMs === 'function' ? everyMs(state.data?.data) : (everyMs ?? false),
   })
   const failed = error instanceof GatewayError ? error.errors : []
-  return { data: data?.data, errors: data?.errors ?? failed, isPending: enabled && isPending }
+  return {
+    data: data?.data,
+    errors: data?.errors ?? failed,
+    isPending: enabled && isPending,
+    isPrevious: isPlaceholderData,
+    again: () => void refetch(),
+  }
 }

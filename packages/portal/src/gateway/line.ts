@@ -1,33 +1,97 @@
-import { useSyncExternalStore } from 'react'
-import { socket } from './gateway.ts'
+import { useEffect, useId, useSyncExternalStore } from 'react'
+import { answers, GatewayError, socket } from './gateway.ts'
 
-/** The connection to the gateway: whether it holds, and since when it does not. */
+/** The connection to the gateway, and the gateway's to its clusters. */
 export interface Line {
-  readonly state: 'idle' | 'live' | 'offline'
-  /** When the connection was lost. */
+  /**
+   * `live`: what is shown is up to date. `catchingUp`: the connection was lost a moment ago, or the gateway has lost a
+   * cluster. `offline`: the gateway cannot be reached.
+   */
+  readonly state: 'live' | 'catchingUp' | 'offline'
+  /** Since when it is not live. */
   readonly since: Date | undefined
 }
 
-let line: Line = { state: 'idle', since: undefined }
-const listeners = new Set<() => void>()
+/** How long a lost connection may take to come back before the page calls itself offline: less is not worth a word. */
+const patienceMs = 1_500
 
-function becomes(next: Line): void {
-  line = next
+let line: Line = { state: 'live', since: undefined }
+/** When the WebSocket was lost, and when the gateway did not answer a query. */
+let lost: Date | undefined
+let unanswered: Date | undefined
+/** What the views that are shown know to be out of date, by the view. */
+const stale = new Map<string, string>()
+const listeners = new Set<() => void>()
+let patience: ReturnType<typeof setTimeout> | undefined
+
+function conclude(): void {
+  clearTimeout(patience)
+  const gone = [lost, unanswered].filter((time) => time !== undefined)
+  const since =
+    gone.length > 0
+      ? gone.reduce((a, b) => (a < b ? a : b))
+      : stale.size > 0
+        ? new Date([...stale.values()].toSorted()[0] ?? '')
+        : undefined
+  const waited = since === undefined ? 0 : Date.now() - since.getTime()
+  const isOffline = gone.length > 0 && waited >= patienceMs
+  if (gone.length > 0 && !isOffline) patience = setTimeout(conclude, patienceMs - waited)
+  const state = since === undefined ? 'live' : isOffline ? 'offline' : 'catchingUp'
+  if (state === line.state && since?.getTime() === line.since?.getTime()) return
+  line = { state, since }
   for (const listener of listeners) listener()
 }
 
-socket.on('connected', () => becomes({ state: 'live', since: undefined }))
-socket.on('closed', () => {
-  if (line.state !== 'offline') becomes({ state: 'offline', since: new Date() })
+socket.on('connected', () => {
+  const wasLost = lost !== undefined
+  lost = undefined
+  unanswered = undefined
+  conclude()
+  // Queries may have failed, or have been answered before the connection was lost.
+  if (wasLost) void answers.invalidateQueries()
 })
+socket.on('closed', () => {
+  lost ??= new Date()
+  conclude()
+})
+answers.getQueryCache().subscribe((event) => {
+  if (event.type !== 'updated') return
+  const { action } = event
+  if (action.type === 'success' && action.manual !== true) {
+    unanswered = undefined
+    // Nothing is live, so no WebSocket will say that the gateway is back.
+    if (socket.isIdle) lost = undefined
+    else if (lost !== undefined) socket.reconnect()
+    conclude()
+  } else if (action.type === 'error' || action.type === 'failed') {
+    const { error } = action
+    if (!(error instanceof GatewayError) || error.code !== 'UNREACHABLE') return
+    unanswered ??= new Date()
+    conclude()
+  }
+})
+addEventListener('online', () => socket.reconnect())
 
-/** The state of the page's WebSocket. It is `idle` while nothing is live. */
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+/** The state of the line. */
 export function useLine(): Line {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => line,
-  )
+  return useSyncExternalStore(subscribe, () => line)
+}
+
+/** Tells the line since when what a view shows is out of date: the `staleSince` of its rows. */
+export function useStale(since: string | null | undefined): void {
+  const view = useId()
+  useEffect(() => {
+    if (since === null || since === undefined) return
+    stale.set(view, since)
+    conclude()
+    return () => {
+      stale.delete(view)
+      conclude()
+    }
+  }, [view, since])
 }

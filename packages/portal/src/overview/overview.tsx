@@ -1,16 +1,42 @@
-import { ClustersDocument } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
+import { useCounts } from '../gateway/counts.ts'
+import { useViewer } from '../gateway/viewer.ts'
+import { useViewTitle } from '../frame/view-title.ts'
+import { Failure } from '../look/notice.tsx'
+import { words } from '../words.ts'
+import { Clusters } from './clusters.tsx'
+import { Degraded } from './degraded.tsx'
+import { HealthByKind } from './health-by-kind.tsx'
+import styles from './overview.module.css'
+import { Warnings } from './warnings.tsx'
 
-/** The clusters, and what is degraded in them. */
+const said = words.overview
+
+/** The clusters, what is degraded in the scope now, the health of each kind, and the latest warnings. */
 export function Overview() {
-  const { data } = useAnswer(ClustersDocument, {}, { everyMs: 3_000 })
+  useViewTitle(said.title)
+  const { clusters, errors, again } = useCounts()
+  const { limitedTo } = useViewer()
   return (
-    <ul>
-      {data?.gatewayClusters?.map(({ name, state, version }) => (
-        <li key={name}>
-          {name} {state} {version}
-        </li>
-      ))}
-    </ul>
+    <div className={styles['overview']}>
+      <h1>{said.title}</h1>
+      {limitedTo === undefined || limitedTo.length === 0 ? null : (
+        <p className={styles['limited']} title={limitedTo.join(', ')}>
+          {said.yours(limitedTo)}
+        </p>
+      )}
+      {clusters === undefined && errors.length > 0 ? (
+        <Failure errors={errors} again={again} />
+      ) : null}
+      <div className={styles['columns']}>
+        <div className={styles['now']}>
+          <Degraded />
+          <Warnings />
+        </div>
+        <div className={styles['beside']}>
+          <Clusters />
+          <HealthByKind />
+        </div>
+      </div>
+    </div>
   )
 }

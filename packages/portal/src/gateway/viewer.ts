@@ -1,0 +1,59 @@
+import type { RowOf } from '@informerql/client'
+import { useLiveCollection } from '@informerql/client/react'
+import { useScope } from '../scope.ts'
+import {
+  FrameNamespacesDocument,
+  FrameViewerDocument,
+  type FrameNamespacesSubscription,
+} from './documents.ts'
+import { socket, useAnswer } from './gateway.ts'
+import { useStale } from './line.ts'
+
+/** Who the user is, and where they may look. */
+export interface Viewer {
+  /** Absent: the gateway does not ask who its users are, or has not answered yet. */
+  readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
+  /** The only namespaces where the user may list anything; absent: they may in all. */
+  readonly limitedTo: readonly string[] | undefined
+  readonly isPending: boolean
+}
+
+/** The user, by what the gateway says. */
+export function useViewer(): Viewer {
+  const { cluster } = useScope().scope
+  const { data, isPending } = useAnswer(
+    FrameViewerDocument,
+    { cluster: cluster ?? null },
+    { everyMs: 60_000 },
+  )
+  const viewer = data?.viewer ?? undefined
+  return {
+    user: viewer && { name: viewer.username, groups: viewer.groups },
+    limitedTo: viewer?.namespaces ?? undefined,
+    isPending,
+  }
+}
+
+type Row = RowOf<FrameNamespacesSubscription>
+
+const byName = (a: Row, b: Row): number => a.name.localeCompare(b.name)
+
+/** The namespaces that the user may choose from, live. */
+export function useNamespaces(): {
+  readonly names: readonly string[]
+  readonly isPending: boolean
+} {
+  const { cluster } = useScope().scope
+  const { limitedTo } = useViewer()
+  const { rows, status, staleSince } = useLiveCollection<FrameNamespacesSubscription, object, Row>({
+    client: socket,
+    query: FrameNamespacesDocument,
+    variables: { cluster: cluster ?? null },
+    compare: byName,
+  })
+  useStale(staleSince)
+  // Who may not list namespaces is told by name where they may list anything.
+  return limitedTo === undefined
+    ? { names: rows.map(({ name }) => name), isPending: status === 'loading' }
+    : { names: limitedTo, isPending: false }
+}

@@ -1,0 +1,84 @@
+import { type Cluster, useCounts } from '../gateway/counts.ts'
+import { useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import styles from './clusters.module.css'
+import { RowsSkeleton, Section } from './section.tsx'
+
+const said = words.overview
+
+/** Every cluster of the gateway: whether it answers, its version, and how much of it is held. */
+export function Clusters() {
+  const { clusters, errors } = useCounts()
+  return (
+    <Section title={said.clusters} aside={clusters?.length}>
+      {clusters === undefined ? (
+        errors.length === 0 ? (
+          <RowsSkeleton rows={2} />
+        ) : null
+      ) : (
+        <ul>
+          {clusters.map((cluster) => (
+            <ClusterLine key={cluster.name} cluster={cluster} isOnly={clusters.length === 1} />
+          ))}
+        </ul>
+      )}
+    </Section>
+  )
+}
+
+function ClusterLine({
+  cluster: { name, state, version, resources },
+  isOnly,
+}: {
+  readonly cluster: Cluster
+  readonly isOnly: boolean
+}) {
+  const { setScope } = useScope()
+  const held = resources.filter(({ objects }) => objects !== null)
+  const objects = held.reduce((sum, resource) => sum + (resource.objects ?? 0), 0)
+  const late = resources.filter(({ lastError }) => lastError !== null)
+  const title = (
+    <>
+      <span aria-hidden="true" className={styles['dot']} data-state={state} />
+      <span className={styles['name']} title={name}>
+        {name}
+      </span>
+    </>
+  )
+  return (
+    <li className={styles['cluster']}>
+      <div className={styles['line']}>
+        {isOnly ? (
+          <span className={styles['title']}>{title}</span>
+        ) : (
+          <button
+            type="button"
+            className={styles['title']}
+            onClick={() => {
+              setScope({ cluster: name })
+            }}
+          >
+            {title}
+          </button>
+        )}
+        <span className={styles['state']} data-state={state}>
+          {said.clusterStates[state]}
+        </span>
+      </div>
+      <p className={styles['facts']}>
+        {version === null ? null : <span>{said.version(version)}</span>}
+        {held.length === 0 ? null : <span>{said.objects(objects, held.length)}</span>}
+      </p>
+      {state === 'UNREACHABLE' ? (
+        <p className={styles['bad']}>{said.unreachable(name)}</p>
+      ) : late.length > 0 ? (
+        <p
+          className={styles['late']}
+          title={late.map(({ type, lastError }) => `${type}: ${lastError}`).join('\n')}
+        >
+          {said.lag(late.length)}
+        </p>
+      ) : null}
+    </li>
+  )
+}

@@ -1,0 +1,29 @@
+import type { HealthStatus } from '../look/health.tsx'
+import type { IconName } from '../look/icons.tsx'
+
+/** A line of the search: a kind, an object, a view, or something to do. */
+export interface Entry {
+  /** Unique, and the same whenever the entry is offered. */
+  readonly key: string
+  readonly icon: IconName
+  readonly title: string
+  /** Beside the title, dimmed: the namespace, the group. */
+  readonly detail?: string | undefined
+  /** At the end of the line: the kind of an object. */
+  readonly tag?: string | undefined
+  /** Why it was found, where the title does not say it: `image: nginx:1.27`. */
+  readonly because?: string | undefined
+  readonly status?: HealthStatus | undefined
+  /** Other words that find it. */
+  readonly also?: readonly string[]
+  /** An address of the page… */
+  readonly href?: string
+  /** …or something to do. */
+  readonly run?: () => void
+}
+
+/** Entries under their heading. */
+export interface EntryGroup {
+  readonly name: 'recent' | 'kinds' | 'objects' | 'views' | 'actions'
+  readonly entries: readonly Entry[]
+}

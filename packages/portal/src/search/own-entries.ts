@@ -1,0 +1,77 @@
+import { useLocation } from '@tanstack/react-router'
+import { hasToken, signIn } from '../gateway/credentials.ts'
+import { endpoint } from '../gateway/gateway.ts'
+import { useKinds, type Kind } from '../gateway/kinds.ts'
+import { usePinned } from '../frame/pinned.ts'
+import { usePinThisView } from '../frame/rail.tsx'
+import { useTheme } from '../look/theme.ts'
+import { useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import type { Entry } from './entries.ts'
+
+const said = words.search
+
+/** What the search offers without asking the gateway. */
+export interface OwnEntries {
+  readonly kinds: readonly Kind[]
+  readonly ofKinds: readonly Entry[]
+  readonly views: readonly Entry[]
+  readonly actions: readonly Entry[]
+}
+
+/** The kinds, the views and the actions of the page. */
+export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): OwnEntries {
+  const { kinds } = useKinds()
+  const [pinned] = usePinned()
+  return {
+    kinds,
+    ofKinds: kinds.map(({ path, title, kind, resource, group }) => ({
+      key: `kind ${path}`,
+      icon: 'kind',
+      title,
+      detail: group,
+      also: [kind, resource],
+      href: `/kinds/${path}`,
+    })),
+    views: [
+      { key: 'view overview', icon: 'overview', title: words.frame.overview, href: '/' },
+      {
+        key: 'view applications',
+        icon: 'applications',
+        title: words.frame.applications,
+        href: '/applications',
+      },
+      ...pinned.map(({ title, href }): Entry => ({
+        key: `view ${href}`,
+        icon: 'pin',
+        title,
+        href,
+      })),
+    ],
+    actions: useActions(openKeys),
+  }
+}
+
+function useActions(openKeys: () => void): readonly Entry[] {
+  const [theme, setTheme] = useTheme()
+  const { scope, setScope } = useScope()
+  const { isPinned, toggle } = usePinThisView()
+  const { href } = useLocation()
+  return [
+    action(said.copyAddress, () => void navigator.clipboard.writeText(location.origin + href)),
+    action(isPinned ? said.unpin : said.pin, toggle),
+    ...(scope.namespaces === undefined
+      ? []
+      : [action(said.allNamespaces, () => setScope({ ...scope, namespaces: [] }))]),
+    ...(['light', 'dark', 'system'] as const)
+      .filter((other) => other !== theme)
+      .map((other) => action(said.themes[other], () => setTheme(other))),
+    action(said.showKeys, openKeys),
+    action(said.graphiql, () => window.open(endpoint)),
+    ...(hasToken() ? [action(said.signOut, () => signIn(null))] : []),
+  ]
+}
+
+function action(title: string, run: () => void): Entry {
+  return { key: `action ${title}`, icon: 'action', title, run }
+}

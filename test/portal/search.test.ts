@@ -1,0 +1,145 @@
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, type ServedPortal, servePortal } from './portal-page.ts'
+
+const field = (page: Page) => page.getByRole('combobox', { name: 'Search' })
+const options = (page: Page) => page.getByRole('option')
+const chosen = (page: Page) => page.getByRole('option', { selected: true })
+
+describeInBrowser('The search of the portal', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal()
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  it('opens by Ctrl-K, finds an object while one types, and opens it by the keyboard', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('invoice-work')
+    await options(page).filter({ hasText: 'invoice-worker' }).first().waitFor()
+    expect(await chosen(page).textContent()).toMatch(/^▲Degradedinvoice-workerpayments/)
+    const [first, second] = await options(page).allTextContents()
+    expect(first).toContain('Deployment')
+    await page.keyboard.press('ArrowDown')
+    expect(await chosen(page).textContent()).toBe(second)
+    await page.keyboard.press('ArrowUp')
+    await opened.audit()
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/objects/*')
+    await expect.poll(() => field(page).count()).toBe(0)
+  })
+
+  it('finds a kind by its name, its resource, or letters of it, and offers what was opened last', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    for (const text of ['StatefulSet', 'statefulsets', 'stfls']) {
+      await page.keyboard.press('/')
+      await page.keyboard.type(text)
+      await expect.poll(() => chosen(page).textContent()).toMatch(/^StatefulSets/)
+      await page.keyboard.press('Escape')
+      await field(page).waitFor({ state: 'detached' })
+    }
+    await page.keyboard.press('/')
+    await page.keyboard.type('statefulsets')
+    await expect.poll(() => chosen(page).textContent()).toMatch(/^StatefulSets/)
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/kinds/statefulsets.apps')
+    await page.keyboard.press('Control+k')
+    expect(await chosen(page).textContent()).toMatch(/^StatefulSets/)
+    await opened.audit()
+  })
+
+  it('takes a kind as the first word, looks in the scope alone, and says so', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/?ns=payments' })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('pod worker')
+    await options(page).filter({ hasText: 'Pod' }).first().waitFor()
+    await expect
+      .poll(
+        async () =>
+          new Set(await options(page).locator(':scope > span:last-child').allTextContents()),
+      )
+      .toEqual(new Set(['Pod']))
+    await page.getByText('In payments', { exact: true }).waitFor()
+    for (const text of await options(page).allTextContents()) expect(text).toContain('payments')
+    await opened.audit()
+  })
+
+  it('says what was not looked into, and what to do when nothing is found', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('no-such-thing')
+    await page.getByText('Nothing has “no-such-thing” in its name or labels.').waitFor()
+    await page.getByText(/^Not looked into: /).waitFor()
+    expect(await options(page).count()).toBe(0)
+    await opened.audit()
+  })
+
+  it('does what it offers: the dark theme, the keys, all namespaces', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/?ns=payments' })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    const choose = async (text: string): Promise<void> => {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type(text)
+      await expect.poll(() => chosen(page).textContent()).toContain(text)
+      await page.keyboard.press('Enter')
+    }
+    await choose('Use the dark theme')
+    await page.locator('html[data-theme=dark]').waitFor({ state: 'attached' })
+    await choose('Show all namespaces')
+    await page.waitForURL((url) => url.search === '')
+    await choose('Show the keys')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await opened.audit()
+  })
+
+  it('answers a letter within a moment (its time is in the log)', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('ledger')
+    await options(page).filter({ hasText: 'ledger' }).first().waitFor()
+    const took: number[] = []
+    for (const text of ['invoice', 'reconcile', 'route-plan']) {
+      await field(page).fill('')
+      // How long the first option takes to fit, from the moment when the field has the text.
+      await page.evaluate((typed) => {
+        const waitForOption = async (): Promise<number> => {
+          const started = performance.now()
+          const isShown = (): boolean =>
+            document.querySelector('[role=option]')?.textContent.includes(typed) === true
+          while (!isShown()) await new Promise(requestAnimationFrame)
+          return performance.now() - started
+        }
+        const input = document.querySelector('[role=combobox][aria-autocomplete]')
+        Object.assign(globalThis, {
+          answered: new Promise((resolve) => {
+            input?.addEventListener('input', () => resolve(waitForOption()), { once: true })
+          }),
+        })
+      }, text)
+      await field(page).fill(text)
+      took.push(
+        await page.evaluate(
+          () => (globalThis as unknown as { readonly answered: Promise<number> }).answered,
+        ),
+      )
+    }
+    expect(took).toHaveLength(3)
+    console.log(
+      `search: first answer after ${took.map((ms) => ms.toFixed(0)).join(', ')} ms, 60 of it waiting for the next letter`,
+    )
+    await opened.audit()
+  })
+})
