@@ -12,7 +12,7 @@ const gatewayToken = 'gateway-token'
 const admin = caller('admin', 'system:masters')
 /** Reads the namespaces `payments` and `storefront`. */
 const ben = caller('ben')
-/** Reads one pod of `payments` by its name, and the ConfigMaps there. */
+/** Reads one pod of `payments` by its name, and the ServiceAccounts there. */
 const carla = caller('carla')
 
 let cluster: Simulator
@@ -56,7 +56,7 @@ beforeAll(async () => {
       apiVersion: `${rbac}/v1`,
       kind: 'Role',
       metadata: { name: 'carla', namespace: 'payments' },
-      rules: [gets('pods', 'ledger-db-0'), reads('', 'configmaps')],
+      rules: [gets('pods', 'ledger-db-0'), reads('', 'serviceaccounts')],
     },
   )
   bind('payments', 'carla', 'Role', 'carla')
@@ -155,14 +155,15 @@ describe('A viewer of some namespaces', () => {
   )
 })
 
-it('a viewer of one object by its name gets the graph around it where others have loaded its kind', async () => {
+it('a viewer of one object by its name gets the graph around it, though others have loaded its kind without the indexes', async () => {
   await using fresh = await serve()
   await fresh.query(admin, everyList)
+  const relations = '["Pod.serviceAccount", "ServiceAccount.pods"]'
   const { data, errors } = await fresh.query(
     carla,
-    graphOf('Pod ledger-db-0', 'depth: 1, relations: ["configMaps"]'),
+    graphOf('Pod ledger-db-0', `depth: 2, relations: ${relations}`),
   )
-  expect(errors).toBeUndefined()
-  expect(data.graph).toMatchObject({ complete: true, notFollowed: [] })
-  expect(data.graph.nodes.map(({ kind }: Fields) => kind)).toEqual(['Pod', 'ConfigMap', 'ConfigMap'])
+  expect(data.graph.nodes.map(({ kind }: Fields) => kind)).toEqual(['Pod', 'ServiceAccount'])
+  expect(data.graph.notFollowed).toEqual(['ServiceAccount.pods'])
+  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Pod' } }])
 })
