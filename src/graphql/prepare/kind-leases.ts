@@ -1,5 +1,5 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
-import { Lease } from '../../cache/cached-resource.ts'
+import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ByKind, type ClusterKind } from './kind-view.ts'
@@ -32,8 +32,8 @@ export class KindLeases implements KindSource, Disposable {
   readonly #acquired = new ByKind<Lease | UnreadableResourceError>()
   /** Why the access of the viewer is not known; by cluster. */
   readonly #failures = new Map<string, unknown>()
-  /** The kinds that the operation names itself, before any read. */
-  readonly #named = new ByKind<true>()
+  /** The kinds that the operation names itself, before any read, with the indexes that its fields read. */
+  readonly #named = new ByKind<WantedIndexes[]>()
   /** Why the server could not ask for permissions; by cluster. */
   readonly #refusals = new Map<string, unknown>()
   #disposed = false
@@ -55,9 +55,17 @@ export class KindLeases implements KindSource, Disposable {
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
 
-  /** Prepares the kinds that the operation names itself. Access to them may still become known later. */
+  /**
+   * Prepares the kinds that the operation names itself. Access to them may still become known later: the server then
+   * builds their indexes before it reads them.
+   */
   prepareNamed(kinds: readonly KindNeed[]): Promise<unknown> | undefined {
-    for (const at of kinds) this.#named.set(at, true)
+    for (const at of kinds) {
+      const wanted = this.#named.get(at)
+      const { indexes = {} } = at
+      if (wanted === undefined) this.#named.set(at, [indexes])
+      else wanted.push(indexes)
+    }
     return this.prepare(kinds)
   }
 
@@ -66,10 +74,9 @@ export class KindLeases implements KindSource, Disposable {
    * the missing permissions of one more level of nesting, so these rounds are not counted with the others.
    */
   isExpected(need: KindNeed): boolean {
-    if (this.#named.get(need) === true) return true
+    if (this.#named.get(need) !== undefined) return true
     const view = this.synced(need)
-    const { needed = [] } = need.indexes ?? {}
-    return view !== undefined && [...needed].every((name) => view.hasIndex(name))
+    return view !== undefined && isIndexed(view, need.indexes)
   }
 
   /** Builds missing indexes and waits for them, at most until the sync deadline. Never rejects. */
@@ -113,9 +120,7 @@ export class KindLeases implements KindSource, Disposable {
     if (this.#disposed) return undefined
     const known = this.#acquired.get(at)
     if (known === undefined) {
-      // A viewer may read at once a kind that is in memory. Without a viewer, a kind with lazy indexes is waited for.
-      const isReadAsItIs = this.access !== undefined || at.indexes === undefined
-      return isReadAsItIs && this.synced(at) !== undefined ? this.#acquire(at) : undefined
+      return this.#isReadAsItIs(at) ? this.#acquire(at) : undefined
     }
     if (!(known instanceof UnreadableResourceError)) {
       if (!known.isStopped) return known
@@ -162,10 +167,23 @@ export class KindLeases implements KindSource, Disposable {
     this.#acquired.clear()
   }
 
+  /**
+   * Whether an operation may read a kind that it has not waited for: one in memory, with the indexes that the operation
+   * names. Without a viewer, the operation waits for a kind with lazy indexes.
+   */
+  #isReadAsItIs(at: ClusterKind): boolean {
+    if (this.access === undefined && at.indexes !== undefined) return false
+    const view = this.synced(at)
+    if (view === undefined) return false
+    return this.#named.get(at)?.every((indexes) => isIndexed(view, indexes)) ?? true
+  }
+
   /** Starts an informer only if the viewer may see something of its kind. */
   #admit(need: KindNeed): Promise<unknown> | undefined {
     const { access } = this.#options
-    const admission = access?.admission(need) ?? 'admitted'
+    // A look-up by UID finds the objects of a kind in memory, whatever the viewer may see of the kind.
+    const isInMemory = need.keys?.length === 0 && this.synced(need) !== undefined
+    const admission = isInMemory ? 'admitted' : (access?.admission(need) ?? 'admitted')
     if (admission === 'admitted') return this.#wait(need)
     if (admission === 'refused' || access === undefined) return undefined
     this.#failures.delete(need.cluster)
@@ -190,6 +208,9 @@ export class KindLeases implements KindSource, Disposable {
   #acquire(at: ClusterKind): Lease | UnreadableResourceError {
     const acquired = this.#acquireNow(at)
     this.#acquired.set(at, acquired)
+    if (acquired instanceof Lease) {
+      for (const indexes of this.#named.get(at) ?? []) acquired.want(indexes)
+    }
     return acquired
   }
 
@@ -204,4 +225,10 @@ export class KindLeases implements KindSource, Disposable {
       throw error
     }
   }
+}
+
+/** Whether a store has the needed ones of some indexes. */
+function isIndexed(view: StoreView, { needed = [] }: WantedIndexes = {}): boolean {
+  for (const name of needed) if (!view.hasIndex(name)) return false
+  return true
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../query/relation/graph-walk.ts'
 import { siblingsOf } from '../../../query/relation/relation.ts'
 import type { Kind } from '../../model/kind.ts'
-import { ClientError } from '../../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
 import { type GraphLink, graphLinksOf } from './graph-links.ts'
 import { followsOwnership, type GraphRequest } from './graph-request.ts'
 import type { KindView } from '../../prepare/kind-view.ts'
@@ -113,8 +113,9 @@ class GraphReader {
   }
 
   /**
-   * The steps of `owners` and `owned`, which every object has, among the common kinds and those in memory. They reach
-   * owners that no followed relation leads to. An edge leads from the object to its owner.
+   * The steps of `owners` and `owned`, which every object has, among the common kinds, those in memory and, where the
+   * request names `owned`, those that the SDL relates to the kind. They reach owners that no followed relation leads to.
+   * An edge leads from the object to its owner.
    */
   #ownershipSteps(
     part: KindView,
@@ -124,6 +125,7 @@ class GraphReader {
     const { picks } = this.#request
     if (!followsOwnership(picks, kind)) return []
     this.#ownershipIn.add(part.cluster)
+    if (picks?.hasCommon('owned', kind)) this.#loadOwned(part)
     const others = this.#allOf(part.cluster)
     const steps: WalkStep<KindView>[] = []
     const isPicked = (field: 'owners' | 'owned'): boolean => picks?.hasCommon(field, kind) ?? true
@@ -231,6 +233,16 @@ class GraphReader {
       this.#inMemory.set(cluster, all)
     }
     return all
+  }
+
+  /** Has the kinds loaded whose objects those of a kind may own. The next run then finds them in memory. */
+  #loadOwned({ cluster, kind }: KindView): void {
+    const { served, parts } = this.#run
+    const cache = served.clusters.get(cluster)
+    for (const owned of served.relations.ownedKinds(kind)) {
+      if (owned.uncached || cache?.serves(owned.resource) !== true) continue
+      unlessRefused(() => parts.part({ cluster, kind: owned }))
+    }
   }
 
   #unnamedPart(cluster: string, kind: Kind): KindView | undefined {
