@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { object, RelationCluster } from './relation-cluster.ts'
+import { define, object, RelationCluster } from './relation-cluster.ts'
 
 const string = { type: 'string' }
 const objectOf = (properties: object): object => ({ type: 'object', properties })
@@ -123,5 +123,58 @@ describe('row 63: references of custom kinds are inferred where that is asked fo
     const { nodes } = data.found.referencedBy
     const names = nodes.map((node: { metadata: { name: string } }) => node.metadata.name)
     expect(names.toSorted()).toEqual(expected)
+  })
+})
+
+describe('inferred users that the profile leaves out of the schema', () => {
+  const kinds = ['Widget.left.example/v1', 'Holder.left.example/v1', 'Pointer.left.example/v1']
+  const specs = {
+    Widget: objectOf({ secretRef: named }),
+    Holder: objectOf({ widgetRef: named, configMapRef: named }),
+    Pointer: objectOf({ targetRef: ofAnyKind }),
+  }
+  const none = (list: string): string =>
+    `{ ${list}(namespace: "here", where: { usedBy: { none: {} } }) { totalCount } }`
+  const started = async (exclude: readonly string[]): Promise<RelationCluster> => {
+    const profile = { exclude: { kinds: exclude } }
+    const cluster = await RelationCluster.start(
+      { inferReferences: true, profile },
+      async (simulator) => define(simulator, kinds, {}, specs),
+    )
+    cluster.create('here', [
+      object('v1', 'Secret', 'held'),
+      object('v1', 'ConfigMap', 'free'),
+      object('left.example/v1', 'Widget', 'w', { spec: { secretRef: { name: 'held' } } }),
+    ])
+    return cluster
+  }
+
+  it('never lets an object that they may use pass for unused', async () => {
+    await using cluster = await started(['LeftExampleWidget'])
+    const field = '{ secret(namespace: "here", name: "held") { usedBy { totalCount } } }'
+    for (const query of [none('secrets'), field]) {
+      const { errors } = await cluster.ask(query)
+      expect(errors).toMatchObject([
+        { extensions: { code: 'UNSUPPORTED', kind: 'LeftExampleWidget' } },
+      ])
+    }
+    const limited = await cluster.ask(
+      '{ secrets(namespace: "here", where: { usedBy: { none: { types: ["Pod"] } } }) { totalCount } }',
+    )
+    expect(limited).toEqual({ data: { secrets: { totalCount: 1 } } })
+    // They do not use ConfigMaps.
+    expect(await cluster.ask(none('configMaps'))).toEqual({
+      data: { configMaps: { totalCount: 1 } },
+    })
+  })
+
+  it('counts those that may refer to any kind as users of every kind', async () => {
+    await using cluster = await started(['LeftExamplePointer'])
+    for (const list of ['secrets', 'configMaps']) {
+      const { errors } = await cluster.ask(none(list))
+      expect(errors).toMatchObject([
+        { extensions: { code: 'UNSUPPORTED', kind: 'LeftExamplePointer' } },
+      ])
+    }
   })
 })

@@ -56,10 +56,12 @@ export function* declaredKinds(options: DeclaredKindsOptions): Generator<void, D
   const written = options.extensions.flatMap((extension) =>
     extension.typeName === everyKindType ? ofEachKind(extension, catalog) : [extension],
   )
-  const uses = new SdlUses(written, catalog)
+  const infer = (of: readonly BareKind[]): readonly TypeExtension[] =>
+    options.inferReferences ? inferredFor(of, catalog, written) : []
+  const inferred = infer(kinds)
+  const uses = new SdlUses(written, catalog, infer(catalog.leftOut))
   problems.push(...uses.problems)
   const extensions = [...written, ...uses.extensions]
-  const inferred = options.inferReferences ? inferredFor(catalog, extensions) : []
   const known = [...extensions, ...inferred].filter(({ typeName, optional, place }) => {
     if (catalog.has(typeName)) return true
     if (optional || catalog.isLeftOut(typeName)) return false
@@ -171,6 +173,7 @@ function ofEachKind(extension: TypeExtension, catalog: KindCatalog): readonly Ty
 
 /** The inferred references of custom kinds. A declared relation of the same name wins. */
 function inferredFor(
+  kinds: readonly BareKind[],
   catalog: KindCatalog,
   declared: readonly TypeExtension[],
 ): readonly TypeExtension[] {
@@ -179,7 +182,7 @@ function inferredFor(
       relations.map(({ name }) => `${typeName}.${name}`),
     ),
   )
-  return catalog.kinds
+  return kinds
     .filter((kind) => catalog.customResourceOf(kind) !== undefined)
     .map((kind) => {
       const extension = inferredReferences(kind, catalog)

@@ -80,7 +80,7 @@ function declarationOf(
   name: string,
   { path, members, name: written }: FoundReference,
   { resource }: BareKind,
-  { kinds }: KindCatalog,
+  { kinds, leftOut }: KindCatalog,
 ): RelationDeclaration | undefined {
   const isList = path.includes('[*]')
   if (members.has('kind')) {
@@ -88,7 +88,8 @@ function declarationOf(
     return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
   const meant = written.replace(/(?:Key)?(?:Ref|Reference)s?$/, '').toLowerCase()
-  const named = kinds.filter((one) => one.resource.kind.toLowerCase() === meant)
+  // The relation to a kind that the profile leaves out is passed over.
+  const named = [...kinds, ...leftOut].filter((one) => one.resource.kind.toLowerCase() === meant)
   const to =
     named.find((one) => one.resource.group === resource.group) ??
     named.find((one) => one.resource.group === '')

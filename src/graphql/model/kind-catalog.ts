@@ -16,8 +16,8 @@ export interface KindCatalogOptions {
   /** By `group/version/kind`. */
   readonly customResources: ReadonlyMap<string, CustomResourceVersion>
   readonly aliases: GroupAliases
-  /** Whether the profile leaves a served type out of the schema: declarations that name it are passed over. */
-  readonly isLeftOut: (typeName: string) => boolean
+  /** The served kinds that the profile leaves out of the schema: declarations that name them are passed over. */
+  readonly leftOut: readonly BareKind[]
 }
 
 /** The kinds of the schema as the API describes them. Declarations of indexes and relations are checked against it. */
@@ -26,15 +26,18 @@ export class KindCatalog {
   readonly definitions: Definitions
   /** Tells types that may still come from misspelt ones. */
   readonly unknown: UnknownTypes
-  readonly isLeftOut: (typeName: string) => boolean
+  /** The served kinds that the profile leaves out of the schema. */
+  readonly leftOut: readonly BareKind[]
+  readonly #leftOutTypes: ReadonlySet<string>
   readonly #byType: ReadonlyMap<string, BareKind>
   readonly #customResources: ReadonlyMap<string, CustomResourceVersion>
   readonly #ownFields = new Map<BareKind, ReadonlySet<string>>()
 
-  constructor({ kinds, definitions, customResources, aliases, isLeftOut }: KindCatalogOptions) {
+  constructor({ kinds, definitions, customResources, aliases, leftOut }: KindCatalogOptions) {
     this.kinds = kinds
     this.definitions = definitions
-    this.isLeftOut = isLeftOut
+    this.leftOut = leftOut
+    this.#leftOutTypes = new Set(leftOut.map(({ typeName }) => typeName))
     this.#customResources = customResources
     this.#byType = new Map(kinds.map((kind) => [kind.typeName, kind]))
     this.unknown = new UnknownTypes([...this.#byType.keys()], aliases)
@@ -46,6 +49,11 @@ export class KindCatalog {
 
   has(typeName: string): boolean {
     return this.#byType.has(typeName)
+  }
+
+  /** Whether the profile leaves a served type out of the schema. */
+  isLeftOut(typeName: string): boolean {
+    return this.#leftOutTypes.has(typeName)
   }
 
   /** What the CRD of a kind says besides its schema; `undefined` for built-in kinds. */

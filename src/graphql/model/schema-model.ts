@@ -86,11 +86,18 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
   checkGroupAliases(aliases)
   const definitions = new Definitions(options.openapi)
   const selected = selectResources(options.resources, { aliases, versions })
-  const named = selected.named.filter((one) => isKindOfProfile(profile, one))
+  const { in: named = [], out: leftOut = [] } = Object.groupBy(selected.named, (one) =>
+    isKindOfProfile(profile, one) ? 'in' : 'out',
+  )
   const refused: CodedError[] = []
   for (const { resource } of named) {
     const problem = definitions.refuseUnfit(resource)
     if (problem !== undefined) refused.push(problem)
+    yield
+  }
+  // References are inferred of the kinds that the profile leaves out, too.
+  for (const { resource } of options.inferReferences === true ? leftOut : []) {
+    definitions.refuseUnfit(resource)
     yield
   }
   const documents: SdlDocument[] = []
@@ -99,12 +106,19 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     yield
   }
   const customResources = customResourceVersions(options.crds ?? [])
-  const served = new Set(selected.named.map(({ names }) => names.typeName))
-  const kinds: BareKind[] = []
-  for (const one of named) {
+  const bare = (one: NamedResource): BareKind => {
     const { resource } = one
     const crd = customResources.get(`${apiVersionOf(resource)}/${resource.kind}`)
-    kinds.push(bareKind(one, options, definitions, crd))
+    return bareKind(one, options, definitions, crd)
+  }
+  const kinds: BareKind[] = []
+  for (const one of named) {
+    kinds.push(bare(one))
+    yield
+  }
+  const leftOutKinds: BareKind[] = []
+  for (const one of leftOut) {
+    leftOutKinds.push(bare(one))
     yield
   }
   const declared = yield* declaredKinds({
@@ -115,8 +129,7 @@ export function* schemaModelInSteps(options: SchemaModelOptions): Generator<void
     indexFunctions: options.indexers ?? {},
     aliases,
     inferReferences: options.inferReferences ?? false,
-    // Asked only for types that are not in the schema.
-    isLeftOut: (typeName) => served.has(typeName),
+    leftOut: leftOutKinds,
   })
   const byType = new Map(declared.kinds.map((kind) => [kind.typeName, kind]))
   const byGroupKind = new Map(

@@ -19,7 +19,12 @@ export class SdlUses {
   readonly #byType: ReadonlyMap<string, readonly TypeExtension[]>
   readonly #leftOut = new Map<string | undefined, Set<string>>()
 
-  constructor(written: readonly TypeExtension[], catalog: KindCatalog) {
+  /** `inferredOfLeftOut` are the inferred references of the kinds that the profile leaves out. */
+  constructor(
+    written: readonly TypeExtension[],
+    catalog: KindCatalog,
+    inferredOfLeftOut: readonly TypeExtension[],
+  ) {
     this.#byType = Map.groupBy(written, ({ typeName }) => typeName)
     const problems: SdlError[] = []
     this.extensions = written.flatMap((extension) => {
@@ -40,9 +45,17 @@ export class SdlUses {
     this.problems = problems
     for (const [typeName] of this.#byType) {
       if (catalog.has(typeName) || !catalog.isLeftOut(typeName)) continue
-      for (const { to } of this.#usesOf(typeName, [typeName])) {
-        this.#leftOut.set(to, (this.#leftOut.get(to) ?? new Set()).add(typeName))
-      }
+      this.#leaveOut(typeName, this.#usesOf(typeName, [typeName]))
+    }
+    for (const { typeName, relations } of inferredOfLeftOut) {
+      const inferred = relations.flatMap((declaration) => this.#useIn(declaration) ?? [])
+      this.#leaveOut(typeName, inferred)
+    }
+  }
+
+  #leaveOut(typeName: string, uses: readonly Use[]): void {
+    for (const { to } of uses) {
+      this.#leftOut.set(to, (this.#leftOut.get(to) ?? new Set()).add(typeName))
     }
   }
 
