@@ -54,7 +54,7 @@ describe('relations of well-known CRDs sleep until those are installed', () => {
       'certificates.cert-manager.io',
     )
     const none = 'customResourceDefinition rollouts.argoproj.io'
-    expect(await cluster.namesAt('', `${none} instances`)).toEqual(['web'])
+    expect(await cluster.namesAt('', `${none} instances`)).toEqual(['planned', 'web'])
   })
 
   it('rows 56 and 60: back from what names an application or is a part of a composite', async () => {

@@ -154,6 +154,45 @@ export const customRows: readonly RelationRow[] = [
     },
   },
   {
+    row: '55: what selects a Rollout by its template, before it has any ReplicaSet',
+    objects: [
+      object('argoproj.io/v1alpha1', 'Rollout', 'planned', {
+        spec: { template: { metadata: { labels: { app: 'planned' } } } },
+      }),
+      object('v1', 'Service', 'all', { spec: { selector: { app: 'planned' } } }),
+      object('v1', 'Service', 'canary', {
+        spec: { selector: { 'rollouts-pod-template-hash': '5d4f', app: 'planned' } },
+      }),
+      object('v1', 'Service', 'of-a-revision', {
+        spec: { selector: { 'rollouts-pod-template-hash': '5d4f' } },
+      }),
+      object('v1', 'Service', 'other', {
+        spec: { selector: { 'rollouts-pod-template-hash': '5d4f', app: 'other' } },
+      }),
+      object('v1', 'Service', 'narrower', { spec: { selector: { app: 'planned', tier: 'x' } } }),
+      object('networking.k8s.io/v1', 'NetworkPolicy', 'closed', { spec: { podSelector: {} } }),
+      object('networking.k8s.io/v1', 'NetworkPolicy', 'of-no-rollout', {
+        spec: {
+          podSelector: {
+            matchExpressions: [{ key: 'rollouts-pod-template-hash', operator: 'DoesNotExist' }],
+          },
+        },
+      }),
+      object('policy/v1', 'PodDisruptionBudget', 'kept', {
+        spec: { selector: { matchLabels: { app: 'planned' } } },
+      }),
+    ],
+    expected: {
+      'argoRollout planned services': ['all', 'canary', 'of-a-revision'],
+      'argoRollout planned networkPolicies': ['closed'],
+      'argoRollout planned disruptionBudgets': ['kept'],
+      'service canary argoRollouts': ['planned'],
+      'service other argoRollouts': [],
+      'networkPolicy of-no-rollout argoRollouts': [],
+      'podDisruptionBudget kept argoRollouts': ['planned'],
+    },
+  },
+  {
     row: '57: what Flux has applied',
     objects: [
       object(

@@ -58,18 +58,22 @@ interface SelectsArguments extends Required<Pick<SelectsRelation, 'selector' | '
   readonly as?: string | null
   readonly at?: string | null
   readonly numberedLabel?: string | null
+  readonly addedLabel?: string | null
 }
 
 /** The relation of a `@selects`. */
 function selectsOf(args: SelectsArguments, declaration: Declaration): SelectsRelation {
-  const { as, at, numberedLabel, ...own } = args
-  const template = as && at ? templateOf({ as, at, numberedLabel }, declaration) : undefined
+  const { as, at, numberedLabel, addedLabel, ...own } = args
+  const added = { numberedLabel, addedLabel }
+  const template = as && at ? templateOf({ as, at, ...added }, declaration) : undefined
   const other = as ? (declaration.argumentsOf(as) as SelectsArguments | undefined) : own
   const fail = (message: string, hint: string): Error =>
     declaration.fail('unsupported', message, hint)
   if (!as !== !at) throw fail('@selects with one of as and at', 'give both, or neither')
   if (as && own.path) throw fail('path beside as', 'give one of them')
   if (numberedLabel && !as) throw fail('numberedLabel without as', 'give both, or neither')
+  if (addedLabel && !as) throw fail('addedLabel without as', 'give both, or neither')
+  if (addedLabel && numberedLabel) throw fail('addedLabel beside numberedLabel', 'give one of them')
   if (other === undefined) {
     const hint = 'correct the name, as in Service.pods'
     throw declaration.fail('unknown-relation', `${as} is no @selects`, hint)
@@ -101,16 +105,22 @@ interface TemplateArguments {
   readonly as: string
   readonly at: string
   readonly numberedLabel: string | null | undefined
+  readonly addedLabel: string | null | undefined
 }
 
 function templateOf(
-  { as, at, numberedLabel }: TemplateArguments,
+  { as, at, numberedLabel, addedLabel }: TemplateArguments,
   declaration: Declaration,
 ): TemplateRelation {
   const labelsPath = `${at}.metadata.labels`
   parsePath(labelsPath)
   declaration.presentOfTarget([labelsPath])
-  return { as, labelsPath, ...(numberedLabel ? { numberedLabel } : {}) }
+  return {
+    as,
+    labelsPath,
+    ...(numberedLabel ? { numberedLabel } : {}),
+    ...(addedLabel ? { addedLabel } : {}),
+  }
 }
 
 /**
@@ -241,10 +251,10 @@ function compileReverseSelects(
       const [key] = place
       const ofKey = asked.posting(key)
       if (ofKey === undefined) continue
-      // The index has each number on its own.
-      const isNumbered = key === template?.numberedLabel
-      for (const where of reachesFar && !isNumbered ? [namespace, anyNamespace] : [namespace]) {
-        const posting = isNumbered ? ofKey : byPlace.posting(placeIn(where, place))
+      // The index has each value of the added label on its own.
+      const isAdded = key === template?.addedLabel
+      for (const where of reachesFar && !isAdded ? [namespace, anyNamespace] : [namespace]) {
+        const posting = isAdded ? ofKey : byPlace.posting(placeIn(where, place))
         if (posting === undefined) continue
         budget.spend('examined', posting.size)
         for (const candidate of posting) {

@@ -15,6 +15,8 @@ export interface TemplateRelation {
   readonly labelsPath: string
   /** A label that each pod has besides: the name of the object, `-` and a number. */
   readonly numberedLabel?: string
+  /** A label that each pod has besides, with values that only the controller knows: a hash of the template. */
+  readonly addedLabel?: string
 }
 
 type Labels = Readonly<Record<string, string>>
@@ -25,19 +27,24 @@ type Labels = Readonly<Record<string, string>>
  */
 export class TemplateLabels {
   readonly indexers: Indexers
-  readonly numberedLabel: string | undefined
+  /** The label that the pods have besides those of the template. Selectors with any of its values may match. */
+  readonly addedLabel: string | undefined
+  readonly #isNumbered: boolean
   readonly #index: string
   readonly #valuesOf: (object: KubernetesObject) => readonly string[]
   readonly #conditions: LabelConditions
 
   /** Throws `PathError`. */
-  constructor({ labelsPath, numberedLabel }: TemplateRelation) {
+  constructor({ labelsPath, numberedLabel, addedLabel = numberedLabel }: TemplateRelation) {
     const path = parsePath(labelsPath)
-    this.numberedLabel = numberedLabel
-    this.#index = `labels:${labelsPath}${numberedLabel === undefined ? '' : `+${numberedLabel}`}`
+    this.addedLabel = addedLabel
+    this.#isNumbered = numberedLabel !== undefined
+    this.#index = `labels:${labelsPath}${addedLabel === undefined ? '' : `+${addedLabel}`}`
     this.#valuesOf = (object) => {
       const labels = Object.entries(valueAt(path, object) ?? {})
-      if (numberedLabel !== undefined) labels.push([numberedLabel, `${object.metadata.name}-#`])
+      if (addedLabel !== undefined) {
+        labels.push([addedLabel, this.#isNumbered ? `${object.metadata.name}-#` : '#'])
+      }
       return labels.flatMap(([key, value]) => [key, labelText(key, String(value))])
     }
     this.indexers = { [this.#index]: this.#valuesOf }
@@ -53,7 +60,7 @@ export class TemplateLabels {
     }
   }
 
-  /** The labels of the template of one object; those of numbers end in `#`. */
+  /** The labels of the pods of one object. `#` stands for a number, or for the value of the added label. */
   of(origin: RelationOrigin): Labels {
     const { view, id } = origin
     const values = view.hasIndex(this.#index)
@@ -67,15 +74,16 @@ export class TemplateLabels {
     return labels
   }
 
-  /** A selector of pods as one of templates: values of the numbered label end in `#`. */
+  /** A selector of pods as one of the labels that {@link of} returns. */
   selecting(selector: LabelSelector): LabelSelector {
-    const numbered = this.numberedLabel
-    if (numbered === undefined || !selector.some(({ key }) => key === numbered)) return selector
+    const added = this.addedLabel
+    if (added === undefined || !selector.some(({ key }) => key === added)) return selector
+    const read = (value: string): string => (this.#isNumbered ? `${stemOf(value) ?? value}#` : '#')
     return selector.flatMap((one): LabelSelector => {
-      if (one.key !== numbered || !('values' in one)) return [one]
-      // A selector that leaves out some numbers selects the pods of the others.
+      if (one.key !== added || !('values' in one)) return [one]
+      // A selector that leaves out some values selects the pods with others.
       if (one.operator === 'notin') return []
-      return [{ ...one, values: one.values.map((value) => `${stemOf(value) ?? value}#`) }]
+      return [{ ...one, values: one.values.map(read) }]
     })
   }
 

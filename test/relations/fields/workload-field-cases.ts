@@ -178,6 +178,7 @@ const selected: readonly (readonly [type: string, field: string, path: string])[
   ['Job', 'jobs', 'spec.template'],
   ['CronJob', 'cronJobs', 'spec.jobTemplate.spec.template'],
   ['ReplicationController', 'replicationControllers', 'spec.template'],
+  ['ArgoRollout', 'argoRollouts', 'spec.template'],
 ]
 
 /** What selects the template of a workload, which has no pods. Its own labels do not count. */
@@ -226,29 +227,12 @@ const ofOnePod = link('Service.statefulSets', 'StatefulSet.services', {
   ],
 })
 
-/** What selects a Rollout, by the templates of its ReplicaSets. */
-const ofRollouts: FieldCase = {
-  objects: [
-    ['ArgoRollout ~web'],
-    ['ArgoRollout ~idle'],
-    [
-      'ReplicaSet ~web-1',
-      all(
-        settledForm(ownerForm('ArgoRollout'), 'ArgoRollout ~web'),
-        at('spec.template.metadata.labels', { app: 'web', 'rollouts-pod-template-hash': '1' }),
-      ),
-    ],
-    ['Service ~active', at('spec.selector', { app: 'web', 'rollouts-pod-template-hash': '1' })],
-    ['Service ~preview', at('spec.selector', { app: 'web', 'rollouts-pod-template-hash': '2' })],
-    ['NetworkPolicy ~web', at('spec.podSelector.matchLabels.app', 'web')],
-    ['PodDisruptionBudget ~web', at('spec.selector.matchLabels.app', 'web')],
-  ],
-  leads: {
-    'ArgoRollout.services': { 'ArgoRollout ~web': ['Service ~active'] },
-    'ArgoRollout.networkPolicies': { 'ArgoRollout ~web': ['NetworkPolicy ~web'] },
-    'ArgoRollout.disruptionBudgets': { 'ArgoRollout ~web': ['PodDisruptionBudget ~web'] },
-  },
-}
+/** A Service of one revision of a Rollout, by the label that its controller gives the pods. */
+const ofOneRevision = link('Service.argoRollouts', 'ArgoRollout.services', {
+  target: at('spec.template.metadata.labels.app', targetName),
+  meant: [at('spec.selector', { app: targetName, 'rollouts-pod-template-hash': '5d4f' })],
+  missed: [at('spec.selector', { app: 'db', 'rollouts-pod-template-hash': '5d4f' })],
+})
 
 /** Relations of workloads, and of what pods use. */
 export const workloadFieldCases: readonly FieldCase[] = [
@@ -256,7 +240,7 @@ export const workloadFieldCases: readonly FieldCase[] = [
   ...pods,
   ...surroundings,
   ofOnePod,
-  ofRollouts,
+  ofOneRevision,
   ...uses,
   ...ofTemplates,
   {
