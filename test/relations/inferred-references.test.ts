@@ -178,3 +178,88 @@ describe('inferred users that the profile leaves out of the schema', () => {
     }
   })
 })
+
+describe('a member whose name ends with a kind and `Ref` is a reference to it', () => {
+  const keyed = objectOf({ name: string, key: string })
+  const members = {
+    tokenSecretRef: keyed,
+    passwordSecretKeyRef: named,
+    authSecretReference: named,
+    clientIDSecretRef: named,
+    caSecretKeySelector: keyed,
+    settingsConfigMapRefs: { type: 'array', items: named },
+    signingKeyRef: named,
+    mapRef: named,
+    // Names that end with a kind, but with no word that does.
+    nosecretRef: named,
+    // Names of no object: a label selector, and two kinds with names of one length.
+    someSecretSelector: named,
+    podKeyRef: named,
+    secretNameRef: named,
+  }
+  const taken = (name: string): object => ({ name })
+  let cluster: RelationCluster
+  beforeAll(async () => {
+    const kinds = ['Login.end.example/v1', 'Key.end.example/v1', 'Map.end.example/v1']
+    cluster = await RelationCluster.start({ inferReferences: true }, async (simulator) =>
+      define(simulator, kinds, {}, { Login: objectOf(members) }),
+    )
+    const secrets = ['token', 'password', 'auth', 'client', 'ca', 'unused']
+    cluster.create('here', [
+      ...secrets.map((name) => object('v1', 'Secret', name)),
+      object('v1', 'ConfigMap', 'settings'),
+      object('v1', 'Pod', 'unused'),
+      object('end.example/v1', 'Key', 'signing'),
+      object('end.example/v1', 'Key', 'unused'),
+      object('end.example/v1', 'Map', 'world'),
+      object('end.example/v1', 'Login', 'web', {
+        spec: {
+          tokenSecretRef: taken('token'),
+          passwordSecretKeyRef: taken('password'),
+          authSecretReference: taken('auth'),
+          clientIDSecretRef: taken('client'),
+          caSecretKeySelector: taken('ca'),
+          settingsConfigMapRefs: [taken('settings')],
+          signingKeyRef: taken('signing'),
+          mapRef: taken('world'),
+          nosecretRef: taken('unused'),
+          someSecretSelector: taken('unused'),
+          podKeyRef: taken('unused'),
+          secretNameRef: taken('unused'),
+        },
+      }),
+    ])
+  })
+  afterAll(async () => cluster[Symbol.asyncDispose]())
+
+  it.each([
+    ['tokenSecretRef', 'token'],
+    ['passwordSecretKeyRef', 'password'],
+    ['authSecretReference', 'auth'],
+    ['clientIDSecretRef', 'client'],
+    ['caSecretKeySelector', 'ca'],
+    ['settingsConfigMapRefs', ['settings']],
+    ['signingKeyRef', 'signing'],
+    ['mapRef', 'world'],
+  ])('%s', async (field, expected) => {
+    expect(await cluster.namesAt('here', `endExampleLogin web ${field}`)).toEqual(expected)
+  })
+
+  it.each(['nosecretRef', 'someSecretSelector', 'podKeyRef', 'secretNameRef'])(
+    'but not %s',
+    (field) => {
+      const type = cluster.gateway.schema.getType('EndExampleLogin')
+      const fields = type !== undefined && 'getFields' in type ? Object.keys(type.getFields()) : []
+      expect(fields).toContain('tokenSecretRef')
+      expect(fields).not.toContain(field)
+    },
+  )
+
+  it('so what it names counts as used', async () => {
+    const { data, errors } = await cluster.ask(
+      '{ secrets(namespace: "here", where: { usedBy: { none: {} } }) { nodes { name } } }',
+    )
+    expect(errors).toBeUndefined()
+    expect(data.secrets.nodes).toEqual([{ name: 'unused' }])
+  })
+})

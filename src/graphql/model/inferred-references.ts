@@ -1,11 +1,14 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
+import { camelCaseWords } from '../naming/letter-case.ts'
 import type { DefinitionScope } from './definitions.ts'
 import type { BareKind, PolymorphicRelationField, RelationField } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'
 import type { SdlRelations } from './sdl-relations.ts'
 
-const referenceName = /(?:Ref|Reference)s?$/
+const referenceName = /(?:Ref|Reference|KeySelector)s?$/
+/** Other selectors may be of labels: one of a key has a `key`. */
+const selectorName = /KeySelectors?$/
 const place = { file: 'inferred references', line: 1 } as const
 
 /** Bounds of the search in one kind. References beyond the fields count for `usedBy` only. */
@@ -14,9 +17,10 @@ const maxReferences = 500
 const maxDepth = 10
 
 /**
- * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or
- * the name of a kind of the same API group or the core group (`secretRef`). Each becomes a field of the member's name;
- * if the name is taken, of the longer name with the parent's. If both are taken, it counts for `usedBy` only.
+ * The references that the schema of a kind suggests: members called `…Ref` that have a `name`, and either a `kind` or a
+ * name that ends with that of a kind of the same API group or the core group (`secretRef`, `tokenSecretRef`). Each
+ * becomes a field of the member's name; if the name is taken, of the longer name with the parent's. If both are taken,
+ * it counts for `usedBy` only.
  */
 export function inferredReferences(kind: BareKind, catalog: KindCatalog): TypeExtension {
   const { definitions } = catalog
@@ -65,7 +69,7 @@ function* referencesIn(
     if (referenceName.test(name)) {
       const list = inner.items ?? inner
       const members = new Set(Object.keys(list.properties ?? {}))
-      if (members.has('name')) {
+      if (members.has('name') && (members.has('key') || !selectorName.test(name))) {
         const around = path.split('.').at(-1)?.replace('[*]', '') ?? ''
         const longName = `${around}${name.charAt(0).toUpperCase()}${name.slice(1)}`
         yield { name, longName, path: inner.items === undefined ? at : `${at}[*]`, members }
@@ -87,12 +91,8 @@ function declarationOf(
     const args = { path: [path], uses: true }
     return { place, name, type: 'ObjectRef', isList, directive: 'objectRef', arguments: args }
   }
-  const meant = written.replace(/(?:Key)?(?:Ref|Reference)s?$/, '').toLowerCase()
   // The relation to a kind that the profile leaves out is passed over.
-  const named = [...kinds, ...leftOut].filter((one) => one.resource.kind.toLowerCase() === meant)
-  const to =
-    named.find((one) => one.resource.group === resource.group) ??
-    named.find((one) => one.resource.group === '')
+  const to = kindNamedBy(written, resource.group, [...kinds, ...leftOut])
   if (to === undefined) return undefined
   const namespaces = members.has('namespace') ? { namespacePath: [`${path}.namespace`] } : {}
   return {
@@ -103,6 +103,38 @@ function declarationOf(
     directive: 'reference',
     arguments: { path: [`${path}.name`], ...namespaces, uses: true },
   }
+}
+
+/**
+ * The kind in the name of a member: `Secret` of `secretRef`, `tokenSecretRef` and `apiSecretKeyRef`. Only whole words
+ * count. The longest name wins (`ConfigMap` over `Map`); of two kinds with one name that of the own group. Two names of
+ * one length leave it open which kind is meant.
+ */
+function kindNamedBy(
+  member: string,
+  group: string,
+  kinds: readonly BareKind[],
+): BareKind | undefined {
+  const before = member.replace(referenceName, '')
+  const endings = new Set([before, before.replace(/Key$/, '')].flatMap(endingsOf))
+  const [first, ...others] = kinds
+    .filter(({ resource }) => resource.group === group || resource.group === '')
+    .filter(({ resource }) => endings.has(resource.kind.toLowerCase()))
+    .toSorted(
+      ({ resource: a }, { resource: b }) =>
+        b.kind.length - a.kind.length || Number(b.group === group) - Number(a.group === group),
+    )
+  const [kind, length] = [first?.resource.kind.toLowerCase(), first?.resource.kind.length]
+  const isOpen = others.some(
+    ({ resource: other }) => other.kind.length === length && other.kind.toLowerCase() !== kind,
+  )
+  return isOpen ? undefined : first
+}
+
+/** The last word, the last two, and so on, in lower case. */
+function endingsOf(text: string): readonly string[] {
+  const words = camelCaseWords(text)
+  return words.map((_, at) => words.slice(at).join('').toLowerCase())
 }
 
 /** The reverse of all inferred references to a kind; `undefined` if there are none. */
