@@ -9,6 +9,7 @@ const solver = { dns01: { cloudflare: { apiTokenSecretRef: named('cloudflare') }
 
 const kinds = [
   'Issuer.cert-manager.io/v1',
+  'Certificate.cert-manager.io/v1',
   'ClusterIssuer.cert-manager.io/v1*',
   'SecretStore.external-secrets.io/v1',
   'Kustomization.kustomize.toolkit.fluxcd.io/v1',
@@ -22,7 +23,17 @@ describe('objects of well-known operators are users of what they name', () => {
   let cluster: RelationCluster
   beforeAll(async () => {
     cluster = await RelationCluster.start({}, async (simulator) => define(simulator, kinds))
-    const secrets = ['cloudflare', 'approle', 'aws', 'sops', 'vars', 'pull', 'scrape', 'unused']
+    const secrets = [
+      'tls',
+      'cloudflare',
+      'approle',
+      'aws',
+      'sops',
+      'vars',
+      'pull',
+      'scrape',
+      'unused',
+    ]
     cluster.create('here', [
       ...secrets.map((name) => object('v1', 'Secret', name)),
       object('v1', 'Secret', 'cloudflare', {}, { namespace: 'cert-manager' }),
@@ -31,6 +42,7 @@ describe('objects of well-known operators are users of what they name', () => {
       object('v1', 'Service', 'unused'),
       object('v1', 'PersistentVolumeClaim', 'data'),
       of('cert-manager.io/v1', 'Issuer', 'acme', { acme: { solvers: [solver] } }),
+      of('cert-manager.io/v1', 'Certificate', 'web', { secretName: 'tls' }),
       of('cert-manager.io/v1', 'Issuer', 'vault', {
         vault: { auth: { appRole: { secretRef: named('approle') } } },
       }),
@@ -65,6 +77,8 @@ describe('objects of well-known operators are users of what they name', () => {
       'cloudflare',
       'Issuer acme spec.acme.solvers[0].dns01.cloudflare.apiTokenSecretRef.name',
     ],
+    // It would be issued anew: until then, nobody could serve it.
+    ['secret', 'tls', 'Certificate web spec.secretName'],
     ['secret', 'approle', 'Issuer vault spec.vault.auth.appRole.secretRef.name'],
     ['secret', 'aws', 'SecretStore aws spec.provider.aws.auth.secretRef.accessKeyIDSecretRef.name'],
     ['secret', 'sops', 'Kustomization apps spec.decryption.secretRef.name'],
