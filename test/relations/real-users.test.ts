@@ -68,7 +68,17 @@ const made: readonly (readonly [path: string, body: Fields])[] = [
     },
   ],
   ...['stage', 'idle'].map((name) => [`${core}/secrets`, { metadata: { name } }] as const),
-  ...['template', 'idle'].map(
+  [
+    `${core}/persistentvolumeclaims`,
+    {
+      metadata: {
+        name: 'annotated',
+        annotations: { 'volume.beta.kubernetes.io/storage-class': 'annotated' },
+      },
+      spec: { accessModes: claimSpec.accessModes, resources: claimSpec.resources },
+    },
+  ],
+  ...['template', 'annotated', 'idle'].map(
     (name) =>
       [
         '/apis/storage.k8s.io/v1/storageclasses',
@@ -76,7 +86,24 @@ const made: readonly (readonly [path: string, body: Fields])[] = [
       ] as const,
   ),
   ['/apis/node.k8s.io/v1/runtimeclasses', { metadata: { name: 'safe' }, handler: 'safe' }],
-  ['/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name: 'high' }, value: 1000 }],
+  ...['high', 'counted', 'idle'].map(
+    (name) =>
+      ['/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value: 1000 }] as const,
+  ),
+  [
+    `${core}/resourcequotas`,
+    {
+      metadata: { name: 'by-class' },
+      spec: {
+        hard: { pods: '10' },
+        scopeSelector: {
+          matchExpressions: [
+            { scopeName: 'PriorityClass', operator: 'In', values: ['none', 'counted'] },
+          ],
+        },
+      },
+    },
+  ],
   [
     `${apps}/deployments`,
     {
@@ -200,7 +227,7 @@ describeClusters('what uses an object', (cluster) => {
   it('counts the claims that a StatefulSet has left behind, and those that others are copied from', async () => {
     const places = 'StatefulSet db spec.volumeClaimTemplates[0].metadata.name'
     expect(await usersOf('persistentVolumeClaim', 'default/data-db-2')).toEqual([places])
-    expect(await unused('persistentVolumeClaims')).toEqual(['clone', 'idle'])
+    expect(await unused('persistentVolumeClaims')).toEqual(['annotated', 'clone', 'idle'])
   })
 
   it('counts the Secrets of volumes', async () => {
@@ -223,6 +250,25 @@ describeClusters('what uses an object', (cluster) => {
       'Deployment idle spec.template.spec.runtimeClassName',
     ])
     expect(await unused('storageClasses')).toEqual(['idle'])
+  })
+
+  it('counts the class that a claim names by its old annotation, and leads to it', async () => {
+    expect(await usersOf('storageClass', 'annotated')).toEqual([
+      'PersistentVolumeClaim annotated metadata.annotations["volume.beta.kubernetes.io/storage-class"]',
+    ])
+    const { found } = await gateway.data(
+      '{ found: persistentVolumeClaim(namespace: "default", name: "annotated") { storageClass { name } } }',
+    )
+    expect(found).toEqual({ storageClass: { name: 'annotated' } })
+  })
+
+  it('counts the priority classes that quotas name', async () => {
+    expect(await usersOf('priorityClass', 'counted')).toEqual([
+      'ResourceQuota by-class spec.scopeSelector.matchExpressions[0].values[1]',
+    ])
+    const names = await unused('priorityClasses')
+    expect(names).toContain('idle')
+    expect(names).not.toContain('counted')
   })
 
   it('counts the Services of webhooks and of conversions', async () => {

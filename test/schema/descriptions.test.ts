@@ -148,11 +148,7 @@ describe('what a generated description says', async () => {
       'disruptionBudgets',
       'Every PodDisruptionBudget whose `spec.selector` selects this Pod by its labels.',
     ],
-    [
-      'StorageClass',
-      'persistentVolumes',
-      'Every PersistentVolume whose `spec.storageClassName` names this StorageClass.',
-    ],
+    ['PriorityClass', 'pods', 'Every Pod whose `spec.priorityClassName` names this PriorityClass.'],
     ['Role', 'roleBindings', 'Every RoleBinding whose `roleRef` refers to this Role.'],
     ['Endpoints', 'service', 'The Service with the same name; null if there is none.'],
     ['Namespace', 'pods', 'Every Pod in the namespace.'],
