@@ -13,6 +13,7 @@ it.each([
   ['@uses(as: "Podd", at: "spec.template")', 'there is no type Podd'],
   ['@uses(as: "Pod", at: "spec.temlate")', 'it has nothing at spec.temlate'],
   ['@uses(kind: "Secret", path: "spec.secretNam")', 'has nothing at spec.secretNam'],
+  ['@uses(kind: "Secret", path: "metadata.name", pattern: "a:{nam}")', 'a pattern without {name}'],
 ])('a declaration with an error fails the start, and says why: %s', async (directive, why) => {
   await using simulator = await startSimulator({ bookmarkIntervalMs: 0 })
   const directory = await mkdtemp(join(tmpdir(), 'informerql-uses-'))

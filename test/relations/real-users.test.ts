@@ -90,6 +90,27 @@ const made: readonly (readonly [path: string, body: Fields])[] = [
     (name) =>
       ['/apis/scheduling.k8s.io/v1/priorityclasses', { metadata: { name }, value: 1000 }] as const,
   ),
+  ...['robot', 'remote', 'idle'].map(
+    (name) => [`${core}/serviceaccounts`, { metadata: { name } }] as const,
+  ),
+  ...(
+    [
+      ['rolebindings', 'namespaces/default/', ['robot', 'idle:more']],
+      ['clusterrolebindings', '', ['remote', '']],
+    ] as const
+  ).map(
+    ([resource, place, names]) =>
+      [
+        `/apis/rbac.authorization.k8s.io/v1/${place}${resource}`,
+        {
+          metadata: { name: 'by-user-name' },
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' },
+          subjects: ['idle', ...names.map((name) => `system:serviceaccount:default:${name}`)].map(
+            (name) => ({ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }),
+          ),
+        },
+      ] as const,
+  ),
   [
     `${core}/resourcequotas`,
     {
@@ -269,6 +290,18 @@ describeClusters('what uses an object', (cluster) => {
     const names = await unused('priorityClasses')
     expect(names).toContain('idle')
     expect(names).not.toContain('counted')
+  })
+
+  it('counts the ServiceAccounts that bindings name by their users', async () => {
+    expect(await usersOf('serviceAccount', 'default/robot')).toEqual([
+      'RoleBinding by-user-name subjects[1].name',
+    ])
+    expect(await usersOf('serviceAccount', 'default/remote')).toEqual([
+      'ClusterRoleBinding by-user-name subjects[1].name',
+    ])
+    const names = await unused('serviceAccounts')
+    expect(names).toContain('idle')
+    expect(names).not.toContain('robot')
   })
 
   it('counts the Services of webhooks and of conversions', async () => {

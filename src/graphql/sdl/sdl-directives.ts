@@ -37,6 +37,7 @@ export interface UsesArguments {
   readonly kindPath?: readonly string[] | null
   readonly groupPath?: readonly string[] | null
   readonly defaultKind?: boolean | null
+  readonly pattern?: string | null
   readonly as?: string | null
   readonly at?: string | null
 }

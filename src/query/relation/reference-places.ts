@@ -5,6 +5,7 @@ import {
   isOfKind,
   keyIn,
   namespaceOtherwise,
+  nameReader,
   type NameRule,
   placesOf,
   type ReferenceRelation,
@@ -35,17 +36,19 @@ export function referencePlaces(
   const otherwise = namespaceOtherwise(definition)
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
+  const read = nameReader(definition)
   return (object, key) => {
     let hasName = false
     const found = places.flatMap((place) =>
       foundAt(place.items, { path: '', value: object }).flatMap((item) => {
-        const [name] = foundAt(place.name, item)
-        if (typeof name?.value !== 'string' || name.value === '') return []
+        const [text] = foundAt(place.name, item)
+        const named = read(text?.value)
+        if (text === undefined || named === undefined) return []
         hasName = true
         if (place.kind !== undefined && !isMeant(place, item.value)) return []
         const [said] = place.namespace === undefined ? [] : foundAt(place.namespace, item)
-        const namespace = said?.value || otherwise(object)
-        return keyIn(isNamespaced, name.value, namespace, object) === key ? [name.path] : []
+        const namespace = named.namespace || said?.value || otherwise(object)
+        return keyIn(isNamespaced, named.name, namespace, object) === key ? [text.path] : []
       }),
     )
     const { names, isOtherwise } = definition

@@ -43,8 +43,11 @@ export const referenceForm: RelationForm<ReferenceRelation> = {
   directives: { reference: { read: referenceOf }, named: { read: namedOf } },
   compile: compileReference,
   compileReverse: compileReverseReference,
-  staysInNamespace: ({ namespacePaths, refPaths = [], names }) =>
-    namespacePaths === undefined && refPaths.length === 0 && isOwnNamespace(names),
+  staysInNamespace: ({ namespacePaths, pattern, refPaths = [], names }) =>
+    namespacePaths === undefined &&
+    pattern === undefined &&
+    refPaths.length === 0 &&
+    isOwnNamespace(names),
   words: ({ paths, names }) => namedAt([...paths, ...(names?.templates ?? [])]),
   wordsBack: ({ paths, names, to }) => namingAt([...paths, ...(names?.templates ?? [])], to),
 }
@@ -119,6 +122,8 @@ interface ReferenceArguments {
   readonly uses?: boolean | null
   /** The argument of `@uses`. */
   readonly namespaceOtherwise?: string | null
+  /** The argument of `@uses`. */
+  readonly pattern?: string | null
   /** The arguments of the `@named` beside it. */
   readonly names?: NamedArguments
 }
@@ -149,7 +154,12 @@ function referenceOf(args: ReferenceArguments, declaration: Declaration): Refere
     ...(names === undefined ? {} : { names }),
     ...(otherwise ? { isOtherwise: true } : {}),
     ...(args.namespaceOtherwise ? { namespaceOtherwise: args.namespaceOtherwise } : {}),
+    ...(args.pattern ? { pattern: args.pattern } : {}),
     ...(uses ? { uses } : {}),
+  }
+  if (args.pattern?.includes('{name}') === false) {
+    const hint = 'write it as system:serviceaccount:{namespace}:{name}'
+    throw unsupported(declaration, 'a pattern without {name}', hint)
   }
   if (groupPath && !kindPath) {
     throw unsupported(declaration, 'groupPath without kindPath', 'give both, or neither')

@@ -29,6 +29,8 @@ export interface ReferenceRelation extends RelationBase {
   readonly groupPaths?: readonly string[]
   /** Whether a reference without a kind refers to this kind; else it refers to nothing. */
   readonly isDefaultKind?: boolean
+  /** How the texts at {@link paths} are written if they are no plain names: `system:serviceaccount:{namespace}:{name}`. */
+  readonly pattern?: string
   /** Paths of whole references: `kind`, `name`, with `apiVersion`, `apiGroup` or `group`, and `namespace`. */
   readonly refPaths?: readonly string[]
   /** Composed names. */
@@ -69,24 +71,47 @@ export function referencedKeys(
   const isNamespaced = context.isNamespaced(to)
   const places = placesOf(definition)
   const isMeant = isOfKind(definition, context)
+  const read = nameReader(definition)
   const namedKeys = names === undefined ? undefined : keysByRule(names, isNamespaced)
   return (object) => {
     const keys: string[] = []
     let hasName = false
     for (const place of places) {
       for (const item of place.items === undefined ? [object] : valuesAt(place.items, object)) {
-        const name = place.name === undefined ? item : valueAt(place.name, item)
-        if (typeof name !== 'string' || name === '') continue
+        const named = read(place.name === undefined ? item : valueAt(place.name, item))
+        if (named === undefined) continue
         hasName = true
         if (place.kind !== undefined && !isMeant(place, item)) continue
         const said = place.namespace === undefined ? undefined : valueAt(place.namespace, item)
-        const key = keyIn(isNamespaced, name, said || otherwise(object), object)
+        const namespace = named.namespace || said || otherwise(object)
+        const key = keyIn(isNamespaced, named.name, namespace, object)
         if (key !== undefined) keys.push(key)
       }
     }
     const isNamed = names !== undefined && !(isOtherwise === true && hasName)
     if (isNamed && namedKeys !== undefined) keys.push(...namedKeys(object))
     return keys
+  }
+}
+
+/** A name, with the namespace if the same text has it. */
+interface ReadName {
+  readonly name: string
+  readonly namespace?: string | undefined
+}
+
+/** Reads the texts at the paths of a reference: plain names, or names by its pattern. */
+export function nameReader({
+  pattern,
+}: ReferenceRelation): (value: unknown) => ReadName | undefined {
+  if (pattern === undefined) {
+    return (name) => (typeof name === 'string' && name !== '' ? { name } : undefined)
+  }
+  const escaped = pattern.replaceAll(/[.*+?^$()|[\]\\]/g, String.raw`\$&`)
+  const form = new RegExp(`^${escaped.replaceAll(/\{(name|namespace)\}/g, '(?<$1>[^:/]+)')}$`)
+  return (value) => {
+    const { name, namespace } = (typeof value === 'string' && form.exec(value)?.groups) || {}
+    return name === undefined ? undefined : { name, namespace }
   }
 }
 
