@@ -9,6 +9,7 @@ export const ownProcess: readonly string[] = [
   'test/work-queue/',
   'test/access/random-worlds.test.ts',
   'test/access/token-review.test.ts',
+  'test/clients/web-socket-client.test.ts',
   'test/internals/object-codec.test.ts',
   'test/internals/turns.test.ts',
   'test/gateway/stop.test.ts',
