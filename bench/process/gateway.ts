@@ -1,12 +1,18 @@
 /**
  * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: the API server's URL, and `unplanned`
- * where graphql-js is to answer everything, or `yoga` where it is to do so behind yoga as it comes. Tells its parent `{ url }`.
+ * where graphql-js is to answer everything, or `yoga` where it is to do so behind yoga as it comes, or `portal` to serve the
+ * portal too. Tells its parent `{ url }`.
  */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createYoga, type Plugin } from 'graphql-yoga'
-import { createGateway, defaultServerOptions, startGraphQLServer } from '../../src/index.ts'
+import {
+  createGateway,
+  defaultServerOptions,
+  portalFolder,
+  startGraphQLServer,
+} from '../../src/index.ts'
 import { serveParent } from '../support/service.ts'
 
 const [api = '', planned = 'planned'] = process.argv.slice(2)
@@ -33,7 +39,8 @@ async function serveGateway(): Promise<AsyncDisposable & { readonly url: string 
     // Subscribers that are measured answer no pings.
     server: { ...defaultServerOptions(), port: 0, pingIntervalMs: 600_000 },
     plugins: [gateway.plugin],
-    ...(planned === 'planned' ? { planned: gateway.planned } : {}),
+    ...(planned === 'unplanned' ? {} : { planned: gateway.planned }),
+    ...(planned === 'portal' ? { portalFolder } : {}),
     log,
     readiness: gateway.readiness,
   })

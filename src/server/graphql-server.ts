@@ -271,7 +271,7 @@ function plannedAlone({ planned, plugins, log }: GraphQLServerOptions): PlannedQ
 
 function portalOf({ portalFolder, server, log }: GraphQLServerOptions): PortalFiles | undefined {
   if (portalFolder === undefined || !server.portal) return undefined
-  const portal = new PortalFiles(portalFolder)
+  const portal = new PortalFiles(portalFolder, server.portalViews)
   if (!portal.isBuilt) {
     log.warn('the portal is not built', {
       hint: 'run `npm run build --workspace @informerql/portal`, or turn it off with --no-portal',

@@ -31,6 +31,11 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** Whether to serve the portal at `/`. */
   readonly portal: boolean
   /**
+   * Folders of further views for the portal, each with an `index.js` that exports its `view`. The name of a folder is in
+   * the view's address: `/views/NAME`.
+   */
+  readonly portalViews: readonly string[]
+  /**
    * The file of trusted documents, of graphql-codegen, Apollo or Relay. Other documents are refused. Absent: all
    * documents may run.
    */
@@ -80,6 +85,10 @@ const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, {
   error: 'expected the name of a header, without its value',
 })
 
+const viewFolder = z.string().regex(/(^|\/)[a-z0-9][a-z0-9-]*\/?$/, {
+  error: 'expected a folder with a name of small letters, digits and hyphens',
+})
+
 /** Checks {@link ServerOptions}, and holds all their defaults. */
 export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   host: z.string().min(1).default('127.0.0.1'),
@@ -93,6 +102,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   allowedHeaders: z.array(headerName).default([]),
   graphiql: z.boolean().optional(),
   portal: z.boolean().default(true),
+  portalViews: z.array(viewFolder).default([]),
   trustedDocuments: z.string().min(1).optional(),
   maxBodyBytes: z.int().min(1024).max(16_777_216).default(131_072),
   compressFromBytes: z.int().min(0).max(1_073_741_824).default(32_768),

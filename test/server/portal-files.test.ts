@@ -177,6 +177,49 @@ describe('Its assets', () => {
   })
 })
 
+describe('Further views', () => {
+  const viewOf = (name: string, files: Readonly<Record<string, string>>): string => {
+    const folder = join(mkdtempSync(join(tmpdir(), 'informerql-view-')), name)
+    pages.push(folder)
+    mkdirSync(join(folder, 'assets'), { recursive: true })
+    for (const [file, content] of Object.entries(files)) writeFileSync(join(folder, file), content)
+    return folder
+  }
+
+  it('are named in the page, and served with what they need, and nothing else', async () => {
+    const portalFolder = builtPage()
+    writeFileSync(join(portalFolder, 'index.html'), '<meta content="{{views}}">')
+    const portalViews = [
+      viewOf('on-call', { 'index.js': 'one', 'assets/part.css': 'two', '.env': 'no', key: 'no' }),
+      viewOf('costs', { 'index.js': 'three' }),
+    ]
+    await using two = await serve(smallApi(), { portalViews }, { portalFolder })
+    const read = (path: string) => fetch(new URL(path, two.url))
+    expect(await (await read('/')).text()).toBe('<meta content="on-call costs">')
+    const view = await read('/views/on-call/index.js')
+    expect(await view.text()).toBe('one')
+    expect(view.headers.get('content-type')).toBe('text/javascript; charset=utf-8')
+    // Its name stays the same when it changes.
+    expect(view.headers.get('cache-control')).toBe('no-cache')
+    expect(await (await read('/views/on-call/assets/part.css')).text()).toBe('two')
+    expect(await (await read('/views/costs/index.js')).text()).toBe('three')
+    for (const path of ['/views/on-call/.env', '/views/on-call/key', '/views/costs/part.css']) {
+      expect((await read(path)).status, path).toBe(404)
+    }
+  })
+
+  it('without a module are refused at the start, with their folder and the way out', async () => {
+    const folder = viewOf('on-call', { 'main.js': '' })
+    const options = { portalViews: [folder] }
+    const started = serve(smallApi(), options, { portalFolder: builtPage() })
+    await expect(started).rejects.toMatchObject({
+      code: 'BAD_PORTAL_VIEW',
+      value: folder,
+      hint: expect.stringContaining('index.js'),
+    })
+  })
+})
+
 describe('Methods', () => {
   it.each(['/', '/kinds/pods', '/assets/main-a1.js'])('HEAD of %s has no body', async (path) => {
     const { status, head, body } = await ask(`HEAD ${path}`, [

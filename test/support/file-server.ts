@@ -4,7 +4,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 
-const types = { '.html': 'text/html', '.js': 'text/javascript' } as const
+const types = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+} as const
 
 /** Serves the files of a folder on loopback. */
 export async function serveFiles(

@@ -5,13 +5,19 @@ import {
   lazyRouteComponent,
   retainSearchParams,
 } from '@tanstack/react-router'
+import { AddressPlace } from './frame/address-place.tsx'
 import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { ViewError } from './frame/view-error.tsx'
+import type { TableView } from './kinds/table-view.ts'
 import { scopeSearch, type ScopeSearch } from './scope.ts'
 
 const root = createRootRoute({
-  component: Frame,
+  component: () => (
+    <AddressPlace>
+      <Frame />
+    </AddressPlace>
+  ),
   notFoundComponent: NotFound,
   validateSearch: (search): ScopeSearch => scopeSearch(search),
   // The scope goes along to every view.
@@ -25,16 +31,7 @@ const overview = createRoute({
 })
 
 /** The parameters of a table's address. */
-export interface TableSearch extends ScopeSearch {
-  /** The filter, as it is typed: `phase:Running label:app=web`. */
-  readonly q?: string | undefined
-  /** The order: `restarts`, `-restarts`. */
-  readonly sort?: string | undefined
-  /** The columns besides the usual ones; with `-`, usual ones that are hidden. */
-  readonly cols?: string | undefined
-  /** The `id` of the object in the inspector. */
-  readonly open?: string | undefined
-}
+export interface TableSearch extends ScopeSearch, TableView {}
 
 const strings = <Name extends string>(
   search: Readonly<Record<string, unknown>>,
@@ -85,8 +82,14 @@ const application = createRoute({
   component: lazyRouteComponent(() => import('./application/application.tsx'), 'Application'),
 })
 
+const ownView = createRoute({
+  getParentRoute: () => root,
+  path: '/views/$name',
+  component: lazyRouteComponent(() => import('./own-views/own-view-page.tsx'), 'OwnViewPage'),
+})
+
 export const router = createRouter({
-  routeTree: root.addChildren([overview, kind, object, applications, application]),
+  routeTree: root.addChildren([overview, kind, object, applications, application, ownView]),
   // Parameters are plain texts: `?ns=shop,web`.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

@@ -1,6 +1,6 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { createContext, useContext } from 'react'
 
-/** Where the page looks: part of every address. */
+/** Where the views look. */
 export interface Scope {
   /** Absent: the default cluster. */
   readonly cluster?: string
@@ -8,7 +8,7 @@ export interface Scope {
   readonly namespaces?: readonly string[]
 }
 
-/** The search parameters that every address may have. */
+/** The search parameters that every address of the page may have. */
 export interface ScopeSearch {
   readonly cluster?: string
   /** Names, joined by commas. */
@@ -24,46 +24,33 @@ export function scopeSearch(search: Readonly<Record<string, unknown>>): ScopeSea
   }
 }
 
-const kept = 'informerql.scope'
+/** What a link leads to: an object by its `id`, a kind (`deployments.apps`) of a namespace or of the scope, the overview. */
+export type Target =
+  | 'overview'
+  | { readonly object: string }
+  | { readonly kind: string; readonly namespace?: string }
 
-/**
- * Begins with the scope that the user chose last, if the page is opened at its root. Any other address says itself where
- * it looks: it may be a link that somebody sent.
- */
-export function restoreScope(): void {
-  if (location.pathname !== '/' || location.search !== '') return
-  const search = localStorage.getItem(kept) ?? ''
-  if (search !== '') history.replaceState(null, '', `/?${search}`)
-}
-
-/** Keeps the scope's parameters for the next time. */
-function remember(search: ScopeSearch): void {
-  localStorage.setItem(kept, new URLSearchParams({ ...search }).toString())
-}
-
-/** The scope of the current address, and a function that changes it. */
-export function useScope(): {
+/** Where a view stands: the scope it looks at, and the way to other views. */
+export interface Place {
   readonly scope: Scope
   readonly setScope: (scope: Scope) => void
-} {
-  const { cluster, ns } = useSearch({ strict: false }) as ScopeSearch
-  const navigate = useNavigate()
-  return {
-    scope: {
-      ...(cluster === undefined ? {} : { cluster }),
-      ...(ns === undefined ? {} : { namespaces: ns.split(',') }),
-    },
-    setScope({ cluster: next, namespaces = [] }) {
-      const names = namespaces.join(',')
-      remember(scopeSearch({ cluster: next, ns: names }))
-      void navigate({
-        to: '.',
-        search: (search: Readonly<Record<string, unknown>>) => ({
-          ...search,
-          cluster: next,
-          ns: names === '' ? undefined : names,
-        }),
-      } as never)
-    },
-  }
+  /** The address of another view. */
+  readonly hrefOf: (target: Target) => string
+  /** Goes to another view. */
+  readonly open: (target: Target) => void
+}
+
+/** Gives the views below it their place. That of the portal's page is its address: `frame/address-place.tsx`. */
+export const PlaceContext = createContext<Place | undefined>(undefined)
+
+/** The place of a view. */
+export function usePlace(): Place {
+  const place = useContext(PlaceContext)
+  if (place === undefined) throw new Error('no place: put the view into <PortalProvider>')
+  return place
+}
+
+/** The scope of a view, and a function that changes it. */
+export function useScope(): Pick<Place, 'scope' | 'setScope'> {
+  return usePlace()
 }

@@ -28,6 +28,7 @@ export const words = {
     product: 'informerql',
     overview: 'Overview',
     applications: 'Applications',
+    viewFailed: (name: string): string => `The view ${name} cannot be loaded.`,
     kinds: 'Kinds',
     search: 'Search',
     searchHint: 'Search kinds, objects, actions',

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { extname, join } from 'node:path'
+import { basename, extname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { brotliDecompress, gzip } from 'node:zlib'
+import { CodedError } from '../../lib/coded-error.ts'
 import { pathOf } from '../guard/operation-request.ts'
 import { refuseRequest } from '../guard/refusal.ts'
 import { acceptedEncoding, isSame, vary } from './http-answer.ts'
@@ -22,17 +23,22 @@ export class PortalFiles {
   /**
    * Reads all files of a folder that `packages/portal/build.ts` writes. Nothing else is ever served, and the page fits
    * its assets even if another build replaces them. Without a built page, a page that says how to build it is served.
+   * `views`: folders of further views, which the page loads. Throws {@link PortalViewError} if one has no view.
    */
-  constructor(folder: string) {
+  constructor(folder: string, views: readonly string[] = []) {
     const index = join(folder, 'index.html')
     if (!existsSync(index)) {
       this.#assets = new Map()
       this.documents = {}
       return
     }
-    const [first = '', ...rest] = readFileSync(index, 'utf8').split('{{nonce}}')
+    const added = views.map(readView)
+    const names = added.map(({ name }) => name)
+    const page = readFileSync(index, 'utf8').replace('{{views}}', names.join(' '))
+    const [first = '', ...rest] = page.split('{{nonce}}')
     this.#page = [first, ...rest]
-    this.#assets = readAssets(join(folder, 'assets'))
+    const assets = readAssets(join(folder, 'assets'))
+    this.#assets = new Map([...assets, ...added.flatMap(({ files }) => files)])
     const documents = readFileSync(join(folder, 'documents.json'), 'utf8')
     this.documents = JSON.parse(documents) as Readonly<Record<string, string>>
   }
@@ -115,6 +121,8 @@ interface Asset {
   readonly etag: string
   readonly bytes: Buffer
   readonly encoding: 'br' | 'identity'
+  /** Whether its name has the hash of its content. */
+  readonly isHashed: boolean
   /** For browsers without Brotli, which they accept by TLS or from loopback only. Made at the first such request. */
   gzipped?: Promise<Buffer>
 }
@@ -138,20 +146,55 @@ function readAssets(folder: string): ReadonlyMap<string, Asset> {
       const compressed = join(folder, `${name}.br`)
       const isCompressed = existsSync(compressed)
       const bytes = readFileSync(isCompressed ? compressed : join(folder, name))
-      return [
-        `/assets/${name}`,
-        {
-          type: types[extname(name)] ?? 'application/octet-stream',
-          etag: createHash('sha256').update(bytes).digest('base64url').slice(0, 22),
-          bytes,
-          encoding: isCompressed ? 'br' : 'identity',
-        },
-      ]
+      const encoding = isCompressed ? 'br' : 'identity'
+      return [`/assets/${name}`, assetOf(name, bytes, encoding, true)]
     }),
   )
 }
 
-/** Sends an asset. Its name has the hash of its content, so a browser asks for it once. */
+function assetOf(
+  name: string,
+  bytes: Buffer,
+  encoding: Asset['encoding'],
+  isHashed: boolean,
+): Asset {
+  const type = types[extname(name)] ?? 'application/octet-stream'
+  const etag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22)
+  return { type, etag, bytes, encoding, isHashed }
+}
+
+/** A folder of `server.portalViews` has no view. */
+export class PortalViewError extends CodedError {
+  constructor(folder: string, cause: unknown) {
+    super('BAD_PORTAL_VIEW', `${folder} has no view of the portal: ${(cause as Error).message}`, {
+      value: folder,
+      hint: 'build the view, so that the folder has an index.js, or take it out of server.portalViews',
+      cause,
+    })
+  }
+}
+
+/** The files of a view of its own, of which `index.js` is its module and `style.css` its style. */
+function readView(folder: string): {
+  readonly name: string
+  readonly files: readonly (readonly [string, Asset])[]
+} {
+  const name = basename(folder)
+  try {
+    readFileSync(join(folder, 'index.js'))
+    const files = readdirSync(folder, { withFileTypes: true, recursive: true }).flatMap((entry) => {
+      if (!entry.isFile() || !(extname(entry.name) in types)) return []
+      const file = join(entry.parentPath, entry.name)
+      const path = `/views/${name}/${relative(folder, file).split(sep).join('/')}`
+      return [[path, assetOf(entry.name, readFileSync(file), 'identity', false)] as const]
+    })
+    return { name, files }
+  } catch (cause) {
+    throw new PortalViewError(folder, cause)
+  }
+}
+
+/** Sends an asset. If its name has the hash of its content, a browser asks for it once. */
 async function answerAsset(
   asset: Asset,
   { headers, method }: IncomingMessage,
@@ -159,7 +202,8 @@ async function answerAsset(
 ): Promise<void> {
   const { encoding, body } = await encoded(asset, headers['accept-encoding'])
   const etag = `"${asset.etag}-${encoding}"`
-  response.setHeader('cache-control', 'public, max-age=31536000, immutable')
+  const caching = asset.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache'
+  response.setHeader('cache-control', caching)
   response.setHeader('etag', etag)
   vary(response, 'accept-encoding')
   if (isSame(headers['if-none-match'], etag)) {

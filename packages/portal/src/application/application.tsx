@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ApplicationDocument } from '../gateway/documents.ts'
 import { useViewTitle } from '../frame/view-title.ts'
-import { socket } from '../gateway/gateway.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
 import { words } from '../words.ts'
@@ -20,6 +20,7 @@ const text = words.application
 /** A workload with all that belongs to it, live: its rollout, pods, ways in, and what it uses. */
 export function Application() {
   const { id } = useParams({ from: '/applications/$id' })
+  const { socket } = useGateway()
   const { rows, status, error } = useLiveCollection({
     client: socket,
     query: ApplicationDocument,

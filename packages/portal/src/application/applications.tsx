@@ -8,7 +8,7 @@ import {
   StatefulSetApplicationsDocument,
 } from '../gateway/documents.ts'
 import { useViewTitle } from '../frame/view-title.ts'
-import { socket } from '../gateway/gateway.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health, healthStatuses } from '../look/health.tsx'
 import { useScope } from '../scope.ts'
@@ -27,6 +27,7 @@ interface Group {
 /** The applications of the scope: workloads of one name, the broken ones first; live. */
 export function Applications() {
   useViewTitle(words.frame.applications)
+  const { socket } = useGateway()
   const { scope } = useScope()
   const variables = {
     ...scope,

@@ -5,6 +5,7 @@ import { type Kind, useKinds } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { useScope } from '../scope.ts'
+import { useOwnViews } from '../own-views/own-views.ts'
 import { words } from '../words.ts'
 import { usePinned } from './pinned.ts'
 import { railSections, type RailSection } from './rail-groups.ts'
@@ -17,6 +18,7 @@ const said = words.frame.rail
 export function Rail({ isFolded }: { readonly isFolded: boolean }) {
   const { kinds, isPending } = useKinds()
   const { byType } = useCounts()
+  const ownViews = useOwnViews()
   return (
     <nav className={styles['rail']} data-folded={isFolded} aria-label={words.frame.menu}>
       <Pinned />
@@ -27,6 +29,11 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
         <Entry icon="applications" to="/applications">
           {words.frame.applications}
         </Entry>
+        {ownViews?.map(({ name, title }) => (
+          <Entry key={name} icon="object" to={`/views/${name}`}>
+            {title}
+          </Entry>
+        ))}
       </ul>
       {isPending ? (
         <Skeleton />
@@ -46,7 +53,7 @@ function Entry({
   children,
 }: {
   readonly icon: IconName
-  readonly to: '/' | '/applications'
+  readonly to: string
   readonly exact?: boolean
   readonly children: string
 }) {

@@ -14,6 +14,11 @@ export function hasToken(): boolean {
   return token() !== null
 }
 
+/** The token that the user gave, for views that ask by themselves. */
+export function tokenGiven(): string | undefined {
+  return token() ?? undefined
+}
+
 /** The headers, and the parameters of the WebSocket, that say who the user is. */
 export function credentials(): { readonly authorization?: string } {
   const given = token()

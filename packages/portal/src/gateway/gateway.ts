@@ -1,6 +1,6 @@
 import { WebSocketClient } from '@informerql/client'
 import { keepPreviousData, QueryClient, useQuery } from '@tanstack/react-query'
-import { credentials, credentialsRefused } from './credentials.ts'
+import { createContext, useContext } from 'react'
 import type { TypedDocumentString } from './documents.ts'
 
 /** An entry of `errors`, as the gateway sends it. */
@@ -33,50 +33,84 @@ export class GatewayError extends Error {
   }
 }
 
-/** The address of the gateway: that which served the page. */
-export const endpoint = '/graphql'
-
-/** The one WebSocket of the page, for all that is live. */
-export const socket: WebSocketClient = new WebSocketClient({
-  url: () => new URL(endpoint, location.href.replace(/^http/, 'ws')).href,
-  connectionParams: (refused) => {
-    if (refused !== undefined) credentialsRefused()
-    return credentials()
-  },
-})
-
-/** Sends a query. Rejects with {@link GatewayError} if the answer has no data. */
-export async function ask<Result, Variables>(
-  document: TypedDocumentString<Result, Variables>,
-  variables: Variables,
-  signal?: AbortSignal,
-): Promise<Answer<Result>> {
-  const response = await fetch(endpoint, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...credentials() },
-    body: JSON.stringify({ query: document.toString(), variables }),
-    ...(signal === undefined ? {} : { signal }),
-  }).catch((error: unknown) => {
-    if (signal?.aborted === true) throw error
-    throw new GatewayError([{ message: 'The gateway cannot be reached.' }])
-  })
-  if (response.status === 401) credentialsRefused()
-  const answer: unknown = await response.json().catch((error: unknown) => {
-    if (signal?.aborted === true) throw error
-    // A proxy answers in the place of the gateway.
-    throw new GatewayError([
-      { message: `The gateway cannot be reached (HTTP ${response.status}).` },
-    ])
-  })
-  const { data, errors = [] } = answer as Partial<Answer<Result | null>>
-  if (data === undefined || data === null) throw new GatewayError(errors)
-  return { data, errors }
+/** The headers, and the parameters of the WebSocket, that say who the user is. */
+export interface Credentials {
+  readonly authorization?: string
 }
 
-/** The answers that the page keeps. Live lists keep their own rows. */
-export const answers: QueryClient = new QueryClient({
-  defaultOptions: { queries: { retry: 1, staleTime: 2_000, refetchOnWindowFocus: true } },
-})
+/** Which gateway the views ask, and for whom. */
+export interface GatewayOptions {
+  /** The address of its GraphQL, absolute or by that of the document: `/graphql`. */
+  readonly url: string
+  /** Read for each query and each connection. Default: none. */
+  readonly credentials?: () => Credentials
+  /** The gateway wants other credentials. */
+  readonly onRefused?: () => void
+}
+
+/** A gateway as the views use it: one WebSocket for all that is live, and the answers that are kept. */
+export class Gateway {
+  /** The address of its GraphQL. */
+  readonly url: string
+  readonly socket: WebSocketClient
+  /** The answers that are kept. Live lists keep their own rows. */
+  readonly answers: QueryClient = new QueryClient({
+    defaultOptions: { queries: { retry: 1, staleTime: 2_000, refetchOnWindowFocus: true } },
+  })
+  readonly #credentials: () => Credentials
+  readonly #onRefused: () => void
+
+  constructor({ url, credentials = () => ({}), onRefused = () => {} }: GatewayOptions) {
+    this.url = url
+    this.#credentials = credentials
+    this.#onRefused = onRefused
+    this.socket = new WebSocketClient({
+      url: () => new URL(url, location.href).href.replace(/^http/, 'ws'),
+      connectionParams: (refused) => {
+        if (refused !== undefined) onRefused()
+        return { ...credentials() }
+      },
+    })
+  }
+
+  /** Sends a query. Rejects with {@link GatewayError} if the answer has no data. */
+  async ask<Result, Variables>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+    signal?: AbortSignal,
+  ): Promise<Answer<Result>> {
+    const response = await fetch(this.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...this.#credentials() },
+      body: JSON.stringify({ query: document.toString(), variables }),
+      ...(signal === undefined ? {} : { signal }),
+    }).catch((error: unknown) => {
+      if (signal?.aborted === true) throw error
+      throw new GatewayError([{ message: 'The gateway cannot be reached.' }])
+    })
+    if (response.status === 401) this.#onRefused()
+    const answer: unknown = await response.json().catch((error: unknown) => {
+      if (signal?.aborted === true) throw error
+      // A proxy answers in the place of the gateway.
+      throw new GatewayError([
+        { message: `The gateway cannot be reached (HTTP ${response.status}).` },
+      ])
+    })
+    const { data, errors = [] } = answer as Partial<Answer<Result | null>>
+    if (data === undefined || data === null) throw new GatewayError(errors)
+    return { data, errors }
+  }
+}
+
+/** Of {@link useGateway}; `GatewayProvider` fills it. */
+export const GatewayContext = createContext<Gateway | undefined>(undefined)
+
+/** The gateway of a view. */
+export function useGateway(): Gateway {
+  const gateway = useContext(GatewayContext)
+  if (gateway === undefined) throw new Error('no gateway: put the view into <PortalProvider>')
+  return gateway
+}
 
 /** How a view asks: see {@link useAnswer}. */
 export interface AskOptions<Result> {
@@ -100,9 +134,10 @@ export function useAnswer<Result, Variables>(
   /** Asks again now. */
   readonly again: () => void
 } {
+  const gateway = useGateway()
   const { data, error, isPending, isPlaceholderData, refetch } = useQuery({
     queryKey: [document.toString(), variables],
-    queryFn: ({ signal }) => ask(document, variables, signal),
+    queryFn: ({ signal }) => gateway.ask(document, variables, signal),
     placeholderData: keepPreviousData,
     enabled,
     refetchInterval: ({ state }) =>

@@ -1,5 +1,6 @@
 import { useEffect, useId, useSyncExternalStore } from 'react'
-import { answers, GatewayError, socket } from './gateway.ts'
+import { GatewayError } from './gateway.ts'
+import { pageGateway } from './page-gateway.ts'
 
 /** The connection to the gateway, and the gateway's to its clusters. */
 export interface Line {
@@ -15,6 +16,7 @@ export interface Line {
 /** How long a lost connection may take to come back before the page calls itself offline: less is not worth a word. */
 const patienceMs = 1_500
 
+const { answers, socket } = pageGateway
 let line: Line = { state: 'live', since: undefined }
 /** When the WebSocket was lost, and when the gateway did not answer a query. */
 let lost: Date | undefined

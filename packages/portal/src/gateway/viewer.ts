@@ -6,7 +6,7 @@ import {
   FrameViewerDocument,
   type FrameNamespacesSubscription,
 } from './documents.ts'
-import { socket, useAnswer } from './gateway.ts'
+import { useAnswer, useGateway } from './gateway.ts'
 import { useStale } from './line.ts'
 
 /** Who the user is, and where they may look. */
@@ -46,7 +46,7 @@ export function useNamespaces(): {
   const { cluster } = useScope().scope
   const { limitedTo } = useViewer()
   const { rows, status, staleSince } = useLiveCollection<FrameNamespacesSubscription, object, Row>({
-    client: socket,
+    client: useGateway().socket,
     query: FrameNamespacesDocument,
     variables: { cluster: cluster ?? null },
     compare: byName,

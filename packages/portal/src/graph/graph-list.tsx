@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import { Health } from '../look/health.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
 import { type ObjectNode, type Picture, relationWords } from './graph-model.ts'
 import styles from './object-graph.module.css'
@@ -39,9 +39,9 @@ export function GraphList({ picture: { nodes, edges } }: { readonly picture: Pic
             <tr key={id}>
               <td>{kind}</td>
               <td>
-                <Link to="/objects/$id" params={{ id }}>
+                <PlaceLink to={{ object: id }}>
                   {namespace === null ? name : `${namespace}/${name}`}
-                </Link>
+                </PlaceLink>
               </td>
               <td>
                 {health !== undefined && <Health status={health} />}{' '}

@@ -8,10 +8,10 @@ import {
   ReactFlow,
   type ReactFlowInstance,
 } from '@xyflow/react'
-import { useNavigate } from '@tanstack/react-router'
 import { useCallback, useMemo, useRef, useState } from 'react'
 import { ObjectGraphDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
+import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { GraphList } from './graph-list.tsx'
 import { type DrawnNode, GraphNode } from './graph-node.tsx'
@@ -120,7 +120,7 @@ interface CanvasProps {
 }
 
 function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre }: CanvasProps) {
-  const navigate = useNavigate()
+  const { open } = usePlace()
   const places = usePlaces(picture)
   const flow = useRef<ReactFlowInstance<DrawnNode> | undefined>(undefined)
   const wasFitted = useRef('')
@@ -171,7 +171,7 @@ function Canvas({ picture, asked, roots, selected, onSelect, onUnfold, onCentre 
   }
   const openNode = ({ data: { node } }: Node & DrawnNode): void => {
     if (node.form === 'fold') onUnfold(node.id)
-    else void navigate({ to: '/objects/$id', params: { id: node.id } })
+    else open({ object: node.id })
   }
   return (
     <div className={styles['canvas']}>

@@ -10,7 +10,7 @@ export function ColumnPicker({ columns }: { readonly columns: Columns }) {
   return (
     <Menu.Root>
       <Menu.Trigger className={controls['quiet']}>{words.table.choose}</Menu.Trigger>
-      <Menu.Portal>
+      <Menu.Portal className="informerql">
         <Menu.Positioner className={overlay['positioner']} align="end" sideOffset={4}>
           <Menu.Popup className={overlay['popup']}>
             {columns.all.map(({ id, title }) => (

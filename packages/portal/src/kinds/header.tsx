@@ -119,7 +119,7 @@ function ColumnMenu({
       <Menu.Trigger className={styles['menu']} aria-label={said.title(title)}>
         <Icon name="chevron" />
       </Menu.Trigger>
-      <Menu.Portal>
+      <Menu.Portal className="informerql">
         <Menu.Positioner className={overlay['positioner']} align="end" sideOffset={4}>
           <Menu.Popup className={overlay['popup']}>
             {index === undefined ? null : (

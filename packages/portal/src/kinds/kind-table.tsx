@@ -18,17 +18,8 @@ import type { HeaderActions } from './header.tsx'
 import { InspectorPane } from './inspector-pane.tsx'
 import styles from './kind-table.module.css'
 import { EmptyTable, FailedTable, TableNotes } from './table-notes.tsx'
+import type { TableView } from './table-view.ts'
 import { headVariables, type ListArguments, useLiveRows } from './use-live-rows.ts'
-
-/** What a user has made of a table: all of it is in the address of its page. */
-export interface TableView {
-  /** The filter, as it is typed. */
-  readonly q?: string | undefined
-  readonly sort?: string | undefined
-  readonly cols?: string | undefined
-  /** The `id` of the object in the inspector. */
-  readonly open?: string | undefined
-}
 
 /** The objects of a kind as a live table, with its filter, its columns and the inspector. */
 export function KindTable({

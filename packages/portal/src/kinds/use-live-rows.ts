@@ -8,7 +8,7 @@ import {
   type TablePageSubscriptionVariables,
   type TableRowFragment as TableRow,
 } from '../gateway/documents.ts'
-import { type AnswerError, ask, socket } from '../gateway/gateway.ts'
+import { type AnswerError, type Gateway, useGateway } from '../gateway/gateway.ts'
 import { blockRows, headRows, LiveRows, type RowsSnapshot, type RowSources } from './live-rows.ts'
 import { polledPage } from './polled-page.ts'
 
@@ -33,9 +33,10 @@ export function useLiveRows(
   /** Whether `rows` are still those of the list before. */
   readonly isChanging: boolean
 } {
+  const gateway = useGateway()
   const live = useMemo(
-    () => new LiveRows(isCached ? liveSources(list) : polledSources(list)),
-    [JSON.stringify(list), isCached],
+    () => new LiveRows(isCached ? liveSources(gateway, list) : polledSources(gateway, list)),
+    [gateway, JSON.stringify(list), isCached],
   )
   const rows = useSyncExternalStore(live.subscribe, live.getSnapshot)
   const [before, setBefore] = useState(rows)
@@ -52,21 +53,21 @@ export function errorsOf(error: Error | undefined): readonly AnswerError[] {
   return Array.isArray(errors) ? (errors as AnswerError[]) : [{ message: error.message }]
 }
 
-function liveSources(list: ListArguments): RowSources {
+function liveSources(gateway: Gateway, list: ListArguments): RowSources {
   return {
     head: livePage<TablePageSubscription, TablePageSubscriptionVariables, TableRow>({
-      client: socket,
+      client: gateway.socket,
       query: TablePageDocument,
       variables: headVariables(list),
     }),
     async block(offset, signal) {
       const variables = { ...list, first: blockRows, offset }
-      const { data } = await ask(TableBlockDocument, variables, signal)
+      const { data } = await gateway.ask(TableBlockDocument, variables, signal)
       return data.objectList?.nodes ?? []
     },
     follow: (ids) =>
       liveCollection({
-        client: socket,
+        client: gateway.socket,
         query: TableBlockChangesDocument,
         variables: { ...list, ids: [...ids] },
       }),
@@ -74,10 +75,10 @@ function liveSources(list: ListArguments): RowSources {
 }
 
 /** Of a kind that the gateway has no cache of: its first rows only, which cannot be followed. */
-function polledSources(list: ListArguments): RowSources {
+function polledSources(gateway: Gateway, list: ListArguments): RowSources {
   return {
     head: polledPage(async () => {
-      const { data } = await ask(TableBlockDocument, headVariables(list))
+      const { data } = await gateway.ask(TableBlockDocument, headVariables(list))
       const rows = data.objectList?.nodes ?? []
       return { rows, totalCount: rows.length }
     }),

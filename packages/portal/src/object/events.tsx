@@ -1,7 +1,7 @@
 import { useLivePage } from '@informerql/client/react'
 import { useState } from 'react'
 import { ObjectEventsDocument, OwnedUidsDocument } from '../gateway/documents.ts'
-import { socket, useAnswer } from '../gateway/gateway.ts'
+import { useAnswer, useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Failure, Notice } from '../look/notice.tsx'
 import { words } from '../words.ts'
@@ -48,7 +48,7 @@ function EventList({
   // A kubelet gives the name of its node in place of the UID.
   const byName = { involvedKind: { eq: kind }, involvedName: { eq: name } }
   const page = useLivePage({
-    client: socket,
+    client: useGateway().socket,
     query: ObjectEventsDocument,
     variables: {
       cluster,

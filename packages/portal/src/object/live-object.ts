@@ -1,6 +1,6 @@
 import { liveCollection } from '@informerql/client'
 import { useMemo, useSyncExternalStore } from 'react'
-import { type AnswerError, socket } from '../gateway/gateway.ts'
+import { type AnswerError, type Gateway, useGateway } from '../gateway/gateway.ts'
 import { FollowObjectDocument, type ObjectPartsFragment } from '../gateway/documents.ts'
 
 /** An object as its view shows it. */
@@ -21,11 +21,15 @@ export interface LiveObject {
 
 /** Follows one object by its `id`. When it is deleted, its last state stays. */
 export function useLiveObject(id: string): LiveObject {
-  const { subscribe, getSnapshot } = useMemo(() => followed(id), [id])
+  const gateway = useGateway()
+  const { subscribe, getSnapshot } = useMemo(() => followed(gateway, id), [gateway, id])
   return useSyncExternalStore(subscribe, getSnapshot)
 }
 
-function followed(id: string): {
+function followed(
+  { socket }: Gateway,
+  id: string,
+): {
   readonly subscribe: (listener: () => void) => () => void
   readonly getSnapshot: () => LiveObject
 } {

@@ -1,15 +1,15 @@
 import { Menu } from '@base-ui/react/menu'
-import { Link } from '@tanstack/react-router'
 import { useLiveCollection } from '@informerql/client/react'
 import { useEffect, useState } from 'react'
 import { FollowNameDocument } from '../gateway/documents.ts'
-import { socket } from '../gateway/gateway.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import controls from '../look/controls.module.css'
 import { Health } from '../look/health.tsx'
 import { Icon } from '../look/icons.tsx'
 import overlay from '../look/overlay.module.css'
-import { scopeSearch } from '../scope.ts'
+import { PlaceLink } from '../look/place-link.tsx'
+import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
 import { numberAt, textAt, textsAt } from './json.ts'
@@ -40,16 +40,14 @@ export function ObjectHeader({
         <Copy object={object} />
         {onClose === undefined ? null : (
           <>
-            <Link
-              to="/objects/$id"
-              params={{ id }}
-              search={scopeSearch}
+            <PlaceLink
+              to={{ object: id }}
               className={controls['icon']}
               title={words.object.open}
               aria-label={words.object.open}
             >
               <span aria-hidden="true">↗</span>
-            </Link>
+            </PlaceLink>
             <button
               type="button"
               className={controls['icon']}
@@ -107,26 +105,16 @@ function Path({ object }: { readonly object: SeenObject }) {
         <li>{clusterName}</li>
         {namespace === null ? null : (
           <li>
-            <Link
-              to="/kinds/$resource"
-              params={{ resource: 'pods' }}
-              search={({ cluster }) => ({ cluster, ns: namespace }) as never}
-              title={words.object.podsIn(namespace)}
-            >
+            <PlaceLink to={{ kind: 'pods', namespace }} title={words.object.podsIn(namespace)}>
               {namespace}
-            </Link>
+            </PlaceLink>
           </li>
         )}
         {(ownerChain ?? []).toReversed().map((owner) => (
           <li key={owner.id}>
-            <Link
-              to="/objects/$id"
-              params={{ id: owner.id }}
-              search={scopeSearch}
-              title={`${owner.kind} ${owner.name}`}
-            >
+            <PlaceLink to={{ object: owner.id }} title={`${owner.kind} ${owner.name}`}>
               <span className={styles['ownerKind']}>{owner.kind}</span> {owner.name}
-            </Link>
+            </PlaceLink>
           </li>
         ))}
       </ol>
@@ -135,6 +123,7 @@ function Path({ object }: { readonly object: SeenObject }) {
 }
 
 function Copy({ object }: { readonly object: SeenObject }) {
+  const { hrefOf } = usePlace()
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
     if (!isCopied) return
@@ -149,14 +138,14 @@ function Copy({ object }: { readonly object: SeenObject }) {
       words.object.copyCommand,
       `kubectl get ${kind.toLowerCase()}${group} ${name}${namespace === null ? '' : ` -n ${namespace}`} -o yaml`,
     ],
-    [words.object.copyAddress, new URL(`/objects/${id}`, location.href).href],
+    [words.object.copyAddress, new URL(hrefOf({ object: id }), location.href).href],
   ] as const
   return (
     <Menu.Root>
       <Menu.Trigger className={controls['button']}>
         {isCopied ? words.object.copied : words.object.copy}
       </Menu.Trigger>
-      <Menu.Portal>
+      <Menu.Portal className="informerql">
         <Menu.Positioner align="end" sideOffset={4} className={overlay['positioner']}>
           <Menu.Popup className={overlay['popup']}>
             {texts.map(([label, text]) => (
@@ -208,7 +197,7 @@ function State({ object, live }: { readonly object: SeenObject; readonly live: L
 function Successor({ object }: { readonly object: SeenObject }) {
   const { clusterName: cluster, apiVersion, kind, namespace, name } = object
   const { rows } = useLiveCollection({
-    client: socket,
+    client: useGateway().socket,
     query: FollowNameDocument,
     variables: { cluster, apiVersion, kind, namespace, name },
   })
@@ -218,9 +207,7 @@ function Successor({ object }: { readonly object: SeenObject }) {
     <>
       {' '}
       {words.object.recreated}{' '}
-      <Link to="/objects/$id" params={{ id: next.id }} search={scopeSearch}>
-        {words.object.openNew}
-      </Link>
+      <PlaceLink to={{ object: next.id }}>{words.object.openNew}</PlaceLink>
     </>
   )
 }

@@ -1,6 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import { Health } from '../look/health.tsx'
-import { scopeSearch } from '../scope.ts'
+import { PlaceLink } from '../look/place-link.tsx'
 import type { Neighbour } from './neighbours.ts'
 import styles from './related.module.css'
 
@@ -17,12 +16,12 @@ export function ObjectLink({
   return (
     <span className={styles['object']} data-status={health.status}>
       <Health status={health.status} bare />
-      <Link to="/objects/$id" params={{ id }} search={scopeSearch} title={name}>
+      <PlaceLink to={{ object: id }} title={name}>
         {namespace === null || namespace === beside ? null : (
           <span className={styles['dim']}>{namespace}/</span>
         )}
         {name}
-      </Link>
+      </PlaceLink>
       {isWell ? null : <code className={styles['reason']}>{health.reason}</code>}
     </span>
   )

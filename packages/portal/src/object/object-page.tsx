@@ -12,5 +12,5 @@ export function ObjectPage() {
       replace: true,
     })
   }
-  return <ObjectView key={id} id={id} tab={tabNamed(tab)} onTab={show} />
+  return <ObjectView key={id} id={id} tab={tabNamed(tab)} onTab={show} isPage />
 }

@@ -1,8 +1,8 @@
 import { Tabs } from '@base-ui/react/tabs'
-import { Link } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect } from 'react'
 import { useViewTitle } from '../frame/view-title.ts'
 import { Failure, Notice } from '../look/notice.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
 import { words } from '../words.ts'
 import { Access } from './access.tsx'
 import { Events } from './events.tsx'
@@ -42,11 +42,14 @@ export function ObjectView({
   tab,
   onTab,
   onClose,
+  isPage = false,
 }: {
   readonly id: string
   readonly tab: ObjectTab
   readonly onTab: (tab: ObjectTab) => void
   readonly onClose?: () => void
+  /** Whether the view is the page. */
+  readonly isPage?: boolean
 }) {
   const live = useLiveObject(id)
   const { object } = live
@@ -59,10 +62,10 @@ export function ObjectView({
     window.addEventListener('keydown', pressed)
     return () => window.removeEventListener('keydown', pressed)
   }, [onTab])
-  if (object === undefined) return <Absent live={live} isPage={onClose === undefined} />
+  if (object === undefined) return <Absent live={live} isPage={isPage} />
   return (
     <article className={styles['view']}>
-      {onClose === undefined ? <ViewTitle title={`${object.kind} ${object.name}`} /> : null}
+      {isPage ? <ViewTitle title={`${object.kind} ${object.name}`} /> : null}
       <ObjectHeader object={object} live={live} {...(onClose === undefined ? {} : { onClose })} />
       <Tabs.Root
         className={styles['tabs']}
@@ -141,9 +144,9 @@ function Absent({
           <p>{words.object.missing.text}</p>
         </Notice>
       )}
-      <Link to="/" className={styles['next']}>
+      <PlaceLink to="overview" className={styles['next']}>
         {words.object.overview}
-      </Link>
+      </PlaceLink>
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useLivePage } from '@informerql/client/react'
 import { useState } from 'react'
 import { PodsBelowDocument } from '../gateway/documents.ts'
-import { socket } from '../gateway/gateway.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { words } from '../words.ts'
 import { troubleOf } from './container-state.ts'
@@ -45,7 +45,7 @@ function PodList({ object, where }: { readonly object: SeenObject; readonly wher
     status,
     error,
   } = useLivePage({
-    client: socket,
+    client: useGateway().socket,
     query: PodsBelowDocument,
     variables: { cluster, namespaces: namespace === null ? null : [namespace], where },
   })

@@ -1,7 +1,6 @@
-import { Link } from '@tanstack/react-router'
 import { ObjectIdByRefDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
-import { scopeSearch } from '../scope.ts'
+import { PlaceLink } from '../look/place-link.tsx'
 import type { FactRef } from './facts.ts'
 
 /** The name of an object that another one names: a link if it exists and the user may see it. */
@@ -15,9 +14,5 @@ export function RefLink({
   const { data } = useAnswer(ObjectIdByRefDocument, { cluster, ...reference })
   const id = data?.objectByRef?.id
   if (id === undefined) return <>{reference.name}</>
-  return (
-    <Link to="/objects/$id" params={{ id }} search={scopeSearch}>
-      {reference.name}
-    </Link>
-  )
+  return <PlaceLink to={{ object: id }}>{reference.name}</PlaceLink>
 }

@@ -18,6 +18,7 @@ import { ChangeSet, Compartment, EditorState, type Extension } from '@codemirror
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { classHighlighter } from '@lezer/highlight'
 import { useEffect, useRef, useState } from 'react'
+import { pageNonce } from '../look/page-nonce.ts'
 import { words } from '../words.ts'
 import type { SeenObject } from './live-object.ts'
 import { yamlOf } from './yaml-text.ts'
@@ -101,7 +102,7 @@ class YamlEditor {
       state: EditorState.create({
         doc: text,
         extensions: [
-          nonce(),
+          EditorView.cspNonce.of(pageNonce()),
           EditorState.readOnly.of(true),
           EditorView.editable.of(false),
           EditorView.contentAttributes.of({
@@ -157,12 +158,6 @@ function marksOf(original: string, isOnly: boolean): Extension {
     gutter: true,
     ...(isOnly ? { collapseUnchanged: { margin: 3, minSize: 4 } } : {}),
   })
-}
-
-/** The nonce of the page, by which its policy lets CodeMirror insert styles. */
-function nonce(): Extension {
-  const meta = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')
-  return EditorView.cspNonce.of(meta?.nonce ?? '')
 }
 
 const noise = new Set(['managedFields', 'kubectl.kubernetes.io/last-applied-configuration'])

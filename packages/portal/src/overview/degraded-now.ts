@@ -1,7 +1,7 @@
 import { livePage, type LivePage, type LivePageSnapshot } from '@informerql/client'
 import { useMemo, useRef, useSyncExternalStore } from 'react'
 import { DegradedObjectsDocument, type DegradedObjectsSubscription } from '../gateway/documents.ts'
-import { socket } from '../gateway/gateway.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { useCounts } from '../gateway/counts.ts'
 import { type Kind, useKinds } from '../gateway/kinds.ts'
 import { type Scope, useScope } from '../scope.ts'
@@ -55,7 +55,7 @@ function badFor(kind: string): readonly string[] {
 
 function pageOf({ kind, group }: FollowedKind, { cluster, namespaces }: Scope): Page {
   return livePage<DegradedObjectsSubscription, object, DegradedObject>({
-    client: socket,
+    client: useGateway().socket,
     query: DegradedObjectsDocument,
     variables: {
       kind,

@@ -2,7 +2,7 @@ import type { RowOf } from '@informerql/client'
 import { useLivePage } from '@informerql/client/react'
 import { Link } from '@tanstack/react-router'
 import { RecentWarningsDocument, type RecentWarningsSubscription } from '../gateway/documents.ts'
-import { socket } from '../gateway/gateway.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
@@ -22,7 +22,7 @@ export function Warnings() {
     object,
     Warning
   >({
-    client: socket,
+    client: useGateway().socket,
     query: RecentWarningsDocument,
     variables: { cluster: cluster ?? null, namespaces: namespaces?.slice() ?? null },
   })

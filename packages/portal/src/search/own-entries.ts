@@ -1,9 +1,10 @@
 import { useLocation } from '@tanstack/react-router'
 import { hasToken, signIn } from '../gateway/credentials.ts'
-import { endpoint } from '../gateway/gateway.ts'
+import { pageGateway } from '../gateway/page-gateway.ts'
 import { useKinds, type Kind } from '../gateway/kinds.ts'
 import { usePinned } from '../frame/pinned.ts'
 import { usePinThisView } from '../frame/rail.tsx'
+import { useOwnViews } from '../own-views/own-views.ts'
 import { useTheme } from '../look/theme.ts'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
@@ -23,6 +24,7 @@ export interface OwnEntries {
 export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): OwnEntries {
   const { kinds } = useKinds()
   const [pinned] = usePinned()
+  const ownViews = useOwnViews()
   return {
     kinds,
     ofKinds: kinds.map(({ path, title, kind, resource, group }) => ({
@@ -41,6 +43,12 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
         title: words.frame.applications,
         href: '/applications',
       },
+      ...(ownViews ?? []).map(({ name, title }): Entry => ({
+        key: `view ${name}`,
+        icon: 'object',
+        title,
+        href: `/views/${name}`,
+      })),
       ...pinned.map(({ title, href }): Entry => ({
         key: `view ${href}`,
         icon: 'pin',
@@ -67,7 +75,7 @@ function useActions(openKeys: () => void): readonly Entry[] {
       .filter((other) => other !== theme)
       .map((other) => action(said.themes[other], () => setTheme(other))),
     action(said.showKeys, openKeys),
-    action(said.graphiql, () => window.open(endpoint)),
+    action(said.graphiql, () => window.open(pageGateway.url)),
     ...(hasToken() ? [action(said.signOut, () => signIn(null))] : []),
   ]
 }

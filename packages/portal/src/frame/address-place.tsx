@@ -1,0 +1,76 @@
+import { useRouter, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useMemo } from 'react'
+import {
+  type Place,
+  PlaceContext,
+  type Scope,
+  scopeSearch,
+  type ScopeSearch,
+  type Target,
+} from '../scope.ts'
+
+const kept = 'informerql.scope'
+
+/**
+ * Begins with the scope that the user chose last, if the page is opened at its root. Any other address says itself where
+ * it looks: it may be a link that somebody sent.
+ */
+export function restoreScope(): void {
+  if (location.pathname !== '/' || location.search !== '') return
+  const search = localStorage.getItem(kept) ?? ''
+  if (search !== '') history.replaceState(null, '', `/?${search}`)
+}
+
+/** Keeps the scope's parameters for the next time. */
+function remember(search: ScopeSearch): void {
+  localStorage.setItem(kept, new URLSearchParams({ ...search }).toString())
+}
+
+/** The place of the page's views: its address has the scope, and kinds and objects have their own addresses. */
+export function AddressPlace({ children }: { readonly children: ReactNode }) {
+  const { cluster, ns } = useSearch({ strict: false }) as ScopeSearch
+  const router = useRouter()
+  const place = useMemo((): Place => {
+    const scope = { cluster, ns }
+    const address = (target: Target) => {
+      if (target === 'overview') return { to: '/', search: scope }
+      if ('object' in target) {
+        return { to: '/objects/$id', params: { id: target.object }, search: scope }
+      }
+      const { kind: resource, namespace } = target
+      return {
+        to: '/kinds/$resource',
+        params: { resource },
+        search: { cluster, ns: namespace ?? ns },
+      }
+    }
+    return {
+      scope: scopeOf(scope),
+      setScope({ cluster: next, namespaces = [] }) {
+        const names = namespaces.join(',')
+        remember(scopeSearch({ cluster: next, ns: names }))
+        void router.navigate({
+          to: '.',
+          search: (search: Readonly<Record<string, unknown>>) => ({
+            ...search,
+            cluster: next,
+            ns: names === '' ? undefined : names,
+          }),
+        } as never)
+      },
+      hrefOf: (target) => router.buildLocation(address(target) as never).href,
+      open: (target) => void router.navigate(address(target) as never),
+    }
+  }, [router, cluster, ns])
+  return <PlaceContext value={place}>{children}</PlaceContext>
+}
+
+function scopeOf({
+  cluster,
+  ns,
+}: { readonly [Name in keyof ScopeSearch]: string | undefined }): Scope {
+  return {
+    ...(cluster === undefined ? {} : { cluster }),
+    ...(ns === undefined ? {} : { namespaces: ns.split(',') }),
+  }
+}

@@ -1,0 +1,11 @@
+/** What a user has made of a table: all of it is in the address of its page. */
+export interface TableView {
+  /** The filter, as it is typed: `phase:Running label:app=web`. */
+  readonly q?: string | undefined
+  /** The order: `restarts`, `-restarts`. */
+  readonly sort?: string | undefined
+  /** The columns besides the usual ones; with `-`, usual ones that are hidden. */
+  readonly cols?: string | undefined
+  /** The `id` of the object in the inspector. */
+  readonly open?: string | undefined
+}

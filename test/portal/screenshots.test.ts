@@ -1,0 +1,104 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import { openPage, servePortal, type ServedPortal } from './portal-page.ts'
+
+/** Where the pictures go: to a folder of the documentation by `npm run screenshots --workspace @informerql/portal`. */
+const kept = process.env['SCREENSHOTS']
+/** In the dark, too, where they are kept. */
+const themes = kept === undefined ? (['light'] as const) : (['light', 'dark'] as const)
+const window = { width: 1200, height: 700 }
+const largest = 200_000
+
+interface Picture {
+  /** `docs/images/portal-NAME-THEME.png`. */
+  readonly name: string
+  readonly path: string
+  /** Brings the view to what is to be seen. */
+  readonly show: (page: Page) => Promise<void>
+}
+
+describeInBrowser('the pictures of the portal in the documentation', (browser) => {
+  let served: ServedPortal
+  let folder = ''
+  let worker = ''
+  beforeAll(async () => {
+    folder = kept ?? (await mkdtemp(join(tmpdir(), 'informerql-pictures-')))
+    await mkdir(folder, { recursive: true })
+    served = await servePortal({ pods: 400 })
+    const { deployments } = await served
+      .gateway()
+      .data(
+        `{ deployments(namespaces: ["payments"], where: { name: { eq: "invoice-worker" } }) { nodes { id } } }`,
+      )
+    worker = deployments.nodes[0].id
+  })
+  afterAll(async () => {
+    await served[Symbol.asyncDispose]()
+    if (kept === undefined) await rm(folder, { recursive: true })
+  })
+
+  const pictures = (): readonly Picture[] => [
+    {
+      name: 'overview',
+      path: '/',
+      show: (page) => page.getByText('invoice-worker').first().waitFor(),
+    },
+    {
+      name: 'table',
+      path: '/kinds/pods?ns=payments&q=phase%3ARunning&sort=-restarts',
+      async show(page) {
+        await page.getByRole('row').filter({ hasText: 'invoice-worker' }).first().click()
+        await page.getByRole('complementary').getByRole('article').waitFor()
+      },
+    },
+    {
+      name: 'object',
+      path: `/objects/${worker}`,
+      show: (page) => page.getByRole('tab', { name: 'Summary' }).waitFor(),
+    },
+    {
+      name: 'graph',
+      path: `/objects/${worker}?tab=graph`,
+      show: (page) => page.locator('.react-flow__node').nth(5).waitFor(),
+    },
+    {
+      name: 'application',
+      path: `/applications/${worker}`,
+      show: (page) => page.locator('.react-flow__node').nth(5).waitFor(),
+    },
+    {
+      name: 'search',
+      path: '/',
+      async show(page) {
+        await page.getByText('invoice-worker').first().waitFor()
+        await page.keyboard.press('Control+k')
+        await page.keyboard.type('invoice')
+        await page.getByRole('option').filter({ hasText: 'invoice' }).first().waitFor()
+      },
+    },
+  ]
+
+  it('show each view, in less than 200 KB', async () => {
+    const sizes: Record<string, number> = {}
+    for (const { name, path, show } of pictures()) {
+      for (const theme of themes) {
+        await using opened = await openPage(browser(), served, { path, theme, ...window })
+        const { page, problems } = opened
+        await show(page)
+        // What comes after the first rows: counts, facets, the layout of a graph.
+        await page.waitForLoadState('networkidle')
+        await page.waitForTimeout(500)
+        const png = await page.screenshot()
+        sizes[`${name}-${theme}`] = png.length
+        await writeFile(join(folder, `portal-${name}-${theme}.png`), png)
+        expect(problems).toEqual([])
+      }
+    }
+    const large = Object.entries(sizes).filter(([, size]) => size >= largest)
+    expect(large).toEqual([])
+  })
+})
