@@ -13,7 +13,7 @@ const maxWaitingBytes = 16_777_216
 
 /**
  * The audit log: a line of JSON for each answered operation, ended subscription, refused document and refused caller. A
- * line names the user, the kinds and the amounts; never tokens, values of variables, or objects.
+ * line names the user, the types and the amounts; never tokens, values of variables, or objects.
  */
 export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposable {
   readonly #stream: ReturnType<typeof pino.destination>
@@ -67,7 +67,7 @@ function entryOf(report: OperationReport): object {
     ...whoOf(viewer),
     operation: operationName,
     hash: documentHash(document),
-    kinds: [...new Set(kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`))],
+    types: [...new Set(kinds().map(({ cluster, kind }) => `${cluster}/${kind.typeName}`))],
     decision: decisionOf(codes),
     ...(codes.length === 0 ? {} : { codes }),
     ...(secrets.length === 0 ? {} : { secrets }),

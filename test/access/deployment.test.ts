@@ -73,7 +73,7 @@ describeWithControlPlane('deploy/kubernetes.yaml', (plane) => {
       }`),
     ).not.toHaveProperty('errors')
     expect(await admin.query('{ secrets { totalCount } }')).toMatchObject({
-      errors: [{ extensions: { code: 'FORBIDDEN', kind: 'Secret' } }],
+      errors: [{ extensions: { code: 'FORBIDDEN', type: 'Secret' } }],
     })
     expect(gateway.log.join('\n')).not.toMatch(/tokenreviews|roles|customresourcedefinitions/)
   })

@@ -66,7 +66,7 @@ const holding = async (client: FilteredClient, ...wanted: readonly string[]): Pr
   await until(client, () => client.keys().join() === wanted.join())
   expect(client.error).toBeUndefined()
 }
-const forbidden = [{ extensions: { code: 'FORBIDDEN', cluster: 'test', kind: 'Pod' } }]
+const forbidden = [{ extensions: { code: 'FORBIDDEN', cluster: 'test', type: 'Pod' } }]
 
 describe('Of a filter by objects that the viewer may see no more', () => {
   it.each([
@@ -94,7 +94,7 @@ describe('Of a filter by objects that the viewer may see no more', () => {
     await live.until(({ rows }) => rows.length === 1)
     expect(served.gateway.planned.liveState().groups).toBe(1)
     await losesPods(who, 'one')
-    await expect(live.until(() => false)).rejects.toThrow(/"FORBIDDEN".*"kind":"Pod"/)
+    await expect(live.until(() => false)).rejects.toThrow(/"FORBIDDEN".*"type":"Pod"/)
     expect(live.seen).toHaveLength(1)
   })
 

@@ -83,7 +83,7 @@ it('a subscription to an object ends with FORBIDDEN where it may be read no more
   await world.remove(`${rbac}/namespaces/one/rolebindings/pavel`)
   await expect.poll(() => live.ended(), wait).toBe(true)
   expect(await refusal(who, byName('one'))).toMatchObject({
-    extensions: { code: 'FORBIDDEN', kind: 'Pod' },
+    extensions: { code: 'FORBIDDEN', type: 'Pod' },
   })
 })
 
@@ -153,7 +153,7 @@ it.each([
       await refusal(who, field),
       await refusal(who, field.replace(/name: "[^"]*"/, 'name: "absent"')),
     ]
-    expect(there).toMatchObject({ extensions: { code: 'FORBIDDEN', kind } })
+    expect(there).toMatchObject({ extensions: { code: 'FORBIDDEN', type: kind } })
     expect(absent).toEqual(there)
   },
 )

@@ -93,7 +93,7 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
     const refused = await ask(alice, query)
     expect(refused.data.pods.nodes).toEqual([{ node: null }])
     expect(refused.errors).toMatchObject([
-      { path: ['pods', 'nodes', 0, 'node'], extensions: { code: 'FORBIDDEN', kind: 'Node' } },
+      { path: ['pods', 'nodes', 0, 'node'], extensions: { code: 'FORBIDDEN', type: 'Node' } },
     ])
     const allowed = await ask(bob, query)
     expect(allowed.data.pods.nodes).toEqual([{ node: { metadata: { name: 'worker' } } }])
@@ -165,7 +165,7 @@ describe.each(['query', 'unplanned', 'explained'] as const)('By %s', (way) => {
       '{ priorityClasses(where: { usedBy: { none: { types: ["Pod"] } } }) { nodes { metadata { name } } } }'
     for (const query of [field, filter]) {
       const { errors } = await ask(carol, query)
-      expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Pod' } }])
+      expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', type: 'Pod' } }])
     }
     expect((await ask(admin, field)).data.priorityClass.usedBy).toEqual({ totalCount: 0 })
     // The users of a ConfigMap are in its namespace.
@@ -256,14 +256,14 @@ it('an explanation counts nothing that may not be seen, nor does it tell which w
     const answer = await served.explained(who, query)
     return answer.extensions?.explain as {
       readonly fields: readonly { readonly path: string; readonly [part: string]: unknown }[]
-      readonly kinds: readonly { readonly kind: string; readonly objects: number | null }[]
+      readonly types: readonly { readonly type: string; readonly objects: number | null }[]
     }
   }
   const [whole, own] = [await of(admin), await of(alice)]
-  expect(whole.kinds.map(({ kind, objects }) => [kind, objects])).toContainEqual(['Pod', 2])
-  expect(own.kinds.map(({ kind, objects }) => [kind, objects])).toEqual([['Pod', null]])
+  expect(whole.types.map(({ type, objects }) => [type, objects])).toContainEqual(['Pod', 2])
+  expect(own.types.map(({ type, objects }) => [type, objects])).toEqual([['Pod', null]])
   expect(own.fields).toHaveLength(1)
-  expect(own.fields).toMatchObject([{ path: 'pods', kinds: ['Pod'], returned: 1 }])
+  expect(own.fields).toMatchObject([{ path: 'pods', types: ['Pod'], returned: 1 }])
   const way = ['access', 'postings', 'values', 'tested', 'forwards', 'backwards', 'scanned']
   const hidden = [...way, 'examined', 'tests'].map((part) => [part, null])
   expect(own.fields[0]).toMatchObject(Object.fromEntries(hidden))
@@ -276,7 +276,7 @@ it('an explanation tells nobody who may only get objects by their names how many
   const query = '{ pod(namespace: "one", name: "shop-1-x") { metadata { name } } }'
   const { data, extensions } = await served.explained(dora, query)
   expect(data.pod).toEqual({ metadata: { name: 'shop-1-x' } })
-  expect(extensions?.explain).toMatchObject({ kinds: [] })
+  expect(extensions?.explain).toMatchObject({ types: [] })
 })
 
 it('an informer starts only for somebody who may list its kind, or get the object', async () => {

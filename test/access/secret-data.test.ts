@@ -89,7 +89,7 @@ describeAccess('what Secrets hold is read live with the token of the caller', (c
     const forbidden = {
       code: 'FORBIDDEN',
       cluster: 'test',
-      kind: 'Secret',
+      type: 'Secret',
       hint: 'ask for get on secrets',
     }
     const message = 'you may not get Secret'
@@ -147,7 +147,7 @@ describeAccess('what Secrets hold is read live with the token of the caller', (c
     expect(errors[0]).toMatchObject({
       message:
         'the data of this Secret cannot be read: the API server of cluster test does not accept your token',
-      extensions: { code: 'UNSUPPORTED', kind: 'Secret' },
+      extensions: { code: 'UNSUPPORTED', type: 'Secret' },
     })
   })
 
@@ -317,7 +317,7 @@ describe('what Secrets hold, where nobody is asked who they are', () => {
     counted.refuse('/secrets/s-0', 403)
     const { errors = [] } = await gateway.query(first)
     expect(errors).toMatchObject([
-      { message: 'you may not get Secret', extensions: { code: 'FORBIDDEN', kind: 'Secret' } },
+      { message: 'you may not get Secret', extensions: { code: 'FORBIDDEN', type: 'Secret' } },
     ])
   })
 })

@@ -97,7 +97,7 @@ it('a subscription of which nothing is left ends with FORBIDDEN', async () => {
   await followed.until(() => namespaces(followed) === 'one')
   await world.remove(`${rbac}/namespaces/one/roles/dave`)
   await followed.until(() => followed.errors.length > 0)
-  expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', kind: 'Pod' } })
+  expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', type: 'Pod' } })
 })
 
 it('a subscription needs list and watch', async () => {
@@ -106,7 +106,7 @@ it('a subscription needs list and watch', async () => {
   await world.allow('one', 'erin', 'erin', [{ ...rule, verbs: ['list', 'get'] }])
   const followed = follow(erin, pods)
   await followed.until(() => followed.errors.length > 0)
-  expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', kind: 'Pod' } })
+  expect(followed.errors[0]).toMatchObject({ extensions: { code: 'FORBIDDEN', type: 'Pod' } })
   const listed = await served.query(erin, '{ pods { totalCount } }')
   expect(listed.data.pods.totalCount).toBe(1)
 })
@@ -121,7 +121,7 @@ it('and list and watch of what it is filtered by', async () => {
   const followed = follow(who, `subscription { replicaSets${where} ${frames} }`)
   await followed.until(() => followed.errors.length > 0)
   expect(followed.errors[0]).toMatchObject({
-    extensions: { code: 'FORBIDDEN', kind: 'Pod', argument: 'where.pods.some' },
+    extensions: { code: 'FORBIDDEN', type: 'Pod', argument: 'where.pods.some' },
   })
   const listed = await served.query(who, `{ replicaSets${where} { totalCount } }`)
   expect(listed.data.replicaSets.totalCount).toBe(1)

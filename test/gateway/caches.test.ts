@@ -97,7 +97,7 @@ describe('the bound on informers', () => {
         extensions: {
           code: 'CACHE_FULL',
           cluster: 'one',
-          kind: 'Node',
+          type: 'Node',
           hint: expect.stringContaining('maxInformers'),
         },
       },
@@ -163,14 +163,14 @@ describe('the bound on held bytes', () => {
     expect(late.errors).toMatchObject([{ extensions: { code: 'NOT_SYNCED' } }])
     await expect.poll(cached, { timeout: 25_000 }).toEqual([])
     const { errors } = await gateway.query('{ configMaps { totalCount } }')
-    expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', kind: 'ConfigMap' } }])
+    expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', type: 'ConfigMap' } }])
   })
 
   it('does not list again what it had no room for, until there is room', async () => {
     await serve({ cache: { maxHeldBytes } })
     for (const _ of [1, 2, 3]) {
       const { errors } = await gateway.query('{ configMaps { totalCount } }')
-      expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', kind: 'ConfigMap' } }])
+      expect(errors).toMatchObject([{ extensions: { code: 'CACHE_FULL', type: 'ConfigMap' } }])
     }
     const lists = gateway.log.filter((line) => line.startsWith('one: ConfigMap: 2 objects'))
     expect(lists).toHaveLength(1)

@@ -115,7 +115,7 @@ describe('an answer about several kinds', () => {
       notLookedAt: ['Deployment'],
     })
     expect(answer.errors).toMatchObject([
-      { path: ['named'], extensions: { code: 'FORBIDDEN', kind: 'Deployment' } },
+      { path: ['named'], extensions: { code: 'FORBIDDEN', type: 'Deployment' } },
     ])
   })
 })

@@ -81,7 +81,7 @@ describe('an answer that is to be explained', () => {
     expect(fields).toEqual([
       {
         path: 'pods',
-        kinds: ['Pod'],
+        types: ['Pod'],
         reads: 1,
         access: ['postings'],
         postings: ['nodeName'],
@@ -126,7 +126,7 @@ describe('an answer that is to be explained', () => {
     )
     expect(backwards.fields).toMatchObject([
       {
-        kinds: ['Node', 'Pod'],
+        types: ['Node', 'Pod'],
         postings: ['node(name)'],
         backwards: ['Pod.node'],
         forwards: [],
@@ -137,7 +137,7 @@ describe('an answer that is to be explained', () => {
       '{ nodes(where: { pods: { none: { phase: { eq: "Running" } } } }) { totalCount } }',
     )
     expect(forwards.fields).toMatchObject([
-      { kinds: ['Node', 'Pod'], tested: ['not pods(phase)'], forwards: ['Node.pods'] },
+      { types: ['Node', 'Pod'], tested: ['not pods(phase)'], forwards: ['Node.pods'] },
     ])
   })
 
@@ -160,23 +160,23 @@ describe('an answer that is to be explained', () => {
     const told = await explained(query)
     expect(told.answeredBy).toBe(answeredBy)
     expect(told.fields).toMatchObject([
-      { path: 'few', kinds: ['Deployment'], reads: 1, returned: 5 },
+      { path: 'few', types: ['Deployment'], reads: 1, returned: 5 },
       {
         path: 'few.its',
-        kinds: ['ReplicaSet'],
+        types: ['ReplicaSet'],
         reads: 5,
         access: ['postings'],
         returned: replicaSets.length,
         scanned: false,
       },
-      { path: 'few.its.pods', kinds: ['Pod'], reads: replicaSets.length, returned: pods.length },
+      { path: 'few.its.pods', types: ['Pod'], reads: replicaSets.length, returned: pods.length },
       {
         path: 'few.its.pods.node',
-        kinds: ['Node'],
+        types: ['Node'],
         access: ['key'],
         returned: pods.filter(({ node }) => node !== null).length,
       },
-      { path: 'pod', kinds: ['Pod'], access: ['key'], reads: 1, examined: 1, returned: 0 },
+      { path: 'pod', types: ['Pod'], access: ['key'], reads: 1, examined: 1, returned: 0 },
     ])
   })
 
@@ -199,20 +199,20 @@ describe('an answer that is to be explained', () => {
 
   it('tells of each kind how far its cache is behind, and at which resource version', async () => {
     const query = '{ nodes(first: 3) { resourceVersion nodes { pods(first: 1) { totalCount } } } }'
-    const { kinds } = await explained(query)
+    const { types } = await explained(query)
     const { nodes } = await gateway.data(query)
-    expect(kinds).toHaveLength(2)
-    expect(kinds).toEqual(
+    expect(types).toHaveLength(2)
+    expect(types).toEqual(
       expect.arrayContaining([
         {
           cluster: 'one',
-          kind: 'Node',
+          type: 'Node',
           state: 'SYNCED',
           objects: expect.any(Number),
           resourceVersion: nodes.resourceVersion,
           lagMs: expect.any(Number),
         },
-        expect.objectContaining({ kind: 'Pod', objects: 2_000 }),
+        expect.objectContaining({ type: 'Pod', objects: 2_000 }),
       ]),
     )
   })

@@ -44,7 +44,7 @@ describe('failures pass', () => {
     await created(cluster, pods, pod('first'))
     const first = await frames.next()
     expect(first.value?.errors).toMatchObject([
-      { extensions: { code: 'NOT_SYNCED', kind: 'Node' } },
+      { extensions: { code: 'NOT_SYNCED', type: 'Node' } },
     ])
     cluster.faults.clear()
     await expect
@@ -87,7 +87,7 @@ describe('failures pass', () => {
     cluster.faults.inject({ fault: { type: 'status', code: 404 }, match, times: 1_000_000 })
     const { errors } = await gateway.query('{ pods { totalCount } }')
     expect(errors).toMatchObject([
-      { path: ['pods'], extensions: { code: 'NOT_FOUND', cluster: 'one', kind: 'Pod' } },
+      { path: ['pods'], extensions: { code: 'NOT_FOUND', cluster: 'one', type: 'Pod' } },
     ])
   })
 
@@ -100,7 +100,7 @@ describe('failures pass', () => {
     cluster.faults.inject({ fault: { type: 'disconnect' }, match, times: 1_000_000 })
     const { errors } = await gateway.query('{ pods { totalCount } }')
     expect(errors).toMatchObject([
-      { path: ['pods'], extensions: { code: 'CLUSTER_UNREACHABLE', cluster: 'one', kind: 'Pod' } },
+      { path: ['pods'], extensions: { code: 'CLUSTER_UNREACHABLE', cluster: 'one', type: 'Pod' } },
     ])
   })
 })

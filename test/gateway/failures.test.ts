@@ -141,7 +141,7 @@ describe('a gateway with a broken cluster beside a good one', () => {
       {
         path: ['broken'],
         message: `kubeconfig ${kubeconfig} does not exist`,
-        extensions: { code: 'CLUSTER_UNREACHABLE', cluster: 'broken', kind: 'Namespace' },
+        extensions: { code: 'CLUSTER_UNREACHABLE', cluster: 'broken', type: 'Namespace' },
       },
     ])
     const live = await firstAnswer(
@@ -285,7 +285,7 @@ describeClusters(
       extensions: {
         code: 'FORBIDDEN',
         cluster: 'one',
-        kind,
+        type: kind,
         hint: expect.stringContaining('list and watch'),
       },
     })

@@ -300,7 +300,7 @@ describe('a graph of which a kind cannot be read', () => {
       { roots: [replicaSets.nodes[0].id] },
     )
     expect(errors).toMatchObject([
-      { path: ['graph'], extensions: { code: 'FORBIDDEN', kind: 'Deployment' } },
+      { path: ['graph'], extensions: { code: 'FORBIDDEN', type: 'Deployment' } },
     ])
     expect(data.graph.notFollowed).toEqual(['ReplicaSet.deployment'])
     expect(data.graph.edges[0]).toEqual({ relation: 'Pod.replicaSet' })

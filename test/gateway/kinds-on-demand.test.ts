@@ -226,7 +226,7 @@ describe('owned', () => {
     expect(errors).toMatchObject([
       {
         path: ['pods', 'nodes', 0, 'owned'],
-        extensions: { code: 'FORBIDDEN', cluster: 'one', kind: 'Secret' },
+        extensions: { code: 'FORBIDDEN', cluster: 'one', type: 'Secret' },
       },
     ])
   })

@@ -305,7 +305,6 @@ describe('a subscription to objects of several kinds and clusters', () => {
           code: 'NOT_FOUND',
           argument: 'ids[1]',
           value: unserved,
-          kind: 'Gadget',
           retryAfterMs: 5_000,
         },
       },

@@ -374,7 +374,6 @@ describe('a subscription to an object of any kind', () => {
         argument: 'id',
         value: id,
         cluster: 'one',
-        kind: 'Gadget',
         retryAfterMs: 5_000,
       },
     })

@@ -314,7 +314,7 @@ describe('what no cache serves', () => {
   })
 
   const refused = (argument: string): object => ({
-    errors: [{ extensions: { code: 'UNSUPPORTED', argument, kind: 'ConfigMap' } }],
+    errors: [{ extensions: { code: 'UNSUPPORTED', argument, type: 'ConfigMap' } }],
   })
   it.each([
     ['where', '(where: { name: { eq: "a" } })'],
@@ -425,7 +425,7 @@ describe('what no cache serves', () => {
       {
         message: expect.stringContaining('within 200 ms'),
         path: ['podTemplate', 'printerColumns'],
-        extensions: { code: 'CLUSTER_UNREACHABLE', kind: 'PodTemplate' },
+        extensions: { code: 'CLUSTER_UNREACHABLE', type: 'PodTemplate' },
       },
     ])
   })

@@ -206,7 +206,7 @@ describe('search', () => {
     )
     expect(data.search.types).toEqual(['Pod'])
     expect(data.search.totalCount).toBeGreaterThan(0)
-    expect(errors?.map(({ path, extensions: { code, kind } }) => [path, code, kind])).toEqual([
+    expect(errors?.map(({ path, extensions: { code, type } }) => [path, code, type])).toEqual([
       [['search'], 'FORBIDDEN', 'Secret'],
       [['search'], 'UNSUPPORTED', 'ConfigMap'],
     ])

@@ -83,8 +83,8 @@ describe('on the simulator', () => {
           const { data, extensions } = JSON.parse(await gateway.queryText(query))
           const { pods, nodes, search } = data
           const [{ usedConfigMaps }] = pods.nodes
-          const kinds = extensions?.stale?.map(({ kind }: Fields) => kind).toSorted()
-          return [[pods, nodes, search, usedConfigMaps].map(({ staleSince }) => staleSince), kinds]
+          const types = extensions?.stale?.map(({ type }: Fields) => type).toSorted()
+          return [[pods, nodes, search, usedConfigMaps].map(({ staleSince }) => staleSince), types]
         }
         const nothing = [[null, null, null, null], undefined]
         expect(await told()).toEqual(nothing)
@@ -327,7 +327,7 @@ describeWithControlPlane('staleness', (plane) => {
       .poll(told, patience)
       .toEqual([
         aMoment,
-        [{ cluster: 'one', kind: 'Namespace', since: aMoment }],
+        [{ cluster: 'one', type: 'Namespace', since: aMoment }],
         'UNREACHABLE',
         aMoment,
       ])

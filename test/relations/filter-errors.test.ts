@@ -58,7 +58,7 @@ describe('a filter by related objects that cannot be answered is an error, never
     expect(errors).toMatchObject([
       {
         path: ['pods'],
-        extensions: { code: 'FORBIDDEN', cluster: 'one', kind: 'Secret', argument },
+        extensions: { code: 'FORBIDDEN', cluster: 'one', type: 'Secret', argument },
       },
     ])
   })
@@ -69,7 +69,7 @@ describe('a filter by related objects that cannot be answered is an error, never
       {
         extensions: {
           code: 'FORBIDDEN',
-          kind: 'Deployment',
+          type: 'Deployment',
           argument: 'where.deployment.isNot',
         },
       },
@@ -84,7 +84,7 @@ describe('a filter by related objects that cannot be answered is an error, never
     expect(errors).toMatchObject([
       {
         path: ['configMaps', 'nodes', 0, 'pods'],
-        extensions: { code: 'FORBIDDEN', kind: 'Secret', argument: 'where.secrets.none' },
+        extensions: { code: 'FORBIDDEN', type: 'Secret', argument: 'where.secrets.none' },
       },
     ])
   })
@@ -92,7 +92,7 @@ describe('a filter by related objects that cannot be answered is an error, never
   it('of a kind that is not cached', async () => {
     const { errors } = await gateway.query(filtered, { where: { node: { isNot: {} } } })
     expect(errors).toMatchObject([
-      { extensions: { code: 'UNSUPPORTED', kind: 'Node', argument: 'where.node.isNot' } },
+      { extensions: { code: 'UNSUPPORTED', type: 'Node', argument: 'where.node.isNot' } },
     ])
   })
 
@@ -105,7 +105,7 @@ describe('a filter by related objects that cannot be answered is an error, never
     const query = `subscription { pods(where: ${where}) { synced ${more} } }`
     const { value } = await gateway.connect().iterate({ query }).next()
     const argument = `where.${path}`
-    expect(value?.errors).toMatchObject([{ extensions: { code, kind, argument } }])
+    expect(value?.errors).toMatchObject([{ extensions: { code, type: kind, argument } }])
   })
 
   it.each([{ configMaps: { some: { nope: {} } } }, { configMaps: { any: {} } }])(

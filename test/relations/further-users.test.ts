@@ -96,7 +96,7 @@ describe('a subscription that is filtered by what is used', () => {
         .toMatchObject([
           {
             message: 'the schema has changed: the subscription depends on RelExampleWidget, too',
-            extensions: { code: 'SCHEMA_CHANGED', cluster: 'one', kind: 'RelExampleWidget' },
+            extensions: { code: 'SCHEMA_CHANGED', cluster: 'one', type: 'RelExampleWidget' },
           },
         ])
     }

@@ -53,7 +53,7 @@ describe('a subscription that is filtered by objects which cannot be read', () =
       const refused = await first(field)
       expect(refused.data?.frame).toBeUndefined()
       expect(refused.errors).toMatchObject([
-        { extensions: { code: 'NOT_SYNCED', cluster: 'one', kind: 'Pod', argument } },
+        { extensions: { code: 'NOT_SYNCED', cluster: 'one', type: 'Pod', argument } },
       ])
       cluster.faults.clear()
       await expect

@@ -170,7 +170,7 @@ describe('usedBy', () => {
     const query = '{ configMaps(first: 1) { nodes { usedBy { totalCount } } } }'
     const { data, errors } = await restricted.query(query)
     expect(data.configMaps.nodes).toEqual([{ usedBy: null }])
-    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Deployment' } }])
+    expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', type: 'Deployment' } }])
     const narrowed = await restricted.data(
       '{ configMap(namespace: "default", name: "settings") { usedBy(types: ["Pod"]) { totalCount types } } }',
     )
@@ -186,7 +186,7 @@ describe('usedBy', () => {
     const field = '{ configMap(namespace: "default", name: "settings") { usedBy { totalCount } } }'
     for (const query of [none, field]) {
       const { errors } = await profiled.query(query)
-      expect(errors).toMatchObject([{ extensions: { code: 'UNSUPPORTED', kind: 'CronJob' } }])
+      expect(errors).toMatchObject([{ extensions: { code: 'UNSUPPORTED', type: 'CronJob' } }])
       expect(errors?.[0]?.message).toContain('CronJob, DaemonSet')
     }
     const limited = await profiled.data(
@@ -204,7 +204,7 @@ describe('usedBy', () => {
     const { data, errors } = await restricted.query(query, { where: { usedBy: { none: {} } } })
     expect(data).toEqual({ configMaps: null })
     expect(errors).toMatchObject([
-      { extensions: { code: 'FORBIDDEN', kind: 'Deployment', argument: 'where.usedBy.none' } },
+      { extensions: { code: 'FORBIDDEN', type: 'Deployment', argument: 'where.usedBy.none' } },
     ])
     const byPods = { usedBy: { none: { types: ['Pod'] } } }
     expect((await restricted.query(query, { where: byPods })).errors).toBeUndefined()

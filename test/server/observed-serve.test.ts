@@ -129,13 +129,13 @@ describe('informerql serve, observed', () => {
     const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as string
     const log = 'audit'
     const answered = { log, ...ann, time, hash, durationMs, decision: 'allowed' }
-    const pods = { event: 'query', operation: 'HowManyPods', kinds: ['default/Pod'], rows: 0 }
+    const pods = { event: 'query', operation: 'HowManyPods', types: ['default/Pod'], rows: 0 }
     expect(all.slice(0, 8)).toEqual([
       { ...answered, ...pods, by: 'plan' },
       {
         ...answered,
         event: 'query',
-        kinds: ['default/Node'],
+        types: ['default/Node'],
         by: 'plan',
         codes: ['BAD_USER_INPUT'],
         rows: 0,
@@ -149,7 +149,7 @@ describe('informerql serve, observed', () => {
         ...answered,
         event: 'subscription',
         operation: 'Follow',
-        kinds: ['default/Node'],
+        types: ['default/Node'],
         by: 'plan',
         rows: 0,
       },

@@ -24,7 +24,7 @@ export interface AnsweredError {
     readonly value?: unknown
     readonly hint?: string
     readonly cluster?: string
-    readonly kind?: string
+    readonly type?: string
     readonly retryAfterMs?: number
   }
 }

@@ -17,7 +17,7 @@ export interface FragmentUse {
 export interface ExplainedField {
   /** The response keys from the root, without connections and edges: `deployments.pods`. */
   readonly path: string
-  readonly kinds: readonly string[]
+  readonly types: readonly string[]
   /** The number of pages and look-ups. */
   readonly reads: number
   /**
@@ -46,7 +46,7 @@ export interface ExplainedField {
 /** One kind that was read from its cache, and the lag of the cache. */
 export interface ExplainedKind {
   readonly cluster: string
-  readonly kind: string
+  readonly type: string
   readonly state: CacheStateName
   /** `null` if the viewer may not list all of them. */
   readonly objects: number | null
@@ -60,7 +60,7 @@ export interface Explanation {
   /** `null` for graphql-js, which keeps no texts. */
   readonly fragments: FragmentUse | null
   readonly fields: readonly ExplainedField[]
-  readonly kinds: readonly ExplainedKind[]
+  readonly types: readonly ExplainedKind[]
 }
 
 /** What an explanation is made from. */
@@ -84,7 +84,7 @@ export function explain({ served, report, kinds, access, fragments }: Explained)
     answeredBy: fragments === undefined ? 'graphql-js' : 'plan',
     fragments: fragments ?? null,
     fields: fields.map((field) => explainedField(field, cached, access)),
-    kinds: explainedKinds(served, [...kinds, ...read], access),
+    types: explainedKinds(served, [...kinds, ...read], access),
   }
 }
 
@@ -112,7 +112,7 @@ function explainedField(
   const shown = <T>(one: T): T | null => (isWhole ? one : null)
   return {
     path: place,
-    kinds: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
+    types: [...views].flatMap((view) => cached.get(view)?.kind.typeName ?? []).toSorted(),
     access: shown([...access]),
     postings: shown([...postings]),
     values: shown([...values]),
@@ -159,9 +159,9 @@ function explainedKinds(
       // A viewer who may only look up objects by name does not learn their number.
       const seen = at === undefined ? 'none' : listedOf(at, access)
       if (at === undefined || seen === 'none') return []
-      const kind = at.kind.typeName
+      const type = at.kind.typeName
       const counted = seen === 'all' ? objects : null
-      return [{ cluster, kind, state, objects: counted, resourceVersion, lagMs }]
+      return [{ cluster, type, state, objects: counted, resourceVersion, lagMs }]
     }),
   ).flat()
 }

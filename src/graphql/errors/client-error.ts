@@ -35,7 +35,8 @@ export interface ClientErrorDetails {
   readonly value?: unknown
   readonly hint?: string | undefined
   readonly cluster?: string | undefined
-  readonly kind?: string | undefined
+  /** The name of the GraphQL type. A `kind` is as the Kubernetes API writes it. */
+  readonly type?: string | undefined
   readonly retryAfterMs?: number | undefined
   readonly cause?: unknown
 }
@@ -44,7 +45,7 @@ export interface ClientErrorDetails {
 export class ClientError extends CodedError {
   readonly argument: string | undefined
   readonly cluster: string | undefined
-  readonly kind: string | undefined
+  readonly type: string | undefined
   readonly retryAfterMs: number | undefined
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
@@ -52,7 +53,7 @@ export class ClientError extends CodedError {
     super(code, message, { value, cause, ...(hint === undefined ? {} : { hint }) })
     this.argument = details.argument
     this.cluster = details.cluster
-    this.kind = details.kind
+    this.type = details.type
     this.retryAfterMs = details.retryAfterMs
   }
 }
@@ -218,7 +219,7 @@ function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions
 
 function extensionsOf(error: CodedError): GraphQLErrorExtensions {
   const { code, value, hint } = error
-  const { argument, cluster, kind, retryAfterMs } = error as CodedError & ClientErrorDetails
-  const all = { code, argument, value, hint, cluster, kind, retryAfterMs }
+  const { argument, cluster, type, retryAfterMs } = error as CodedError & ClientErrorDetails
+  const all = { code, argument, value, hint, cluster, type, retryAfterMs }
   return Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined))
 }

@@ -226,7 +226,6 @@ function identifiedBy(
     argument,
     value: id,
     cluster,
-    kind,
     hint: 'subscribe again when the kind is served',
     retryAfterMs: soonMs,
   })

@@ -151,7 +151,7 @@ export class LiveGroups implements GroupOwner {
     }
     throw new ClientError('NOT_SYNCED', 'the rows keep leading to further kinds', {
       cluster: wanted.list.at.cluster,
-      kind: wanted.plan.kind.typeName,
+      type: wanted.plan.kind.typeName,
       retryAfterMs: 1_000,
     })
   }

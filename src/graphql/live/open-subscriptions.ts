@@ -115,20 +115,20 @@ const maxUnserved = 1_000
 function nowServed({ group, kind }: NamedKind, now: ServedSchema): Problem | undefined {
   const found = now.kindOf(group, kind)
   if (found === undefined) return undefined
-  return { message: `objects lead to ${found.typeName}, which is served now`, kind: found.typeName }
+  return { message: `objects lead to ${found.typeName}, which is served now`, type: found.typeName }
 }
 
 interface Problem {
   readonly message: string
   readonly cluster?: string
-  readonly kind?: string
+  readonly type?: string
 }
 
 function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | undefined {
   for (const { cluster, kind } of kinds) {
     const cache = now.clusters.get(cluster)
     if (cache === undefined) return { message: `cluster ${cluster} is served no more`, cluster }
-    const place = { cluster, kind: kind.typeName }
+    const place = { cluster, type: kind.typeName }
     const next = now.kinds.get(kind.typeName)
     if (next === undefined || isOfAnotherGroup(kind, next))
       return { message: `${kind.typeName} is served no more`, ...place }
@@ -156,7 +156,7 @@ function furtherSupport(
   for (const { cluster, kind } of supporting(now)) {
     if (known.has(kind.typeName)) continue
     const { typeName } = kind
-    return { message: `the subscription depends on ${typeName}, too`, cluster, kind: typeName }
+    return { message: `the subscription depends on ${typeName}, too`, cluster, type: typeName }
   }
   return undefined
 }

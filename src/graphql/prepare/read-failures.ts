@@ -7,7 +7,7 @@ import type { ClusterKind } from './kind-view.ts'
 /** The error of a read that has taken too long. */
 export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
   const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`
-  const details = { cluster, kind: kind.typeName, hint: 'ask again in a moment' }
+  const details = { cluster, type: kind.typeName, hint: 'ask again in a moment' }
   return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
 }
 
@@ -18,7 +18,7 @@ export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): Cl
 export function failedRead(at: ClusterKind, cause: unknown, isViewer: boolean): ClientError {
   if (cause instanceof UnreadableResourceError) return unreadableKind(at, cause, isViewer)
   const { cluster, kind } = at
-  const details = { cluster, kind: kind.typeName, cause }
+  const details = { cluster, type: kind.typeName, cause }
   if (cause instanceof ApiStatusError) {
     const { httpStatus, retryAfterMs, status } = cause
     const isTold = !isViewer || aboutRequest.has(httpStatus)
@@ -62,7 +62,7 @@ export function unreadableKind(
   // An error without a cause has the gateway's own message.
   const isPlain = plain !== undefined && (cause.cause !== undefined || code === 'CACHE_FULL')
   const hint = isPlain && code === 'CLUSTER_UNREACHABLE' ? 'ask again in a moment' : cause.hint
-  const details = { cluster, kind: kind.typeName, hint, retryAfterMs, cause }
+  const details = { cluster, type: kind.typeName, hint, retryAfterMs, cause }
   return new ClientError(code, isPlain ? plain : cause.message, details)
 }
 
@@ -81,7 +81,7 @@ export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse =
   const { typeName, resource } = kind
   const hint = `ask for ${verb} on ${resource.resource}${orElse}`
   const message = `you may not ${verb} ${typeName}`
-  return new ClientError('FORBIDDEN', message, { cluster, kind: typeName, hint })
+  return new ClientError('FORBIDDEN', message, { cluster, type: typeName, hint })
 }
 
 /** The error of a field that lists what the viewer may not list. */
@@ -97,7 +97,7 @@ export function namespacesNotKnown(
   const message = `the namespaces of cluster ${cluster} are not known yet`
   const account = "if this lasts, let the gateway's account list and watch namespaces"
   const hint = `ask again in a moment${orElse}; ${account}`
-  const details = { cluster, kind: kind?.typeName, hint, retryAfterMs: 1_000 }
+  const details = { cluster, type: kind?.typeName, hint, retryAfterMs: 1_000 }
   return new ClientError('NOT_SYNCED', message, details)
 }
 
@@ -106,7 +106,7 @@ export function tooManyNamespaces({ cluster, kind }: ClusterKind, most: number):
   const message = `to find out which ${kind.typeName} you may see, more than ${most} namespaces would have to be asked about`
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, {
     cluster,
-    kind: kind.typeName,
+    type: kind.typeName,
     value: most,
     hint: 'name the namespaces: namespace, namespaces, or where: { namespace: … }',
   })

@@ -373,7 +373,7 @@ function notKnownYet(cluster: string): ClientError {
 function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientError {
   return new ClientError('NOT_SYNCED', `${typeName} is not loaded yet`, {
     cluster,
-    kind: typeName,
+    type: typeName,
     hint: 'ask again in a moment, or for fewer relations one within the other',
     retryAfterMs: 1000,
   })

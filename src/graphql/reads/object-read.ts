@@ -106,7 +106,7 @@ function notFoundByUid({ cluster, kind }: ClusterKind): ClientError {
   return new ClientError('UNSUPPORTED', message, {
     argument: 'id',
     cluster,
-    kind: typeName,
+    type: typeName,
     hint: `use ${lookupField} with the name of the object`,
   })
 }

@@ -65,7 +65,7 @@ export function withFailed(
   names: Iterable<string>,
   failures: readonly ClientError[],
 ): readonly string[] {
-  const failed = failures.flatMap(({ kind }) => kind ?? [])
+  const failed = failures.flatMap(({ type }) => type ?? [])
   return [...new Set([...names, ...failed])].toSorted()
 }
 

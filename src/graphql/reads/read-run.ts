@@ -138,8 +138,8 @@ function relatedStores(
     const key = `${cause.code} ${type} ${argument}`
     let error = errors.get(key)
     if (error === undefined) {
-      const { kind, hint, retryAfterMs } = cause
-      const details = { argument, cluster: cause.cluster, kind, hint, retryAfterMs, cause }
+      const { type: refused, hint, retryAfterMs } = cause
+      const details = { argument, cluster: cause.cluster, type: refused, hint, retryAfterMs, cause }
       const message = `${argument}: ${cause.message}`
       error = new ClientError(cause.code as ClientErrorCode, message, details)
       errors.set(key, error)
@@ -162,7 +162,7 @@ function relatedStores(
     notFullyVisible(type, argument) {
       const error = new ClientError('FORBIDDEN', `you may not see all objects of ${type}`, {
         cluster,
-        kind: type,
+        type,
         hint: `limit the list to namespaces where you may list ${type}: elsewhere, hidden objects may match`,
       })
       return named(error, type, argument)

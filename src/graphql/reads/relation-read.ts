@@ -236,7 +236,7 @@ function notFoundByCondition({ cluster, kind: { typeName } }: ClusterKind): Clie
   const message = `${typeName} is read live, so the server finds its objects by name only`
   return new ClientError('UNSUPPORTED', message, {
     cluster,
-    kind: typeName,
+    type: typeName,
     hint: 'declare the relation with @reference or @named, to one object',
   })
 }

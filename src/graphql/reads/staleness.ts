@@ -5,8 +5,7 @@ import type { ServedSchema } from '../served/served-schema.ts'
 /** A kind whose cache may be out of date, as in `extensions.stale`. */
 export interface StaleKind {
   readonly cluster: string
-  /** The type name. */
-  readonly kind: string
+  readonly type: string
   /** RFC 3339. */
   readonly since: string
 }
@@ -37,7 +36,7 @@ export function staleKinds(
     if (since === null) continue
     const { cluster, kind } = at
     const { typeName } = kind
-    stale.set(`${cluster}/${typeName}`, { cluster, kind: typeName, since })
+    stale.set(`${cluster}/${typeName}`, { cluster, type: typeName, since })
   }
   return stale.size === 0 ? undefined : [...stale.values()]
 }

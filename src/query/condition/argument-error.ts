@@ -23,10 +23,10 @@ export class UnknownFilterError extends ArgumentError {
   }
 }
 
-/** A search for all users of an object, while the profile leaves kinds of users out of the schema. `kind` is the first. */
+/** A search for all users of an object, while the profile leaves kinds of users out of the schema. `type` is the first. */
 export class LeftOutUsersError extends CodedError {
   readonly argument: string
-  readonly kind: string
+  readonly type: string
 
   constructor(argument: string, leftOut: readonly string[]) {
     super(
@@ -37,7 +37,7 @@ export class LeftOutUsersError extends CodedError {
       },
     )
     this.argument = argument
-    this.kind = leftOut[0] ?? ''
+    this.type = leftOut[0] ?? ''
   }
 }
 

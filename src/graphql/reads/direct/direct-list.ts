@@ -54,7 +54,7 @@ function needsIndex({ kind, cluster }: ClusterKind, argument: string, value: unk
     argument,
     value,
     cluster,
-    kind: kind.typeName,
+    type: kind.typeName,
     hint: 'use `namespace`, `labelSelector`, `first` and `after` only',
   })
 }
@@ -67,7 +67,7 @@ export function notOfDirectList(
 ): ClientError {
   const message = `${field}: ${typeName} is read live: ${why}`
   const hint = 'leave the field out'
-  return new ClientError('UNSUPPORTED', message, { argument: field, cluster, kind: typeName, hint })
+  return new ClientError('UNSUPPORTED', message, { argument: field, cluster, type: typeName, hint })
 }
 
 /** The start of a page: `skipped` objects after the start of a page of the server. */

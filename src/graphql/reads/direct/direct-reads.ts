@@ -291,7 +291,7 @@ export function directObject({ cluster, kind, view }: KindView, id: number): Dir
 function tooManyRounds({ cluster, kind: { typeName } }: ClusterKind): ClientError {
   const message = `reading ${typeName} would take more than ${maxRounds} live reads, one after the other`
   const hint = 'nest fewer relations to kinds that are read live, or use several queries'
-  return new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: typeName, hint })
+  return new ClientError('QUERY_TOO_COSTLY', message, { cluster, type: typeName, hint })
 }
 
 function tooManyReads(value: number): ClientError {

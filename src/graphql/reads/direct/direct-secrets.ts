@@ -72,13 +72,13 @@ export async function secretContents(
 function unreadable({ cluster, kind }: ClusterKind, why: string, hint: string): ClientError {
   const { typeName } = kind
   const message = `the data of this ${typeName} cannot be read: ${why}`
-  return new ClientError('UNSUPPORTED', message, { cluster, kind: typeName, hint })
+  return new ClientError('UNSUPPORTED', message, { cluster, type: typeName, hint })
 }
 
 /** The error of a failed read of a Secret. Leaves out the cause: its text may quote the contents. */
 export function failedSecret(at: ClusterKind, cause: unknown): ClientError {
   const { cluster, kind } = at
-  const details = { cluster, kind: kind.typeName }
+  const details = { cluster, type: kind.typeName }
   if (!(cause instanceof ApiStatusError)) {
     const message = `${kind.typeName} cannot be read from the API server`
     return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })

@@ -65,7 +65,7 @@ export async function printedRows(
   const most = pageSize * maxPages
   const message = `printerColumns: the server prints at most ${most} objects of ${kind.typeName}, and there are more`
   const hint = 'ask for the objects of one namespace, or for one object'
-  throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, kind: kind.typeName, hint })
+  throw new ClientError('QUERY_TOO_COSTLY', message, { cluster, type: kind.typeName, hint })
 }
 
 function columnsOf(
