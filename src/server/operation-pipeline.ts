@@ -19,6 +19,7 @@ import {
   withoutTransportDetails,
 } from '../graphql/errors/client-error.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
+import { isRecord } from '../lib/json.ts'
 import { quoted } from '../lib/text.ts'
 import { asksForExplanation } from './guard/operation-request.ts'
 import type { OriginCheck } from './guard/origin-check.ts'
@@ -174,12 +175,33 @@ function documentsByName(
         const { message, extensions } = clientErrorOf(error)
         throw requestError(message, extensions)
       }
+      // Yoga refuses parameters that are not an object.
+      if (query === undefined && isRecord(params)) throw noDocument(params)
       if (query === undefined || query === params.query) return
       const others = Object.entries(params).filter(([name]) => !idMembers.includes(name))
       setParams({ ...Object.fromEntries(others), query })
     },
   }
 }
+
+/** The error of a request without a document. It names the members that do not name one here. */
+export function noDocument(request: object): GraphQLError {
+  const unknown = Object.keys(request).filter((name) => !requestMembers.has(name))
+  const names = unknown.map(quoted).join(', ')
+  const besides = unknown.length === 0 ? '' : `, and the gateway does not know its ${names}`
+  return requestError(`the request has no query${besides}`, {
+    code: 'BAD_USER_INPUT',
+    argument: 'query',
+    hint: 'send the text of the document as `query`',
+  })
+}
+
+const requestMembers: ReadonlySet<string> = new Set([
+  'query',
+  'operationName',
+  'variables',
+  'extensions',
+])
 
 /** Refuses unknown operation names. Yoga treats an empty name in the URL of a GET as absent. */
 function operationsByName(): Plugin {

@@ -15,6 +15,7 @@ import type { HashedOperation } from './http/query-fast-path.ts'
 import {
   begunAt,
   type MadeContext,
+  noDocument,
   type OperationPipeline,
   type ServerParts,
 } from './operation-pipeline.ts'
@@ -60,7 +61,8 @@ export async function prepareOperation(
   const enveloped = pipeline.getEnveloped({ ...asked, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
   const { viewer } = contextValue
-  const query = observedDocument(documents, operation, { learns, viewer, observer }) ?? ''
+  const query = observedDocument(documents, operation, { learns, viewer, observer })
+  if (query === undefined) throw noDocument(operation)
   // Takes turns, so that many operations at once do not block the other users.
   const lane = viewer === undefined ? request.socket : queryLane(viewer)
   await turns.enter(lane)

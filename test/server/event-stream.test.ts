@@ -135,6 +135,21 @@ describe('server-sent events', () => {
     ])
   })
 
+  it.each([
+    ['{}', {}, 'the request has no query'],
+    [
+      'an unknown member',
+      { documentId: 'x', variables: {} },
+      'the request has no query, and the gateway does not know its "documentId"',
+    ],
+  ])('without a document say what is missing, as a POST does: %s', async (_what, body, message) => {
+    const missing = { code: 'BAD_USER_INPUT', argument: 'query', hint: expect.any(String) }
+    const answer = await (await post(server.url, body)).json()
+    expect(answer).toEqual({ errors: [{ message, extensions: missing }] })
+    const told = await (await post(server.url, body, accept)).text()
+    expect(told).toContain(`event: next\ndata: ${JSON.stringify(answer)}\n\n`)
+  })
+
   it('of an unknown hash ask for its document, and answer once it was sent', async () => {
     const query = '{ hello }'
     const sha256Hash = createHash('sha256').update(query).digest('hex')
