@@ -97,7 +97,7 @@ describe('on the simulator', () => {
         expect(Date.parse(data.pods.staleSince)).toBeGreaterThan(startedMs)
         expect(extensions.stale).toContainEqual({
           cluster: 'one',
-          kind: 'Pod',
+          type: 'Pod',
           since: data.pods.staleSince,
         })
         await proxy.listen()
@@ -136,6 +136,24 @@ describe('on the simulator', () => {
         expect(frames.at(-1)).toMatchObject({ ...told, staleSince: null })
         await expect.poll(() => late.at(-1), patience).toMatchObject({ staleSince: null })
         expect(silent).toHaveLength(silentBefore)
+      },
+    )
+
+    it.each([
+      ['a relation', 'namespaces', 'pods { staleSince }', ['pods', 'staleSince']],
+      ['several kinds', 'pods', 'owned { staleSince }', ['owned', 'staleSince']],
+    ])(
+      'staleSince of a row, which would not follow, names that of the frame: %s',
+      async (_what, field, selection, below) => {
+        const query = `subscription { live: ${field} { changes { object { name ${selection} } } } }`
+        const { value } = await gateway.connect().iterate<Fields>({ query }).next()
+        const { errors, data } = value
+        expect(data.live.changes[0].object).toMatchObject({ name: expect.any(String) })
+        expect(errors[0].path).toEqual(['live', 'changes', 0, 'object', ...below])
+        expect(errors[0].extensions).toEqual({
+          code: 'UNSUPPORTED',
+          hint: 'select staleSince of the frame: it is about all kinds that the subscription reads',
+        })
       },
     )
 

@@ -1,6 +1,7 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import {
@@ -13,7 +14,6 @@ import {
 } from '../reads/connection-read.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
 import { staleSince } from '../reads/staleness.ts'
-
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet, PageInfo } from '../schema/read-context.ts'
 import {
@@ -104,7 +104,7 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
         case 'resumeToken':
           return (run, read) => JSON.stringify(resumeTokenOf(read, run.budget))
         case 'staleSince':
-          return (run, read) => JSON.stringify(pageStaleSince(run, read))
+          return staleSinceWriter(member, (run, read) => pageStaleSince(run, read))
         case 'facets':
           return pageFacetsWriter(member)
         default:
@@ -158,16 +158,29 @@ export function unionWriter<P extends UnionRead>(
   return connectionWriter<P, UnionRow, P>(field, {
     sourceOf: (read) => read,
     row,
-    part: ({ name }) => unionMember(name),
+    part: unionMember,
   })
 }
 
 /** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */
 export function unionMember(
-  name: string,
+  member: PlanField,
 ): PlainWriter<Pick<UnionRead, 'parts' | 'types' | 'notLookedAt'>> | undefined {
-  if (name !== 'staleSince') return lookedAtMember(name)
-  return ({ served }, { parts }) => JSON.stringify(staleSince(served, parts))
+  if (member.name !== 'staleSince') return lookedAtMember(member.name)
+  return staleSinceWriter(member, ({ served }, { parts }) => staleSince(served, parts))
+}
+
+/** Compiles `staleSince` of a page. A row of a subscription does not change with it, so it fails there. */
+function staleSinceWriter<P>(
+  { compiler }: PlanField,
+  read: (run: PlanRun, page: P) => string | null,
+): PlainWriter<P> {
+  if (!compiler.scope.isLive) return (run, page) => JSON.stringify(read(run, page))
+  return () => {
+    const message = 'the rows of a subscription do not follow staleSince'
+    const hint = 'select staleSince of the frame: it is about all kinds that the subscription reads'
+    throw new ClientError('UNSUPPORTED', message, { hint })
+  }
 }
 
 /** Compiles a member that says which kinds were looked into; `undefined` for another one. */

@@ -221,7 +221,7 @@ function searchRoot(field: PlanField): RootWriter {
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
     part(part) {
-      if (part.name !== 'counts') return unionMember(part.name)
+      if (part.name !== 'counts') return unionMember(part)
       const one = plainWriter(part, valueMembers<SearchCount>(['type', 'count']))
       return (run, { counts }) => run.list(counts(), (count) => one(run, count))
     },

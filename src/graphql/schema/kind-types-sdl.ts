@@ -12,7 +12,7 @@ type ${name}Connection {
   totalCount: Int!
   """
   Since when the page may be out of date, because the gateway has lost the watch of a kind that
-  decides what is on it; null while it has not.
+  decides what is on it; null while it has not. In a subscription, select that of the frame.
   """
   staleSince: DateTime
 ${further}
