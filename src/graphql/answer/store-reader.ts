@@ -35,6 +35,7 @@ import type {
   SearchSource,
   SecretContents,
   StoreReads,
+  ToldRefusal,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
@@ -94,19 +95,21 @@ export class StoreReader implements StoreReads {
     return this.lookup(kind, object)
   }
 
-  referenced(ref: ObjectRef): Row | null {
-    return rowOf(referenced(this.#run, ref))
+  referenced(ref: ObjectRef, refused?: ToldRefusal): Row | null {
+    return rowOf(referenced(this.#run, ref, refused && ((_run, error) => refused(error))))
   }
 
-  owners({ cluster, object }: Row): readonly Row[] {
+  owners({ cluster, object }: Row, refused: ToldRefusal): readonly Row[] {
     const { ownerReferences = [], namespace = '' } = object.metadata
-    const owners = ownersNamed(this.#run, { cluster, namespace }, ownerReferences)
+    const place = { cluster, namespace }
+    const owners = ownersNamed(this.#run, place, ownerReferences, (_run, error) => refused(error))
     return owners.flatMap((owner) => rowOf(owner) ?? [])
   }
 
-  ownerChain({ cluster, object }: Row): readonly ObjectRef[] {
+  ownerChain({ cluster, object }: Row, refused: ToldRefusal): readonly ObjectRef[] {
     const { ownerReferences = [], namespace } = object.metadata
-    return ownerChainFrom(this.#run, { cluster, namespace }, ownerReferences)
+    const start = { cluster, namespace }
+    return ownerChainFrom(this.#run, start, ownerReferences, (_run, error) => refused(error))
   }
 
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource {
@@ -144,11 +147,11 @@ export class StoreReader implements StoreReads {
     return new ListConnection(this.#run, page)
   }
 
-  followOne(row: Row, field: RelationField, refused?: (error: Error) => void): Row | null {
+  followOne(row: Row, field: RelationField, refused: ToldRefusal): Row | null {
     const at = this.#originOf(row)
     if (at === undefined) return null
     const read = this.#readOf(field)
-    return rowOf(read.one(this.#run, at.part, at.id, (_run, error) => refused?.(error)))
+    return rowOf(read.one(this.#run, at.part, at.id, (_run, error) => refused(error)))
   }
 
   followPolymorphic(

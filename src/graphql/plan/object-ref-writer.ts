@@ -6,6 +6,7 @@ import type { ObjectRef } from '../schema/read-context.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { type PlainWriter, plainMembers } from './plain-writer.ts'
 import type { PlanField, RowWriter } from './plan-compiler.ts'
+import { refusedBeside } from './plan-run.ts'
 
 /** Compiles an `ObjectRef`. Throws `NotCoveredError`. */
 export function objectRefWriter(field: PlanField): PlainWriter<ObjectRef> {
@@ -21,8 +22,9 @@ export function objectRefWriter(field: PlanField): PlainWriter<ObjectRef> {
         return (_run, ref) => JSON.stringify(ref[name])
       case 'object': {
         const write = anyRowWriter(member)
+        const refused = refusedBeside(member)
         return (run, ref) => {
-          const found = referenced(run, ref)
+          const found = referenced(run, ref, refused)
           return found === undefined ? 'null' : write(run, found.part, found.id)
         }
       }
@@ -39,21 +41,26 @@ export function objectRefWriter(field: PlanField): PlainWriter<ObjectRef> {
 /** Compiles `owners`. */
 export function ownersWriter(field: PlanField): RowWriter {
   const write = anyRowWriter(field)
+  const refused = refusedBeside(field)
   return (run, part, id) =>
-    run.list(ownersOf(run, part, id), (owner) => write(run, owner.part, owner.id))
+    run.list(ownersOf(run, part, id, refused), (owner) => write(run, owner.part, owner.id))
 }
 
 /** Compiles `ownerChain`. */
 export function ownerChainWriter(field: PlanField): RowWriter {
   const write = objectRefWriter(field)
-  return (run, part, id) => run.list(ownerChainOf(run, part, id), (ref) => write(run, ref))
+  const refused = refusedBeside(field)
+  return (run, part, id) => {
+    return run.list(ownerChainOf(run, part, id, refused), (ref) => write(run, ref))
+  }
 }
 
 /** Compiles `rootOwner`. */
 export function rootOwnerWriter(field: PlanField): RowWriter {
   const write = objectRefWriter(field)
+  const refused = refusedBeside(field)
   return (run, part, id) => {
-    const root = ownerChainOf(run, part, id).at(-1)
+    const root = ownerChainOf(run, part, id, refused).at(-1)
     return root === undefined ? 'null' : write(run, root)
   }
 }
@@ -63,8 +70,9 @@ export function objectRefsWriter(refers: ObjectRefField, field: PlanField): RowW
   const write = objectRefWriter(field)
   const { kindAt, many } = refers
   const read = new ObjectRefRead(refers, kindAt && field.compiler.relation(kindAt.relation))
+  const refused = refusedBeside(field)
   return (run, part, id) => {
-    const refs = read.refs(run, part, id)
+    const refs = read.refs(run, part, id, refused)
     if (many) return run.list(refs, (ref) => write(run, ref))
     const [first] = refs
     return first === undefined ? 'null' : write(run, first)

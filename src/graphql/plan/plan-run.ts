@@ -1,4 +1,4 @@
-import type { VariableValues } from 'graphql'
+import type { FieldNode, VariableValues } from 'graphql'
 import { defaultWorkLimits, type WorkLimits } from '../../query/condition/work-budget.ts'
 import type { Kind } from '../model/kind.ts'
 import { type ListRequest, listRequest } from '../reads/list-read.ts'
@@ -38,6 +38,15 @@ export interface WrittenMember<Source extends readonly unknown[]> {
 /** The least length of an object in characters: each value has at least one. */
 export function leastLengthOf(members: readonly { readonly before: string }[]): number {
   return members.reduce((sum, { before }) => sum + before.length + 1, '{}'.length)
+}
+
+/** Notes the error of a refused object beside the answer of a field. */
+export function refusedBeside({
+  nodes,
+}: {
+  readonly nodes: readonly FieldNode[]
+}): (run: PlanRun, error: Error) => void {
+  return (run, error) => run.errors.beside([error], nodes)
 }
 
 /** One run of a plan: the request's variables, and the values computed from them once. */

@@ -29,7 +29,7 @@ import { columnMembers, isOwnField } from './own-fields.ts'
 import { ownFragment } from './own-fragment.ts'
 import { fragmentedMembers, type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanCompiler, PlanField, RowWriter } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
+import { type PlanRun, refusedBeside } from './plan-run.ts'
 
 /**
  * Compiles the objects of a kind. Adjacent own fields form one fragment, whose text the cache keeps. The other fields,
@@ -126,7 +126,7 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
 
 /** Compiles the objects of one kind that a relation leads to. */
 function relationWriter(relation: RelationField, field: PlanField): RowWriter {
-  const { compiler, args, selections, nodes } = field
+  const { compiler, args, selections } = field
   const read = compiler.relation(relation)
   const { to } = read
   if (relation.many) {
@@ -134,7 +134,7 @@ function relationWriter(relation: RelationField, field: PlanField): RowWriter {
     return (run, part, id) => write(run, read.many(run, part, id, run.requestOf(args, to)))
   }
   const write = compiler.row(to, selections)
-  const refused = (run: PlanRun, error: ClientError): void => run.errors.beside([error], nodes)
+  const refused = refusedBeside(field)
   return (run, part, id) => {
     const found = read.one(run, part, id, refused)
     return found === undefined ? 'null' : write(run, found.part, found.id)

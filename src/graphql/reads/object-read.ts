@@ -12,7 +12,8 @@ import type { Kind } from '../model/kind.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { ReadRun } from './read-run.ts'
+import { forbidden } from '../prepare/read-failures.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
 
 /** The kind that an `id` or a reference names; `undefined` where it is not served. */
 export function kindOfIdentity(
@@ -45,6 +46,30 @@ export function foundByKey(
 export function isRefused(run: ReadRun, at: ClusterKind, key: string): boolean {
   if (at.kind.uncached) return run.parts.access?.looks(at, splitObjectKey(key)) === false
   return run.late(() => run.parts.forLookup(at, [key])) === undefined
+}
+
+/**
+ * Receives the error of an object that a row names and the viewer may not get, whether or not it exists: the same error
+ * for all objects of a kind in a run.
+ */
+export type Refused<R extends ReadRun> = (run: R, error: ClientError) => void
+
+const refusals = new OncePerRun<ClientError>()
+
+/** Calls `refused` if {@link isRefused}. */
+export function tellIfRefused<R extends ReadRun>(
+  run: R,
+  at: ClusterKind,
+  key: string,
+  refused: Refused<R>,
+): void {
+  if (isRefused(run, at, key)) refused(run, refusalOf(run, at))
+}
+
+/** The error that {@link Refused} receives. */
+export function refusalOf(run: ReadRun, at: ClusterKind): ClientError {
+  const { cluster, kind } = at
+  return refusals.of(run, `${cluster}/${kind.typeName}`, () => forbidden(at, 'get'))
 }
 
 /** The object with a UID, at the price of a row. `key`: the key that the reference gives. */
@@ -149,14 +174,20 @@ export function identified(
 /** The tests that a reference costs, for resolving it and looking it up. */
 const testsPerReference = 25
 
-/** The object that a reference names; `undefined` where it is absent or its kind is not served. */
-export function referenced(run: ReadRun, ref: ObjectRef): FoundObject | undefined {
+/** The object that a reference names; `undefined` where it is absent or hidden, or its kind is not served. */
+export function referenced<R extends ReadRun>(
+  run: R,
+  ref: ObjectRef,
+  refused?: Refused<R>,
+): FoundObject | undefined {
   const at = kindOfIdentity(run.served, ref)
   if (at === undefined) return undefined
   run.budget.spend('tests', testsPerReference)
   const { namespace, name, uid } = ref
   const key = objectKey({ namespace: namespace ?? '', name })
-  return uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)
+  const found = uid === null ? foundByKey(run, at, key) : foundByUid(run, at, uid, key)
+  if (found === undefined && refused !== undefined) tellIfRefused(run, at, key, refused)
+  return found
 }
 
 /** A reference to a found object, read from its store without decoding it. */

@@ -7,6 +7,7 @@ import { parseExact } from '../../lib/json.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import type { RelationDefinition } from '../../query/relation/relations.ts'
 import type { Kind, ObjectRefField } from '../model/kind.ts'
+import type { ClientError } from '../errors/client-error.ts'
 import type { FoundObject, KindView } from '../prepare/kind-view.ts'
 import {
   objectRefOfKind,
@@ -15,45 +16,66 @@ import {
   topmostBuiltIn,
 } from '../schema/object-ref.ts'
 import type { ObjectRef } from '../schema/read-context.ts'
-import { foundByUid, isRefused, kindOfIdentity, referenced } from './object-read.ts'
+import {
+  foundByUid,
+  kindOfIdentity,
+  referenced,
+  type Refused,
+  tellIfRefused,
+} from './object-read.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** The owners of an object, found by their UIDs. */
-export function ownersOf(run: ReadRun, part: KindView, id: ObjectId): readonly FoundObject[] {
+export function ownersOf<R extends ReadRun>(
+  run: R,
+  part: KindView,
+  id: ObjectId,
+  refused: Refused<R>,
+): readonly FoundObject[] {
   const { cluster, namespace = '' } = originOf(part, id)
-  return ownersNamed(run, { cluster, namespace }, ownerReferencesOf(run, part, id))
+  return ownersNamed(run, { cluster, namespace }, ownerReferencesOf(run, part, id), refused)
 }
 
 /** The owners that an object in a namespace (`''` if cluster-scoped) names, found by their UIDs. */
-export function ownersNamed(
-  run: ReadRun,
+export function ownersNamed<R extends ReadRun>(
+  run: R,
   { cluster, namespace }: { readonly cluster: string; readonly namespace: string },
   references: readonly OwnerReference[],
+  refused: Refused<R>,
 ): readonly FoundObject[] {
   return references.flatMap(({ apiVersion, kind: kindName, name, uid }) => {
     const { group } = splitApiVersion(apiVersion)
     const at = kindOfIdentity(run.served, { cluster, group, kind: kindName })
     if (at === undefined) return []
     const key = objectKey(at.kind.resource.namespaced ? { namespace, name } : { name })
-    return foundByUid(run, at, uid, key) ?? []
+    const found = foundByUid(run, at, uid, key)
+    if (found === undefined) tellIfRefused(run, at, key, refused)
+    return found ?? []
   })
 }
 
 /** See {@link ownerChainFrom}. */
-export function ownerChainOf(run: ReadRun, part: KindView, id: ObjectId): readonly ObjectRef[] {
-  return ownerChainFrom(run, originOf(part, id), ownerReferencesOf(run, part, id))
+export function ownerChainOf<R extends ReadRun>(
+  run: R,
+  part: KindView,
+  id: ObjectId,
+  refused: Refused<R>,
+): readonly ObjectRef[] {
+  return ownerChainFrom(run, originOf(part, id), ownerReferencesOf(run, part, id), refused)
 }
 
 const maxChain = 16
 
 /**
  * The chain of owners of an object that names these owners, the nearest first: at each step the controller, or the
- * first owner if none controls. Ends where the next owner does not exist or is not served, and after 16 steps.
+ * first owner if none controls. Ends where the next owner does not exist, is not served or is refused, and after 16
+ * steps.
  */
-export function ownerChainFrom(
-  run: ReadRun,
+export function ownerChainFrom<R extends ReadRun>(
+  run: R,
   start: ReferenceOrigin,
   named: readonly OwnerReference[],
+  refused: Refused<R>,
 ): readonly ObjectRef[] {
   const chain: ObjectRef[] = []
   let [origin, owners] = [start, named]
@@ -62,7 +84,7 @@ export function ownerChainFrom(
     const [owner] = objectRefsOf([nearest], origin, run.served.kindOf)
     if (owner === undefined || chain.some(({ uid }) => uid === owner.uid)) break
     chain.push(owner)
-    const found = referenced(run, owner)
+    const found = referenced(run, owner, refused)
     if (found === undefined) break
     const { part, id } = found
     ;[origin, owners] = [originOf(part, id), ownerReferencesOf(run, part, id)]
@@ -108,11 +130,16 @@ export class NamedRead {
   }
 
   /**
-   * The first such object by its key; `undefined` if it does not exist. Throws `refusal` if the viewer may not get it,
-   * whether or not it exists.
+   * The first such object by its key; `undefined` if it does not exist, or with a call of `refused` if the viewer may
+   * not get it.
    */
-  one(run: ReadRun, part: KindView, id: ObjectId, refusal: Error): FoundObject | undefined {
-    let hasRefusal = false
+  one<R extends ReadRun>(
+    run: R,
+    part: KindView,
+    id: ObjectId,
+    refused: Refused<R> | undefined,
+  ): FoundObject | undefined {
+    const refusals = new Set<ClientError>()
     let found: readonly FoundObject[] = [{ part, id }]
     for (const { kind, read } of this.#steps) {
       found = found.flatMap((from) => {
@@ -124,13 +151,13 @@ export class NamedRead {
           const { name, namespace = origin.namespace ?? '' } = reference
           const key = objectKey(kind.resource.namespaced ? { namespace, name } : { name })
           const one = foundByUid(run, at, reference.uid, key)
-          hasRefusal ||= one === undefined && isRefused(run, at, key)
+          if (one === undefined) tellIfRefused(run, at, key, (_run, error) => refusals.add(error))
           return one ?? []
         })
       })
     }
     const [first] = found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
-    if (first === undefined && hasRefusal) throw refusal
+    if (first === undefined) for (const error of refusals) refused?.(run, error)
     return first
   }
 }
@@ -148,7 +175,12 @@ function isOfKind({ resource }: Kind, { apiVersion, kind }: NamedReference): boo
 
 /** The relation to the object that names the kind of a reference. */
 interface KindRelation {
-  one(run: ReadRun, part: KindView, id: ObjectId): FoundObject | undefined
+  one<R extends ReadRun>(
+    run: R,
+    part: KindView,
+    id: ObjectId,
+    refused: Refused<R>,
+  ): FoundObject | undefined
 }
 
 /** A field that refers to objects of any kind, such as `Event.involved`. */
@@ -164,9 +196,14 @@ export class ObjectRefRead {
     this.#kind = kindAt && relation && { relation, read: valueReader(kindAt.path) }
   }
 
-  refs(run: ReadRun, part: KindView, id: ObjectId): readonly ObjectRef[] {
-    if (this.#isTopmost) return listed(topmostBuiltIn(ownerChainOf(run, part, id)))
-    const other = this.#kind?.relation.one(run, part, id)
+  refs<R extends ReadRun>(
+    run: R,
+    part: KindView,
+    id: ObjectId,
+    refused: Refused<R>,
+  ): readonly ObjectRef[] {
+    if (this.#isTopmost) return listed(topmostBuiltIn(ownerChainOf(run, part, id, refused)))
+    const other = this.#kind?.relation.one(run, part, id, refused)
     const values = this.#readers.flatMap((read) => read(run, part, id))
     const origin = originOf(part, id)
     if (this.#kind === undefined) return objectRefsOf(values, origin, run.served.kindOf)

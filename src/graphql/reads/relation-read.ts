@@ -6,13 +6,12 @@ import { findObject } from '../../query/page/page.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
-import { forbidden } from '../prepare/read-failures.ts'
 import type { ReadPage } from './direct/direct-list.ts'
 import { type ListRequest, pageOf } from './list-read.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
-import { foundByKey, isRefused, originOf } from './object-read.ts'
+import { foundByKey, originOf, refusalOf, type Refused, tellIfRefused } from './object-read.ts'
 import { NamedRead } from './owner-read.ts'
-import { OncePerRun, type ReadRun } from './read-run.ts'
+import type { ReadRun } from './read-run.ts'
 
 /** References whose keys an index of the referring kind holds. */
 interface DirectReferences {
@@ -31,7 +30,6 @@ export class RelationRead {
   readonly #isStep: boolean
   readonly #isSaid: boolean
   readonly #named: NamedRead | undefined
-  readonly #refusals = new OncePerRun<ClientError>()
   readonly #targets = new Map<string, ClusterKind>()
   readonly #ways = new WeakMap<ReadRun, Map<string, KindView>>()
   readonly #direct = new WeakMap<ReadRun, DirectReferences | 'none'>()
@@ -49,14 +47,13 @@ export class RelationRead {
 
   /**
    * The object that a relation to one leads to, at the price of a row; `undefined` where it is absent or hidden. Throws
-   * `ClientError`. Calls `refused`, always with the same error in a run, where the viewer may not get an object of this
-   * name, whether or not it exists.
+   * `ClientError`. Calls `refused` where the viewer may not get an object of this name.
    */
   one<R extends ReadRun>(
     run: R,
     part: KindView,
     id: ObjectId,
-    refused?: (run: R, error: ClientError) => void,
+    refused?: Refused<R>,
   ): FoundObject | undefined {
     if (part.isDirect) {
       const origin = originOf(run, { part, id })
@@ -76,7 +73,7 @@ export class RelationRead {
     } catch (error) {
       const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
       if (this.#named === undefined || !isForbidden) throw error
-      return this.#named.one(run, part, id, error)
+      return this.#named.one(run, part, id, refused)
     }
   }
 
@@ -84,7 +81,7 @@ export class RelationRead {
     run: R,
     part: KindView,
     id: ObjectId,
-    refused: ((run: R, error: ClientError) => void) | undefined,
+    refused: Refused<R> | undefined,
   ): FoundObject | undefined {
     const condition = this.#follow(run, part, id, false)
     if (condition.form === 'nothing') return undefined
@@ -93,7 +90,7 @@ export class RelationRead {
       const [key] = condition.form === 'keys' ? condition.keys : []
       if (key === undefined) throw notFoundByCondition(at)
       const one = foundByKey(run, at, key)
-      if (one === undefined && isRefused(run, at, key)) refused?.(run, this.#refusal(run, at))
+      if (one === undefined && refused !== undefined) tellIfRefused(run, at, key, refused)
       return one
     }
     if (condition.form !== 'keys') {
@@ -104,7 +101,7 @@ export class RelationRead {
     }
     const target = run.parts.forLookup(at, condition.keys)
     if (target === undefined) {
-      refused?.(run, this.#refusal(run, at))
+      refused?.(run, refusalOf(run, at))
       return undefined
     }
     const options = { ...target, budget: run.budget }
@@ -163,10 +160,6 @@ export class RelationRead {
       : relation.follow(origin)
     run.followed?.({ reads, condition, isSaid: this.#isSaid })
     return condition
-  }
-
-  #refusal(run: ReadRun, at: ClusterKind): ClientError {
-    return this.#refusals.of(run, at.cluster, () => forbidden(at, 'get'))
   }
 
   /** The kind that the relation leads to, with the indexes that it reads there. */

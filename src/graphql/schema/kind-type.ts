@@ -19,7 +19,7 @@ import type {
 import { describeRelation } from '../model/kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
-import { propertyReader, reportingFailures } from './resolvers.ts'
+import { propertyReader, refusedAt, reportingFailures } from './resolvers.ts'
 import { objectRefOfKindAt, objectRefsAt, topmostBuiltIn } from './object-ref.ts'
 import type { OpenApiTypes } from './open-api-types.ts'
 import { fromSource } from './field-source.ts'
@@ -115,9 +115,7 @@ function relationField(
       type: types.objectType(to),
       description,
       resolve: (row, _args, context, info) =>
-        context.read.followOne(row, relation, (error) => {
-          reportingFailures({ failures: [error] }, context, info)
-        }),
+        context.read.followOne(row, relation, refusedAt(context, info)),
       ...fromSource({ form: 'relation', relation }),
     }
   }
@@ -181,11 +179,14 @@ function oneObjectRef(
   paths: readonly Path[],
   types: SchemaTypes,
 ): GraphQLFieldResolver<Row, ResolverContext> {
-  if (isTopmost === true) return (row, _args, { read }) => topmostBuiltIn(read.ownerChain(row))
+  if (isTopmost === true) {
+    return (row, _args, context, info) =>
+      topmostBuiltIn(context.read.ownerChain(row, refusedAt(context, info)))
+  }
   if (kindAt === undefined) return (row) => objectRefsAt(paths, row, types.kindOf)[0] ?? null
   const kindPath = parsePath(kindAt.path)
-  return (row, _args, { read }) => {
-    const other = read.followOne(row, kindAt.relation)
+  return (row, _args, context, info) => {
+    const other = context.read.followOne(row, kindAt.relation, refusedAt(context, info))
     return other && objectRefOfKindAt(paths, row, valueAt(kindPath, other.object), types)
   }
 }

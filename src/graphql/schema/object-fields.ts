@@ -10,7 +10,7 @@ import type { PrintedKind } from '../../kubernetes/printing/column.ts'
 import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { type FieldSource, fromSource, type ScalarForm } from './field-source.ts'
 import { unstoredMetadata } from './open-api-types.ts'
-import { jsonAt, reportingFailures } from './resolvers.ts'
+import { jsonAt, refusedAt, reportingFailures } from './resolvers.ts'
 import { isUsed, type Kind, usedByField } from '../model/kind.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import type {
@@ -110,12 +110,17 @@ export function objectFields(
           : printedColumns(printed, row.object as Unstructured, wide)
       },
     ),
-    ...field('owners', { form: 'owners' }, (row, _args, { read }) => read.owners(row)),
-    ...field('ownerChain', { form: 'ownerChain' }, (row, _args, { read }) => read.ownerChain(row)),
+    ...field('owners', { form: 'owners' }, (row, _args, context, info) =>
+      context.read.owners(row, refusedAt(context, info)),
+    ),
+    ...field('ownerChain', { form: 'ownerChain' }, (row, _args, context, info) =>
+      context.read.ownerChain(row, refusedAt(context, info)),
+    ),
     ...field(
       'rootOwner',
       { form: 'rootOwner' },
-      (row, _args, { read }) => read.ownerChain(row).at(-1) ?? null,
+      (row, _args, context, info) =>
+        context.read.ownerChain(row, refusedAt(context, info)).at(-1) ?? null,
     ),
     ...field('can', { form: 'can' }, (row, args: ObjectCanArguments, { permissions }) =>
       permissions.canDo(row, args),

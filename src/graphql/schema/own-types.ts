@@ -49,7 +49,7 @@ import type {
   StoreReads,
   UseSource,
 } from './read-context.ts'
-import { reportingFailures } from './resolvers.ts'
+import { refusedAt, reportingFailures } from './resolvers.ts'
 import { GraphQLDateTime, GraphQLJson, GraphQLStringMap } from './scalars.ts'
 
 type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
@@ -196,7 +196,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   UsedBy: own('use', { paths: (use: UseSource) => use.paths() }),
   ObjectRef: own('objectRef', {
     id: (ref: ObjectRef) => idOfObjectRef(ref),
-    object: (ref: ObjectRef, _args, { read }) => read.referenced(ref),
+    object: (ref: ObjectRef, _args, context, info) =>
+      context.read.referenced(ref, refusedAt(context, info)),
   }),
   Health: own('healthPart'),
   PrinterColumn: own('printerColumn'),

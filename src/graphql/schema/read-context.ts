@@ -244,6 +244,9 @@ export interface SecretContents {
   readonly type: string | null
 }
 
+/** Receives the error of an object that a row names and the viewer may not get, whether or not it exists. */
+export type ToldRefusal = (error: Error) => void
+
 /**
  * The reads of one run of an operation, within one tick. `null` also stands for data that the API server must provide
  * first: the server fetches them, and the operation runs again.
@@ -257,11 +260,11 @@ export interface StoreReads {
   object(id: string): Row | null
   objectByRef(args: ObjectByRefArguments): Row | null
   /** The chain of owners, the nearest first. */
-  ownerChain(row: Row): readonly ObjectRef[]
-  /** The referenced object; `null` if it does not exist or its kind is not served. */
-  referenced(ref: ObjectRef): Row | null
+  ownerChain(row: Row, refused: ToldRefusal): readonly ObjectRef[]
+  /** The referenced object; `null` if it does not exist, is refused, or its kind is not served. */
+  referenced(ref: ObjectRef, refused?: ToldRefusal): Row | null
   /** The objects that own this one, whatever their kind. */
-  owners(row: Row): readonly Row[]
+  owners(row: Row, refused: ToldRefusal): readonly Row[]
   /** The objects that this one owns, of the kinds that the schema declares, those in `args` and those in memory. */
   owned(row: Row, args: OwnedArguments): OwnedConnectionSource
   /** The objects that use this one, of all kinds that can, or of those in `args`. */
@@ -282,8 +285,8 @@ export interface StoreReads {
   search(args: SearchArguments): SearchSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
-  /** Follows a relation without `many`. Calls `refused` where the viewer may not get the object that the row names. */
-  followOne(row: Row, relation: RelationField, refused?: (error: Error) => void): Row | null
+  /** Follows a relation without `many`. */
+  followOne(row: Row, relation: RelationField, refused: ToldRefusal): Row | null
 }
 
 /** The state of the clusters and their caches. */

@@ -116,6 +116,14 @@ export function reportingFailures<T extends { readonly failures: readonly Error[
   return found
 }
 
+/** Reports the error of a refused object as an entry of `errors`, beside the value of the field. */
+export function refusedAt(
+  context: ResolverContext,
+  info: GraphQLResolveInfo,
+): (error: Error) => void {
+  return (error) => void reportingFailures({ failures: [error] }, context, info)
+}
+
 function pathToArray(path: GraphQLResolveInfo['path']): (string | number)[] {
   const keys: (string | number)[] = []
   for (let at: typeof path | undefined = path; at !== undefined; at = at.prev) keys.push(at.key)
