@@ -8,6 +8,8 @@ import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 const petra = caller('petra')
 /** Reads pods and Widgets, and not what owns the Widgets. */
 const quentin = caller('quentin')
+/** Reads pods and ConfigMaps, and none of the workloads that use ConfigMaps. */
+const rita = caller('rita')
 
 const ways = ['query', 'unplanned', 'explained'] as const
 const group = 'stable.example.com'
@@ -43,6 +45,7 @@ beforeAll(async () => {
   })
   await allow('one', 'petra', 'petra', [reads('', 'pods')])
   await allow('one', 'quentin', 'quentin', [reads('', 'pods'), reads(group, 'widgets')])
+  await allow('one', 'rita', 'rita', [reads('', 'pods'), reads('', 'configmaps')])
   served = await serveViewers({ clusters: [world.selection] })
 })
 
@@ -120,5 +123,46 @@ describe.each(ways)('The error of what the viewer may not read, by %s', (way) =>
     const extensions = await errorOf('{ stableExampleComWidgets { totalCount } }')
     expect(extensions).toMatchObject({ code: 'FORBIDDEN', type: widgetType })
     expect(extensions).not.toHaveProperty('kind')
+  })
+
+  it.each([
+    [
+      'a name that `get` suffices for',
+      pod('replicaSet { name }').replace('owned', 'shop-1-x'),
+      ['you may not get ReplicaSet', 'ask for get on replicasets'],
+    ],
+    [
+      'a list in namespaces',
+      '{ secrets { totalCount } }',
+      ['you may not list Secret', 'ask for list on secrets, or name a namespace where you may'],
+    ],
+    [
+      'a list without namespaces',
+      '{ nodes { totalCount } }',
+      ['you may not list Node', 'ask for list on nodes'],
+    ],
+  ])('names the verb and the way out of %s', async (_what, query, error) => {
+    const { errors = [] } = await served[way](petra, query)
+    expect(errors.map(({ message, extensions }) => [message, extensions.hint])).toEqual([error])
+  })
+
+  it('names `types` as the way out where not all users can be seen', async () => {
+    const fieldOf = (argument = ''): string =>
+      `{ configMap(namespace: "one", name: "settings") { usedBy${argument} { totalCount } } }`
+    const filterOf = (argument = ''): string =>
+      `{ configMaps(namespace: "one", where: { usedBy: { none: {${argument}} } }) { totalCount } }`
+    for (const query of [fieldOf(), filterOf()]) {
+      const { code, type, hint } = await errorOf(query, rita)
+      expect([code, hint]).toEqual([
+        'FORBIDDEN',
+        expect.stringMatching(
+          /^name in `types` the types of users that you may list, or ask for list on \w+$/,
+        ),
+      ])
+      expect(type).not.toBe('Pod')
+    }
+    for (const query of [fieldOf('(types: ["Pod"])'), filterOf(' types: ["Pod"] ')]) {
+      expect((await served[way](rita, query)).errors).toBeUndefined()
+    }
   })
 })

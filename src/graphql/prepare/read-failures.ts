@@ -86,7 +86,15 @@ export function forbidden({ cluster, kind }: ClusterKind, verb: string, orElse =
 
 /** The error of a field that lists what the viewer may not list. */
 export function forbiddenList(at: ClusterKind, watch: boolean): ClientError {
-  return forbidden(at, watch ? 'list and watch' : 'list', ', or name a namespace where you may')
+  const orElse = at.kind.resource.namespaced ? ', or name a namespace where you may' : ''
+  return forbidden(at, watch ? 'list and watch' : 'list', orElse)
+}
+
+/** The error of a search for all users of an object, where the viewer may not see all those of a type. */
+export function hiddenUsers({ cluster, kind }: ClusterKind, message: string): ClientError {
+  const { typeName, resource } = kind
+  const hint = `name in \`types\` the types of users that you may list, or ask for list on ${resource.resource}`
+  return new ClientError('FORBIDDEN', message, { cluster, type: typeName, hint })
 }
 
 /** The error of a field that needs the namespaces of a cluster before the server knows them. `orElse`: as above. */

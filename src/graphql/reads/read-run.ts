@@ -8,8 +8,9 @@ import type {
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
+import { type Kind, usedByField } from '../model/kind.ts'
 import type { ClusterKind, KindView, CachedParts } from '../prepare/kind-view.ts'
+import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { isServed } from './condition-needs.ts'
@@ -134,7 +135,11 @@ function relatedStores(
   const versions = new Map<StoreView, string>()
   const knownOf = new Map<Condition, Map<StoreView, object>>()
   /** The error, naming its argument; the same instance for all rows. */
-  const named = (cause: ClientError, type: string, argument: string): ClientError => {
+  const named = (thrown: ClientError, type: string, argument: string): ClientError => {
+    const kind = served.kinds.get(type)
+    const isOfUsers = thrown.code === 'FORBIDDEN' && argument.split('.').at(-2) === usedByField
+    const cause =
+      isOfUsers && kind !== undefined ? hiddenUsers({ cluster, kind }, thrown.message) : thrown
     const key = `${cause.code} ${type} ${argument}`
     let error = errors.get(key)
     if (error === undefined) {

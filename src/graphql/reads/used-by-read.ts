@@ -4,7 +4,8 @@ import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
 import type { UnionRow } from '../../query/page/union-page.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { KindView, FoundObject } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
+import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
@@ -28,6 +29,7 @@ export class UsedByRead {
   readonly #served: ServedSchema
   readonly #kind: Kind
   readonly #followed = new OncePerRun<readonly Kind[]>()
+  readonly #refusals = new OncePerRun<ClientError>()
 
   constructor(served: ServedSchema, kind: Kind) {
     this.#served = served
@@ -106,15 +108,29 @@ export class UsedByRead {
       }
       const isWithin = namespace !== '' && ways.every(({ relation }) => relation.relation.isLocal)
       const within = (): readonly string[] | undefined => (isWithin ? [namespace] : undefined)
-      const part = run.parts.part({ cluster, kind: user, indexes }, { within })
+      const at = { cluster, kind: user, indexes }
+      const part = this.#listed(run, at, within)
       const { scope } = part
       const isWhole =
         scope.form === 'all' ||
         (isWithin && scope.form === 'namespaces' && scope.namespaces.has(namespace))
-      if (!isWhole) throw run.related(cluster).notFullyVisible(user.typeName, usedByField)
+      if (!isWhole) throw this.#hidden(run, at, `you may not see all objects of ${user.typeName}`)
       return [user.typeName, { part, ways }] as const
     })
     return new Map(users)
+  }
+
+  #listed(run: ReadRun, at: ClusterKind, within: () => readonly string[] | undefined): KindView {
+    try {
+      return run.parts.part(at, { within })
+    } catch (error) {
+      const isForbidden = error instanceof ClientError && error.code === 'FORBIDDEN'
+      throw isForbidden ? this.#hidden(run, at, error.message) : error
+    }
+  }
+
+  #hidden(run: ReadRun, at: ClusterKind, message: string): ClientError {
+    return this.#refusals.of(run, `${at.cluster} ${message}`, () => hiddenUsers(at, message))
   }
 
   /** Throws `ClientError` for the name of a kind that never uses these objects. */
