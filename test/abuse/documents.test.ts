@@ -66,14 +66,20 @@ describe('documents that nobody has asked before', () => {
   const metrics = new GatewayMetrics()
   let cluster: TestCluster
   let gateway: ServedGateway
+  const serve = (measuredBy: GatewayMetrics): Promise<ServedGateway> =>
+    serveGateway({
+      clusters: [{ name: 'one', ...cluster.selection }],
+      metrics: measuredBy,
+      documentBytes: bound,
+      fragmentBytes: bound,
+    })
 
   beforeAll(async () => {
     const now = new Date('2026-01-15T12:00:00Z')
     cluster = await startSimulatedCluster({
       populate: company({ seed: 'documents', pods: 60, now }),
     })
-    const clusters = [{ name: 'one', ...cluster.selection }]
-    gateway = await serveGateway({ clusters, metrics, documentBytes: bound, fragmentBytes: bound })
+    gateway = await serve(metrics)
     await gateway.data('{ pods { totalCount } }')
   })
   afterAll(async () => {
@@ -81,8 +87,8 @@ describe('documents that nobody has asked before', () => {
     await cluster[Symbol.asyncDispose]()
   })
 
-  const bytes = async (name: string): Promise<number> =>
-    Number(new RegExp(`^informerql_${name}_bytes (\\S+)`, 'm').exec(await metrics.text())?.[1])
+  const bytes = async (name: string, of: GatewayMetrics = metrics): Promise<number> =>
+    Number(new RegExp(`^informerql_${name}_bytes (\\S+)`, 'm').exec(await of.text())?.[1])
   const flags = Array.from({ length: 6 }, (_, at) => `f${at}`)
 
   const documents = {
@@ -115,20 +121,24 @@ describe('documents that nobody has asked before', () => {
   )
 
   it('count each variant of @include that is asked of them', async () => {
+    // Its cache is empty: in a full one, what comes drives out what was there.
+    const own = new GatewayMetrics()
+    await using fresh = await serve(own)
+    await fresh.data('{ pods { totalCount } }')
     const of = flags.map((flag, at) => `a${at}: kind @include(if: $${flag})`).join(' ')
     const variables = flags.map((flag) => `$${flag}: Boolean!`).join(' ')
     const query = (name: string): string =>
       `query ${name}(${variables}) { pods(first: 1) { nodes { ${of} ${times(400, (at) => `b${at}: kind`)} } } }`
     const ask = async (variants: number): Promise<number> => {
-      const before = await bytes('document')
+      const before = await bytes('document', own)
       for (let variant = 0; variant < variants; variant += 1) {
         const given = flags.map((flag, at) => [flag, ((variant >> at) & 1) === 1])
-        await gateway.query(query(`q${variants}`), Object.fromEntries(given))
+        await fresh.query(query(`q${variants}`), Object.fromEntries(given))
       }
-      return (await bytes('document')) - before
+      return (await bytes('document', own)) - before
     }
     expect(await ask(11)).toBeGreaterThan((await ask(1)) * 3)
     await ask(64)
-    expect(await bytes('document')).toBeLessThanOrEqual(bound)
+    expect(await bytes('document', own)).toBeLessThanOrEqual(bound)
   })
 })

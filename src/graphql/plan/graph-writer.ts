@@ -188,8 +188,7 @@ function memberTexts(
       const texts = new Map<string, string>()
       return ({ relation }) => {
         let text = texts.get(relation)
-        // Names of types and of fields need no escapes.
-        if (text === undefined) texts.set(relation, (text = `${before}"${relation}"`))
+        if (text === undefined) texts.set(relation, (text = before + JSON.stringify(relation)))
         return text
       }
     }
