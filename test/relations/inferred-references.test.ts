@@ -155,7 +155,7 @@ describe('inferred users that the profile leaves out of the schema', () => {
     for (const query of [none('secrets'), field]) {
       const { errors } = await cluster.ask(query)
       expect(errors).toMatchObject([
-        { extensions: { code: 'UNSUPPORTED', kind: 'LeftExampleWidget' } },
+        { extensions: { code: 'UNSUPPORTED', type: 'LeftExampleWidget' } },
       ])
     }
     const limited = await cluster.ask(
@@ -173,7 +173,7 @@ describe('inferred users that the profile leaves out of the schema', () => {
     for (const list of ['secrets', 'configMaps']) {
       const { errors } = await cluster.ask(none(list))
       expect(errors).toMatchObject([
-        { extensions: { code: 'UNSUPPORTED', kind: 'LeftExamplePointer' } },
+        { extensions: { code: 'UNSUPPORTED', type: 'LeftExamplePointer' } },
       ])
     }
   })
