@@ -165,5 +165,5 @@ it('a viewer of one object by its name gets the graph around it, though others h
   )
   expect(data.graph.nodes.map(({ kind }: Fields) => kind)).toEqual(['Pod', 'ServiceAccount'])
   expect(data.graph.notFollowed).toEqual(['ServiceAccount.pods'])
-  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', kind: 'Pod' } }])
+  expect(errors).toMatchObject([{ extensions: { code: 'FORBIDDEN', type: 'Pod' } }])
 })
