@@ -9,6 +9,7 @@ import { Health } from '../look/health.tsx'
 import { words } from '../words.ts'
 import styles from './application.module.css'
 import { type Revision, revisionsOf, rolloutOf, type Workload } from './revisions.ts'
+import { ShowQuery } from '../frame/show-query.tsx'
 
 const ObjectGraph = lazy(async () => {
   const { ObjectGraph: component } = await import('../graph/object-graph.tsx')
@@ -71,7 +72,8 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
           <Age since={creationTimestamp} /> ·{' '}
           <Link to="/objects/$id" params={{ id }}>
             {text.openObject}
-          </Link>
+          </Link>{' '}
+          · <ShowQuery document={ApplicationDocument} variables={{ id }} />
         </p>
       </header>
       <div className={styles['columns']}>

@@ -14,6 +14,7 @@ import { Health, healthStatuses } from '../look/health.tsx'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './applications.module.css'
+import { ShowQuery } from '../frame/show-query.tsx'
 
 const text = words.application
 
@@ -49,6 +50,9 @@ export function Applications() {
   return (
     <section className={styles['applications']} aria-busy={isLoading}>
       <h1>{words.frame.applications}</h1>
+      <p className={styles['dim']}>
+        <ShowQuery document={DeploymentApplicationsDocument} variables={variables} />
+      </p>
       {[...failures].map((message) => (
         <p key={message} role="alert">
           {message}

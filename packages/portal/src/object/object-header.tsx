@@ -15,6 +15,8 @@ import { troubleOf } from './container-state.ts'
 import { numberAt, textAt, textsAt } from './json.ts'
 import type { LiveObject, SeenObject } from './live-object.ts'
 import styles from './object-header.module.css'
+import { ShowQuery } from '../frame/show-query.tsx'
+import { FollowObjectDocument } from '../gateway/documents.ts'
 
 /** The name of an object, where it belongs, how it is and why, and what has become of it. */
 export function ObjectHeader({
@@ -67,6 +69,7 @@ export function ObjectHeader({
         <span className={styles['age']}>
           {words.object.age} <Age since={creationTimestamp} />
         </span>
+        <ShowQuery document={FollowObjectDocument} variables={{ id: object.id }} />
       </div>
       <State object={object} live={live} />
     </header>

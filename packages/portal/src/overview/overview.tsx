@@ -6,6 +6,8 @@ import { words } from '../words.ts'
 import { Clusters } from './clusters.tsx'
 import { Degraded } from './degraded.tsx'
 import { HealthByKind } from './health-by-kind.tsx'
+import { ShowQuery } from '../frame/show-query.tsx'
+import { DegradedObjectsDocument } from '../gateway/documents.ts'
 import styles from './overview.module.css'
 import { Warnings } from './warnings.tsx'
 
@@ -19,6 +21,9 @@ export function Overview() {
   return (
     <div className={styles['overview']}>
       <h1>{said.title}</h1>
+      <p className={styles['limited']}>
+        <ShowQuery document={DegradedObjectsDocument} variables={degradedPods} />
+      </p>
       {limitedTo === undefined || limitedTo.length === 0 ? null : (
         <p className={styles['limited']} title={limitedTo.join(', ')}>
           {said.yours(limitedTo)}
@@ -40,3 +45,6 @@ export function Overview() {
     </div>
   )
 }
+
+/** The variables of the live list of one kind, as GraphiQL shows it. */
+const degradedPods = { kind: 'Pod', group: '', where: { health: { in: ['DEGRADED'] } } }
