@@ -11,6 +11,7 @@ import {
   defaultOperationLimits,
   type OperationLimits,
 } from '../graphql/served/served-schema.ts'
+import { labelsProblem } from '../kubernetes/label-selector.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
 /** The options of the gateway, without those of its server. */
@@ -59,12 +60,18 @@ export interface GatewayConfig {
   readonly secretData: boolean
 }
 
+const labels = z.record(z.string(), z.string()).superRefine((given, context) => {
+  const problem = labelsProblem(given)
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+})
+
 const cluster = z
   .strictObject({
     name: z.string().min(1).optional(),
     kubeconfig: z.string().min(1).optional(),
     context: z.string().min(1).optional(),
     server: z.url({ protocol: /^https?$/ }).optional(),
+    labels: labels.optional(),
   })
   .transform((given) => ({ ...given, name: given.name ?? given.context ?? 'default' }))
 

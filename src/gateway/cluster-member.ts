@@ -12,6 +12,7 @@ import type { ClusterCache, ClusterConnection } from '../cache/cluster-cache.ts'
 import { createDirectApi } from '../cache/direct-api.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { type ApiResource, groupResourceOf, groupVersionPath } from '../kubernetes/api-resource.ts'
+import type { ServedCluster } from '../graphql/served/served-schema.ts'
 import { sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
@@ -40,7 +41,7 @@ interface ClusterMemberOptions {
 }
 
 /** One cluster of the gateway: connects to it, and follows its API. */
-export class ClusterMember implements AsyncDisposable, ApiFollower {
+export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluster {
   readonly selection: NamedClusterSelection
   readonly cache: ClusterCache
   readonly access: ClusterAccess
@@ -49,6 +50,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower {
   /** The last logged message of each failure. Repeated messages are not logged. */
   readonly #said = new Map<string, string>()
   #cluster: Cluster
+  #labels: Readonly<Record<string, string>>
   #following: Promise<void> = Promise.resolve()
   #changed: () => Promise<void> = () => Promise.resolve()
   /** Aborts when another cluster answers: {@link ClusterCache.onRenewed}. */
@@ -61,6 +63,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower {
   ) {
     this.selection = selection
     this.#cluster = cluster
+    this.#labels = selection.labels ?? {}
     this.#options = options
     this.cache = options.cache(cluster)
     this.cache.onRenewed(() => this.#renewal.abort())
@@ -96,8 +99,20 @@ export class ClusterMember implements AsyncDisposable, ApiFollower {
     return this.#cluster
   }
 
+  get labels(): Readonly<Record<string, string>> {
+    return this.#labels
+  }
+
+  /** Whether a selection leads to this cluster in the same way. Its labels do not count. */
   isOf(selection: NamedClusterSelection): boolean {
-    return isDeepStrictEqual(this.selection, selection)
+    return isDeepStrictEqual(withoutLabels(this.selection), withoutLabels(selection))
+  }
+
+  /** Takes over the labels of a selection of this cluster. Returns whether they are other ones. */
+  relabel({ labels = {} }: NamedClusterSelection): boolean {
+    if (isDeepStrictEqual(this.#labels, labels)) return false
+    this.#labels = labels
+    return true
   }
 
   /**
@@ -222,6 +237,11 @@ export class ClusterMember implements AsyncDisposable, ApiFollower {
   }
 }
 
+function withoutLabels(selection: NamedClusterSelection): NamedClusterSelection {
+  const { labels: _, ...rest } = selection
+  return rest
+}
+
 /**
  * Connects to a cluster and asks for its API. Never rejects: a failure or an aborted signal becomes the state of the
  * cluster.
@@ -232,7 +252,7 @@ async function connectCluster(
   observer: ApiServerObserver,
   signal: AbortSignal,
 ): Promise<Cluster> {
-  const { name, ...where } = selection
+  const { name, labels: _, ...where } = selection
   let apiServer: ApiServer | undefined
   try {
     apiServer = createApiServer({ ...limits, name, observer, config: loadClusterConfig(where) })

@@ -158,7 +158,12 @@ export class Fleet implements AsyncDisposable {
     )
     const added = this.#members.filter((member) => !before.includes(member))
     const removed = before.filter((member) => !this.#members.includes(member))
-    const isSame = this.#members.every((member, at) => member === before[at])
+    const relabelled = this.#members.filter((member, at) => {
+      const selection = selections[at]
+      return selection !== undefined && member.relabel(selection)
+    })
+    const isSame =
+      relabelled.length === 0 && this.#members.every((member, at) => member === before[at])
     if (!signal.aborted && !(isSame && removed.length === 0)) {
       await this.#changed()
       for (const member of added) member.follow(this.#changed)

@@ -29,6 +29,7 @@ import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
+import { labelsProblem } from '../kubernetes/label-selector.ts'
 import type { CodedError } from '../lib/coded-error.ts'
 import {
   aDuration,
@@ -115,6 +116,13 @@ const clusterChecks: OptionChecks<NamedClusterSelection> = {
   kubeconfig: aString,
   context: aString,
   server: aString,
+  labels: (option, labels) => {
+    anObject(option, labels)
+    const problem = labelsProblem(labels as Readonly<Record<string, unknown>>)
+    if (problem === undefined) return
+    const expected = "labels in Kubernetes' syntax, such as { region: 'eu-1' }"
+    throw new InvalidOptionError(option, labels, expected, `${option}: ${problem}`)
+  },
 }
 
 function requireClusters(option: string, clusters: unknown): void {

@@ -8,7 +8,11 @@ import type { Kind } from '../graphql/model/kind.ts'
 import { mergedApis } from '../graphql/model/merged-apis.ts'
 import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
-import { defaultCommonKinds, type ServedSchema } from '../graphql/served/served-schema.ts'
+import {
+  defaultCommonKinds,
+  type ServedCluster,
+  type ServedSchema,
+} from '../graphql/served/served-schema.ts'
 import type { DormantDeclaration } from '../graphql/model/unknown-types.ts'
 import { schemaInSteps } from '../graphql/schema/create-schema.ts'
 import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
@@ -67,11 +71,15 @@ interface SchemaSources {
 }
 
 /** A schema that is not served yet. */
-interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'access' | 'indexTexts'> {
+interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'members' | 'access' | 'indexTexts'> {
   /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: ReadonlyMap<Kind, KindResource>
   /** The clusters at the start of the build. */
-  readonly members: readonly Pick<ClusterMember, 'cluster' | 'cache' | 'access'>[]
+  readonly members: readonly BuiltMember[]
+}
+
+type BuiltMember = Pick<ClusterMember, 'cluster' | 'cache' | 'access'> & {
+  readonly described: ServedCluster
 }
 
 type KindResource = ServedResource & Required<Pick<ServedResource, 'indexTexts'>>
@@ -98,7 +106,10 @@ export function* buildSchemaInSteps(
     inferReferences = false,
     commonKinds: common = defaultCommonKinds,
   } = options
-  const members = sources.members.map(({ cluster, cache, access }) => ({ cluster, cache, access }))
+  const members = sources.members.map((member): BuiltMember => {
+    const { cluster, cache, access } = member
+    return { cluster, cache, access, described: member }
+  })
   const apis = members.flatMap(({ cluster }) =>
     cluster.state === 'connected' ? [cluster.api] : [],
   )
@@ -127,7 +138,8 @@ export function* buildSchemaInSteps(
 export function serveBuilt({ members, resources, ...built }: BuiltSchema): ServedSchema {
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
-  for (const { cluster, cache, access: asked } of members) {
+  const all = new Map<string, ServedCluster>()
+  for (const { cluster, cache, access: asked, described } of members) {
     const isConnected = cluster.state === 'connected'
     const names = new Set(isConnected ? cluster.api.resources.map(resourceName) : [])
     const has = (resource: ApiResource): boolean => names.has(resourceName(resource))
@@ -135,9 +147,10 @@ export function serveBuilt({ members, resources, ...built }: BuiltSchema): Serve
     if (isConnected) cache.drop((resource) => !has(resource))
     clusters.set(cluster.name, cache)
     access.set(cluster.name, asked)
+    all.set(cluster.name, described)
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
-  return { ...built, clusters, access, indexTexts }
+  return { ...built, clusters, members: all, access, indexTexts }
 }
 
 /** The resources of a schema, with their indexes. Pauses after each. */

@@ -123,16 +123,33 @@ function parseRequirement(selector: string, part: string): LabelRequirement {
 }
 
 function checkKey(selector: string, key: string): void {
-  const slash = key.indexOf('/')
-  const valid =
-    slash < 0 ? name.test(key) : prefix.test(key.slice(0, slash)) && name.test(key.slice(slash + 1))
-  if (!valid) throw new LabelSelectorError(selector, `${quoted(key)} is not a label key`)
+  if (!isLabelKey(key)) throw new LabelSelectorError(selector, `${quoted(key)} is not a label key`)
 }
 
 function checkValue(selector: string, value: string): void {
-  if (value !== '' && !name.test(value)) {
+  if (!isLabelValue(value))
     throw new LabelSelectorError(selector, `${quoted(value)} is not a label value`)
+}
+
+/** What is wrong with labels; `undefined` if Kubernetes would accept them. */
+export function labelsProblem(labels: Readonly<Record<string, unknown>>): string | undefined {
+  for (const [key, value] of Object.entries(labels)) {
+    if (!isLabelKey(key)) return `${quoted(key)} is not a label key`
+    if (typeof value !== 'string') return `the value of ${key} is not a text`
+    if (!isLabelValue(value)) return `${quoted(value)}, of ${key}, is not a label value`
   }
+  return undefined
+}
+
+function isLabelKey(key: string): boolean {
+  const slash = key.indexOf('/')
+  return slash < 0
+    ? name.test(key)
+    : prefix.test(key.slice(0, slash)) && name.test(key.slice(slash + 1))
+}
+
+function isLabelValue(value: string): boolean {
+  return value === '' || name.test(value)
 }
 
 /** Converts an object's own `selector`: `matchLabels` and `matchExpressions`. */

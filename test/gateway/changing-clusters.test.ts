@@ -1,4 +1,5 @@
 import { startSimulator, type Simulator } from 'informerql/simulator'
+import type { GatewayOptions } from 'informerql'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { created } from './created.ts'
@@ -81,6 +82,34 @@ describe('clusters that come and go while the gateway runs', () => {
       [...objects.values()].some(({ metadata }) => metadata.name === 'later'),
     )
     expect(onOne.problems).toEqual([])
+  })
+
+  it('labels are those of the configuration, and a change of them disturbs nothing', async () => {
+    const labelled = (labels: Record<string, string>): GatewayOptions['clusters'] => [
+      { ...at('one', one), labels },
+      at('two', two),
+    ]
+    gateway = await serveGateway({ clusters: labelled({ region: 'eu' }) })
+    const live = follow(gateway.connect(), 'configMaps', 'metadata { name }')
+    await live.until('snapshot', () => live.fold.synced)
+    const asked = '{ gatewayClusters { name labels } }'
+    expect(await gateway.data(asked)).toEqual({
+      gatewayClusters: [
+        { name: 'one', labels: { region: 'eu' } },
+        { name: 'two', labels: {} },
+      ],
+    })
+    await gateway.gateway.configureClusters(labelled({ region: 'us', 'example.com/tier': '' }))
+    expect((await gateway.data(asked)).gatewayClusters[0]).toEqual({
+      name: 'one',
+      labels: { region: 'us', 'example.com/tier': '' },
+    })
+    await configMap(one, 'later')
+    await live.until('later', (objects) =>
+      [...objects.values()].some(({ metadata }) => metadata.name === 'later'),
+    )
+    expect(live.problems).toEqual([])
+    expect(gateway.log.filter((line) => line.startsWith('one: v1.'))).toHaveLength(1)
   })
 
   it('one that cannot be reached is served when it can be, and does not blank the others', async () => {

@@ -199,6 +199,11 @@ describe('a configuration that cannot be used is refused, and', () => {
     ])
   })
 
+  it('so are labels that Kubernetes would refuse', () => {
+    const path = file('clusters:\n  - { context: a, labels: { "no key": x } }\n')
+    expect(problemsOf({ file: path })[0]).toContain('"no key" is not a label key')
+  })
+
   it('so are two clusters of one name', () => {
     const path = file('clusters:\n  - context: a\n  - name: a\n')
     expect(problemsOf({ file: path })[0]).toContain('two clusters have the same name')

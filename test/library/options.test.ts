@@ -253,6 +253,10 @@ describe('An option that is not known', () => {
         'clusters[0].kubeconfig',
       ],
       [
+        createGateway({ clusters: [{ name: 'a', labels: { 'not a key': 'x' } }] }),
+        'labels in Kubernetes',
+      ],
+      [
         createGateway({ clusters: [{ name: 'a' }], limits: { maxPagesize: 1 } as object }),
         'limits.maxPageSize',
       ],

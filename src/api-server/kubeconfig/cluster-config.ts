@@ -12,6 +12,8 @@ export interface ClusterSelection {
 /** A cluster of the gateway's configuration. */
 export interface NamedClusterSelection extends ClusterSelection {
   readonly name: string
+  /** Labels of the cluster, in Kubernetes' syntax: `{ region: 'eu', tier: 'production' }`. */
+  readonly labels?: Readonly<Record<string, string>>
 }
 
 /** Where clusters are searched. */

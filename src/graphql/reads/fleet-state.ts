@@ -36,6 +36,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
   const whole = new Map<string, readonly ResourceState[]>()
   return {
     name,
+    labels: run.served.members.get(name)?.labels ?? {},
     state: isReachable ? 'CONNECTED' : 'UNREACHABLE',
     version: isConnected ? connection.version : null,
     uid,

@@ -332,6 +332,8 @@ type Viewer {
 type GatewayCluster {
   "The name in arguments \`cluster\` and in \`clusterName\`."
   name: String!
+  "The labels that the configuration gives to the cluster: a region, a team, a stage."
+  labels: StringMap!
   "Whether the gateway can read the cluster."
   state: GatewayClusterState!
   "The version of Kubernetes."

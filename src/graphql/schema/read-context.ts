@@ -170,6 +170,7 @@ export interface PermissionState {
 /** The state of one cluster. */
 export interface ClusterState {
   readonly name: string
+  readonly labels: Readonly<Record<string, string>>
   readonly state: 'CONNECTED' | 'UNREACHABLE'
   readonly version: string | null
   /** The UID of `kube-system`; `null` if it is not known. */

@@ -6,6 +6,13 @@ import type { Kind } from '../model/kind.ts'
 import type { DocumentLimits } from '../documents/document-bounds.ts'
 import type { SchemaRelations } from './schema-relations.ts'
 
+/** A cluster as the fleet describes it. Its values are the present ones, also for those who read an older schema. */
+export interface ServedCluster {
+  readonly name: string
+  /** Labels of the configuration, which selectors of clusters read. */
+  readonly labels: Readonly<Record<string, string>>
+}
+
 /** The schema that is served at one time, its kinds and relations, and the caches behind them. */
 export interface ServedSchema {
   readonly schema: GraphQLSchema
@@ -20,6 +27,8 @@ export interface ServedSchema {
   readonly commonKinds: ReadonlySet<Kind>
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
+  /** How the fleet describes the clusters, by name. */
+  readonly members: ReadonlyMap<string, ServedCluster>
   /** The access of viewers, by cluster. */
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
