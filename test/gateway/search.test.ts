@@ -37,11 +37,12 @@ const list = async (path: string): Promise<readonly Fields[]> => {
   return items
 }
 
+/** In the order of equally good results: workloads before their parts. */
 const paths: Readonly<Record<string, string>> = {
-  Pod: '/api/v1/pods',
-  Service: '/api/v1/services',
   Deployment: '/apis/apps/v1/deployments',
+  Service: '/api/v1/services',
   ConfigMap: '/api/v1/configmaps',
+  Pod: '/api/v1/pods',
 }
 const kinds = Object.keys(paths)
 
@@ -89,7 +90,7 @@ const expected = async (text: string, namespace?: string): Promise<readonly stri
     .toSorted(
       (a, b) =>
         a.rank - b.rank ||
-        compare(a.kind, b.kind) ||
+        kinds.indexOf(a.kind) - kinds.indexOf(b.kind) ||
         compare(a.namespace, b.namespace) ||
         compare(a.name, b.name),
     )

@@ -96,15 +96,20 @@ type Query {
     maxNodes: Int
   ): Graph
   """
-  Objects of any kind with a text in the name, a label or a searchable index. Names come first;
-  whole values come before beginnings, and beginnings before parts.
+  Objects of any kind that have all words of a text in the name, a label or a searchable index. Names
+  come first; whole values come before beginnings, and beginnings before parts; then workloads come
+  before their parts.
   """
   search(
-    "The text to find. Case does not matter."
+    """
+    The words to find, with spaces between them: \`cart "two words"\`. Case does not matter.
+    \`kind:pod\` and \`namespace:shop\` (or \`ns:shop\`) narrow it, as does a label: \`team=payments\`, or
+    \`team=\` for any value.
+    """
     text: String!
     """
-    The types to look into: \`["Pod", "Service"]\`. If absent, the common kinds, and those in memory
-    except Events.
+    The types to look into: \`["Pod", "Service"]\`. If neither these nor \`kind:\` names any, the common
+    kinds, and those in memory except Events.
     """
     types: [String!]
     "Only objects of these namespaces."
@@ -541,13 +546,16 @@ type GraphEdge {
   relation: String!
 }
 
-"One object, and the value with the text."
+"One object, and why it was found."
 type SearchResult {
   "The object."
   object: ObjectRef!
-  """The place of the text: \`name\`, \`labels["app"]\`, or the name of an index."""
+  """
+  The place of a word: \`name\`, \`labels["app"]\`, or the name of an index. Of several words, it is
+  that of the one that matches worst. For words of labels, namespaces and kinds alone, it is the label, \`namespace\` or \`kind\`.
+  """
   matched: String!
-  "The value with the text."
+  "The value at that place."
   value: String!
 }
 

@@ -154,13 +154,17 @@ export interface GraphArguments {
   readonly maxNodes?: number | null
 }
 
-/** The arguments of `search`. */
-export interface SearchArguments {
-  readonly text: string
+/** The arguments that say where `search` and `complete` look. */
+export interface SearchedPlaces {
   /** Type names. */
   readonly types?: readonly string[] | null
   readonly namespaces?: readonly string[] | null
   readonly cluster?: string | null
+}
+
+/** The arguments of `search`. */
+export interface SearchArguments extends SearchedPlaces {
+  readonly text: string
   readonly first?: number | null
   readonly after?: string | null
 }

@@ -41,6 +41,13 @@ export class IdBytes {
     return count
   }
 
+  /** All ids with a number. */
+  *all(): IterableIterator<ObjectId> {
+    if (this.#size === 0) return
+    const bytes = this.#bytes
+    for (let id = 0; id < bytes.length; id++) if (bytes[id] !== 0) yield id
+  }
+
   *ids(value: number): IterableIterator<ObjectId> {
     if (this.#size === 0) return
     const bytes = this.#bytes

@@ -1,0 +1,131 @@
+import {
+  type LabelSelector,
+  LabelSelectorError,
+  parseLabelSelector,
+} from '../../kubernetes/label-selector.ts'
+import { ArgumentError } from '../condition/argument-error.ts'
+
+/** What a search text asks for. An object must meet all of it. */
+export interface SearchWords {
+  /** In lower case: each is a part of the name, of a label or of a searchable value. */
+  readonly texts: readonly string[]
+  readonly labels: LabelSelector
+  /** Names of kinds as they are written, of which one must fit; none: any kind. */
+  readonly kinds: readonly string[]
+  /** `null`: any namespace. */
+  readonly namespaces: readonly string[] | null
+}
+
+/** The longest text, in UTF-16 code units. */
+const maxTextLength = 256
+/** The most words to find in names and values. */
+export const maxTexts = 8
+
+/**
+ * Reads a search text: words apart by spaces.
+ *
+ *     cart api  "two words"  kind:pod,deploy  namespace:shop  ns:shop,pay  team=payments  team=
+ *
+ * A word with `=` is a label selector as kubectl writes it, except that `team=` asks for the label with any value
+ * (`team=""` for the empty one). A word that begins with a quote is text whatever it contains; a quote that is not closed ends with the text.
+ * Several `kind:` words are alternatives, as are several `namespace:` words. Throws `ArgumentError` for `text`.
+ */
+export function searchWords(text: string): SearchWords {
+  const words = wordsIn(text).map(({ raw }) => wordOf(raw))
+  if (words.length === 0) {
+    throw new ArgumentError('text', `must have from 1 to ${maxTextLength} characters`, {
+      value: text,
+      hint: 'search for a part of a name or of a label',
+    })
+  }
+  return meantBy(words)
+}
+
+type Word =
+  | { readonly form: 'text'; readonly text: string }
+  | { readonly form: 'kind' | 'namespace'; readonly names: readonly string[] }
+  | { readonly form: 'label'; readonly selector: LabelSelector }
+
+function meantBy(words: readonly Word[]): SearchWords {
+  const texts = words.flatMap((word) => (word.form === 'text' ? word.text.toLowerCase() : []))
+  if (texts.length > maxTexts) {
+    throw new ArgumentError('text', `has more than ${maxTexts} words to find`, {
+      value: texts.length,
+      hint: 'leave words out, or put quotes around words that stand together',
+    })
+  }
+  const namesOf = (form: 'kind' | 'namespace'): readonly string[] =>
+    words.flatMap((word) => (word.form === form ? word.names : []))
+  const namespaces = namesOf('namespace')
+  return {
+    texts: [...new Set(texts)],
+    labels: words.flatMap((word) => (word.form === 'label' ? word.selector : [])),
+    kinds: namesOf('kind'),
+    namespaces: namespaces.length === 0 ? null : namespaces,
+  }
+}
+
+interface RawWord {
+  readonly raw: string
+  readonly at: number
+}
+
+function wordsIn(text: string): readonly RawWord[] {
+  if (text.length > maxTextLength) {
+    throw new ArgumentError('text', `must have from 1 to ${maxTextLength} characters`, {
+      value: text.length,
+      hint: 'search for a part of a name or of a label',
+    })
+  }
+  const pattern = /"(?:[^"\\]|\\.)*(?:"|\\?$)|(?:[^\s"]|"[^"]*(?:"|$))+/gu
+  return Array.from(text.matchAll(pattern), ({ 0: raw, index }) => ({ raw, at: index }))
+}
+
+const named = /^(kind|namespace|ns):(.*)$/su
+
+function wordOf(raw: string): Word {
+  if (raw.startsWith('"')) {
+    const text = unquoted(raw)
+    if (text !== '') return { form: 'text', text }
+    throw new ArgumentError('text', 'has a quoted word without content', { value: raw })
+  }
+  const [, name = '', list = ''] = named.exec(raw) ?? []
+  if (name !== '') {
+    const names = list.split(',').map(unquoted)
+    if (names.every((one) => one !== '')) {
+      return { form: name === 'kind' ? 'kind' : 'namespace', names }
+    }
+    throw new ArgumentError('text', `${JSON.stringify(raw)} does not name a ${fullName(name)}`, {
+      value: raw,
+      hint: `write ${name}:NAME, or NAME,NAME for several`,
+    })
+  }
+  return raw.includes('=')
+    ? { form: 'label', selector: labelsOf(raw) }
+    : { form: 'text', text: raw }
+}
+
+function fullName(name: string): string {
+  return name === 'ns' ? 'namespace' : name
+}
+
+/** `team=` asks for the label, and `team=""` for its empty value. */
+function labelsOf(raw: string): LabelSelector {
+  const selector = /^[^=!<>,]+=$/u.test(raw) ? raw.slice(0, -1) : raw.replace(/=""$/u, '=')
+  try {
+    return parseLabelSelector(selector)
+  } catch (error) {
+    if (!(error instanceof LabelSelectorError)) throw error
+    throw new ArgumentError('text', error.message, {
+      value: raw,
+      hint: 'a word with = is a label, such as team=payments; quote it to find it as text',
+    })
+  }
+}
+
+/** Quotes need not be closed: the text may be unfinished. */
+function unquoted(text: string): string {
+  if (!text.startsWith('"')) return text
+  const inner = /^"((?:[^"\\]|\\.)*)/su.exec(text)?.[1] ?? ''
+  return inner.replaceAll(/\\(.)/gsu, '$1')
+}
