@@ -4,6 +4,7 @@
  */
 import './lib/node-version.ts'
 export {
+  type CoveredNamespace,
   createSharedInformer,
   InformerRunningError,
   type InformerState,
@@ -15,6 +16,7 @@ export {
 } from './informer/shared-informer.ts'
 export {
   type CacheOptions,
+  type NamespaceState,
   SourceMismatchError,
   type SourceOfResources,
   type SourceOptions,
@@ -46,7 +48,11 @@ export type {
   WatchOptions,
 } from './informer/reflector/lister-watcher.ts'
 export { type ReflectorOptions, reflectorDefaults } from './informer/reflector/reflector-options.ts'
-export type { InformerFailure, InformerObserver } from './informer/informer-observer.ts'
+export type {
+  InformerFailure,
+  InformerObserver,
+  NamespaceStep,
+} from './informer/informer-observer.ts'
 export type { ListStages } from './informer/reflector/delta-queue.ts'
 export {
   type Deletion,

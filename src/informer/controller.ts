@@ -4,6 +4,7 @@ import {
   isSameResource,
   requireResource,
 } from '../kubernetes/api-resource.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import {
@@ -17,7 +18,7 @@ import {
 } from '../lib/options.ts'
 import type { ObjectCodec } from './codec/object-codec.ts'
 import type { InformerObserver, ReportFailure } from './informer-observer.ts'
-import { type Delta, DeltaQueue } from './reflector/delta-queue.ts'
+import { type Delta, DeltaQueue, type DeltaSink } from './reflector/delta-queue.ts'
 import {
   type ListerWatcher,
   type TweakListOptions,
@@ -55,6 +56,15 @@ export interface CacheOptions extends SourceOptions, ReflectorOptions {
   readonly queueLimit?: number
 }
 
+/** One namespace of a resource that is listed and watched by namespaces. */
+export interface NamespaceState {
+  readonly state: ReflectorState
+  /** The last failure of its list or watch; `undefined` since the last success. */
+  readonly lastError: Error | undefined
+  /** `performance.now()` when the server last sent something about it; `undefined` before the first time. */
+  readonly lastContactMs: number | undefined
+}
+
 export const defaultQueueLimit = 10_000
 
 export const cacheChecks: OptionChecks<CacheOptions> = {
@@ -71,16 +81,41 @@ export const cacheChecks: OptionChecks<CacheOptions> = {
 /** Checked options, with the source that they name. */
 export interface ControllerOptions extends CacheOptions {
   readonly source: ListerWatcher
+  /** Lists and watches these namespaces, each by itself. */
+  readonly namespaces?: readonly string[]
 }
 
 export interface ControllerParts {
   readonly codec: ObjectCodec
   readonly transform: Transform | undefined
   readonly stage: () => StoreContents
+  /** An empty generation for the list of one of several namespaces. Default: as `stage`. */
+  readonly stageNamespace?: () => StoreContents
+  /** The version that lists of further namespaces have to reach. */
+  readonly notBefore?: () => ResourceVersion | undefined
   /** Applies deltas in order. Its promise is awaited before the next ones. */
   readonly process: (deltas: readonly Delta[]) => void | Promise<void>
   readonly failed: ReportFailure
 }
+
+/** One reflector of a controller. */
+interface Reflecting {
+  readonly reflector: Reflector
+  readonly stop: AbortController
+  running: Promise<void> | undefined
+}
+
+/** One run of a controller, which reflectors may join and leave. */
+interface ControllerRun {
+  readonly queue: DeltaQueue
+  /** Ends with the run. */
+  readonly signal: AbortSignal
+  /** A reflector has failed, by a fault of this library or an observer. */
+  readonly broken: () => void
+}
+
+/** Stands for all namespaces, as in the API. */
+const everywhere = ''
 
 /**
  * A reflector, a delta queue, and the loop between them (client-go's `Controller`). The owner processes the deltas.
@@ -94,8 +129,13 @@ export class Controller {
   readonly #observer: InformerObserver
   readonly #queueLimit: number
   readonly #slowListMs: number
-  readonly #reflector: Reflector
+  readonly #reflectorOf: (namespace: string) => Reflector
   readonly #backoff: Backoff
+  /** By namespace. One reflector of all namespaces, or one of each. */
+  readonly #reflectors = new Map<string, Reflecting>()
+  /** Reflectors of namespaces that are no longer covered, until their connections are closed. */
+  readonly #leaving = new Set<Promise<void>>()
+  #run: ControllerRun | undefined
   #queue: DeltaQueue
   #isPausing = false
   /** Why the loop failed; `undefined` once a list was processed since. */
@@ -110,32 +150,64 @@ export class Controller {
     this.#slowListMs = options.slowListMs ?? reflectorDefaults.slowListMs
     this.#backoff = new Backoff(options.backoff ?? reflectorDefaults.backoff)
     this.#queue = new DeltaQueue(this.#queueLimit)
-    this.#reflector = new Reflector(
-      {
-        resourceName: groupResourceOf(resource),
-        source: tweak === undefined ? source : tweakedSource(source, tweak),
-        intake: new ObjectIntake({ resource, codec, transform, failed }),
-        stage,
-        observer,
-        failed,
-      },
-      options,
-    )
+    const reading = {
+      resourceName: groupResourceOf(resource),
+      source: tweak === undefined ? source : tweakedSource(source, tweak),
+      intake: new ObjectIntake({ resource, codec, transform, failed }),
+    }
+    const { stageNamespace = stage, notBefore } = parts
+    this.#reflectorOf = (namespace) =>
+      namespace === everywhere
+        ? new Reflector({ ...reading, stage, observer, failed }, options)
+        : new Reflector(
+            {
+              ...reading,
+              stage: stageNamespace,
+              observer: observerOf(observer, namespace),
+              failed: (failure, error) => failed(failure, error, namespace),
+              notBefore: notBefore?.(),
+            },
+            { ...options, namespace },
+          )
+    for (const namespace of options.namespaces ?? [everywhere]) this.#add(namespace)
   }
 
+  /** The least advanced state of all reflectors. */
   get state(): ReflectorState {
     if (this.#isPausing) return 'waiting'
-    const { state } = this.#reflector
+    let state: ReflectorState | undefined
+    for (const { reflector } of this.#reflectors.values()) {
+      const one = reflector.state
+      if (state === undefined || progress.indexOf(one) < progress.indexOf(state)) state = one
+    }
+    // No namespace: there is nothing to wait for.
+    state ??= this.#run === undefined ? 'idle' : 'watching'
     return state === 'watching' && this.#loopError !== undefined ? 'reconnecting' : state
   }
 
   /** The last failure of a list, a watch or the loop; `undefined` since the last success. */
   get lastError(): Error | undefined {
-    return this.#loopError ?? this.#reflector.lastError
+    if (this.#loopError !== undefined) return this.#loopError
+    for (const { reflector } of this.#reflectors.values()) {
+      if (reflector.lastError !== undefined) return reflector.lastError
+    }
+    return undefined
   }
 
+  /** The earliest of all reflectors; `undefined` while one has none. */
   get lastContactMs(): number | undefined {
-    return this.#reflector.lastContactMs
+    let earliest = Infinity
+    for (const { reflector } of this.#reflectors.values()) {
+      if (reflector.lastContactMs === undefined) return undefined
+      earliest = Math.min(earliest, reflector.lastContactMs)
+    }
+    return earliest === Infinity ? undefined : earliest
+  }
+
+  /** The namespaces that are listed and watched, each by itself; `undefined` if there is one list of all. */
+  get namespaces(): ReadonlyMap<string, NamespaceState> | undefined {
+    if (this.#reflectors.has(everywhere)) return undefined
+    return new Map(Array.from(this.#reflectors, ([name, { reflector }]) => [name, reflector]))
   }
 
   get queueLength(): number {
@@ -143,7 +215,43 @@ export class Controller {
   }
 
   reread(): void {
-    this.#reflector.reread()
+    for (const { reflector } of this.#reflectors.values()) reflector.reread()
+  }
+
+  /** Lists and watches these namespaces from now on, each by itself; `undefined`: all of them, by one list. */
+  cover(namespaces: ReadonlySet<string> | undefined): void {
+    const next = namespaces ?? new Set([everywhere])
+    for (const [name, { stop, running }] of this.#reflectors) {
+      if (next.has(name)) continue
+      this.#reflectors.delete(name)
+      // What it has sent is in the queue before the delta that follows, and it sends nothing more.
+      stop.abort()
+      if (running !== undefined) this.#leave(running)
+    }
+    if (namespaces !== undefined) this.#run?.queue.push({ type: 'NAMESPACES', namespaces })
+    for (const name of next) if (!this.#reflectors.has(name)) this.#add(name)
+    if (this.#run !== undefined) this.#start(this.#run)
+  }
+
+  #leave(running: Promise<void>): void {
+    const left = running.catch(() => {}).finally(() => this.#leaving.delete(left))
+    this.#leaving.add(left)
+  }
+
+  #add(namespace: string): void {
+    const reflector = this.#reflectorOf(namespace)
+    this.#reflectors.set(namespace, { reflector, stop: new AbortController(), running: undefined })
+  }
+
+  /** Starts the reflectors that do not run yet. */
+  #start({ queue, signal, broken }: ControllerRun): void {
+    for (const [namespace, one] of this.#reflectors) {
+      if (one.running !== undefined) continue
+      const { reflector, stop } = one
+      const sink = sinkOf(queue, namespace, stop.signal)
+      one.running = reflector.run(sink, AbortSignal.any([signal, stop.signal]))
+      one.running.catch(broken)
+    }
   }
 
   /** Runs until the signal aborts. Never rejects. */
@@ -159,12 +267,16 @@ export class Controller {
 
   /** Like {@link run}, but rejects with the error of `process` or an observer, after everything has ended. */
   async runOnce(signal: AbortSignal): Promise<void> {
-    this.#queue = new DeltaQueue(this.#queueLimit)
+    const queue = new DeltaQueue(this.#queueLimit)
+    this.#queue = queue
     const ending = new AbortController()
     const ends = AbortSignal.any([signal, ending.signal])
-    const reflecting = this.#reflector.run(this.#queue, ends)
-    // If the reflector fails, the queue receives nothing more.
-    reflecting.catch(() => ending.abort())
+    // If a reflector fails, its part of the queue receives nothing more.
+    this.#run = { queue, signal: ends, broken: () => ending.abort() }
+    if (!this.#reflectors.has(everywhere)) {
+      queue.push({ type: 'NAMESPACES', namespaces: new Set(this.#reflectors.keys()) })
+    }
+    this.#start(this.#run)
     try {
       for await (const deltas of this.#queue.batches(ends)) {
         const processed = this.#parts.process(deltas)
@@ -173,9 +285,19 @@ export class Controller {
         if (deltas[0]?.type === 'REPLACED') this.#loopError = undefined
       }
     } finally {
+      this.#run = undefined
       ending.abort()
-      await reflecting
+      await this.#ended()
     }
+  }
+
+  /** Waits for all reflectors of a run. Rejects with the first error. */
+  async #ended(): Promise<void> {
+    const reflectors = [...this.#reflectors.values()]
+    const ended = await Promise.allSettled(reflectors.map(({ running }) => running))
+    for (const one of reflectors) one.running = undefined
+    await Promise.all(this.#leaving)
+    for (const one of ended) if (one.status === 'rejected') throw one.reason
   }
 
   async #recover(error: unknown, signal: AbortSignal): Promise<void> {
@@ -196,6 +318,39 @@ export class Controller {
     const stages = delta.clock.stages()
     const durationMs = stages.firstByteMs + stages.receivingMs + stages.applyingMs
     this.#observer.slowList?.({ items: delta.contents.size, durationMs, stages })
+  }
+}
+
+/** The states of reflectors, from the one that has least to show. */
+const progress: readonly ReflectorState[] = [
+  'idle',
+  'listing',
+  'waiting',
+  'reconnecting',
+  'watching',
+  'stopped',
+]
+
+/** Marks the deltas of one namespace. Takes none after the signal: another delta says what becomes of the objects. */
+function sinkOf(queue: DeltaQueue, namespace: string, signal: AbortSignal): DeltaSink {
+  return {
+    get isFull() {
+      return queue.isFull
+    },
+    push: (delta) => {
+      if (!signal.aborted) queue.push(namespace === everywhere ? delta : { ...delta, namespace })
+    },
+    room: (until) => queue.room(until),
+  }
+}
+
+/** Tells an observer of which namespace a report is. */
+function observerOf(observer: InformerObserver, namespace: string): InformerObserver {
+  return {
+    listing: () => observer.listing?.(namespace),
+    listed: (list) => observer.listed?.({ ...list, namespace }),
+    watching: (position) => observer.watching?.(position, namespace),
+    watched: (watch) => observer.watched?.(watch),
   }
 }
 

@@ -23,12 +23,24 @@ export type InformerFailure =
  * `store.resourceVersion`, `store.size`.
  */
 export interface InformerObserver {
-  /** `resource` tells the informers of a shared observer apart. */
-  failed?(failure: InformerFailure, error: Error, resource: ApiResource): void
+  /**
+   * `resource` tells the informers of a shared observer apart. `namespace`: of a list or watch of an informer with
+   * `namespaces`, here and below.
+   */
+  failed?(
+    failure: InformerFailure,
+    error: Error,
+    resource: ApiResource,
+    namespace?: string | undefined,
+  ): void
   /** A list begins; it may take several requests. */
-  listing?(): void
+  listing?(namespace?: string): void
   /** A whole list was received. */
-  listed?(list: { readonly items: number; readonly durationMs: number }): void
+  listed?(list: {
+    readonly items: number
+    readonly durationMs: number
+    readonly namespace?: string
+  }): void
   /** Receiving and applying a list took longer than `slowListMs`. The stages add up to the duration. */
   slowList?(list: {
     readonly items: number
@@ -38,11 +50,16 @@ export interface InformerObserver {
   /**
    * The store has reached a position by these changes, in the tick in which listeners receive them. No changes: a
    * bookmark, or the first list. `isList`: the position comes from a list, so states since the last position may have
-   * been missed.
+   * been missed. `at`: with `namespaces`, the namespace that has moved, and the resource version that it has reached.
    */
-  advanced?(resourceVersion: ResourceVersion, changes: readonly Change[], isList: boolean): void
+  advanced?(
+    resourceVersion: ResourceVersion,
+    changes: readonly Change[],
+    isList: boolean,
+    at?: NamespaceStep,
+  ): void
   /** A watch began. */
-  watching?(resourceVersion: string): void
+  watching?(resourceVersion: string, namespace?: string): void
   /** A watch ended. `isShort`: sooner than `shortWatchMs`, and without an event. */
   watched?(watch: {
     readonly events: number
@@ -51,7 +68,20 @@ export interface InformerObserver {
   }): void
 }
 
-export type ReportFailure = (failure: InformerFailure, error: Error) => void
+/** A step of one namespace, of several. */
+export interface NamespaceStep {
+  readonly namespace: string
+  /** `undefined`: the informer no longer covers the namespace, and its objects leave the store. */
+  readonly resourceVersion: ResourceVersion | undefined
+  /** Whether it is the first list of the namespace. */
+  readonly isFirst: boolean
+}
+
+export type ReportFailure = (
+  failure: InformerFailure,
+  error: Error,
+  namespace?: string | undefined,
+) => void
 
 /**
  * Counts the failures of an informer and reports them to its observer. Without an observer, the first failure of each
@@ -71,11 +101,15 @@ export class FailureReport {
     return this.#counts
   }
 
-  readonly failed: ReportFailure = (failure, error) => {
+  readonly failed: ReportFailure = (failure, error, namespace) => {
     const count = (this.#counts.get(failure) ?? 0) + 1
     this.#counts.set(failure, count)
-    if (this.#observer.failed !== undefined) this.#observer.failed(failure, error, this.#resource)
-    else if (count === 1) this.#warn(failure, error)
+    const { failed } = this.#observer
+    if (failed === undefined) {
+      if (count === 1) this.#warn(failure, error)
+    } else if (namespace === undefined) {
+      failed.call(this.#observer, failure, error, this.#resource)
+    } else failed.call(this.#observer, failure, error, this.#resource, namespace)
   }
 
   #warn(failure: InformerFailure, error: Error): void {

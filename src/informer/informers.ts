@@ -257,6 +257,7 @@ const defaults: Readonly<Record<string, unknown>> = {
 /** The options that make a separate informer. Callers that differ in others conflict. */
 const distinguishing = [
   'namespace',
+  'namespaces',
   'labelSelector',
   'fieldSelector',
   'tweakListOptions',

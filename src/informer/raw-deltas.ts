@@ -3,7 +3,7 @@ import type { KubernetesObject, Unstructured } from '../kubernetes/object.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { cacheChecks, type CacheOptions, Controller, controllerOptionsOf } from './controller.ts'
 import { FailureReport } from './informer-observer.ts'
-import type { Delta } from './reflector/delta-queue.ts'
+import type { Delta, ReflectedDelta } from './reflector/delta-queue.ts'
 import { aFunction, anything, InvalidOptionError, type OptionChecks } from '../lib/options.ts'
 import { createObjectCodec, type ObjectCodec } from './codec/object-codec.ts'
 import type { Transform } from './reflector/object-intake.ts'
@@ -114,9 +114,10 @@ export function createController<T extends KubernetesObject = Unstructured>(
         codec: { bytesOf: () => 0, decode: (held) => codec.decode(held) },
       }),
     async process(deltas) {
-      await process(deltas.map((delta) => rawDelta(codec, delta, knownObjects)))
-      synced ||= deltas.some(({ type }) => type === 'REPLACED')
-      last = deltas.at(-1)?.resourceVersion ?? last
+      const reflected = deltas.filter(isReflected)
+      await process(reflected.map((delta) => rawDelta(codec, delta, knownObjects)))
+      synced ||= reflected.some(({ type }) => type === 'REPLACED')
+      last = reflected.at(-1)?.resourceVersion ?? last
     },
     failed: report.failed,
   })
@@ -142,9 +143,14 @@ function knownObjectsOf<T extends KubernetesObject>(
   throw new InvalidOptionError('knownObjects', knownObjects, expected)
 }
 
+/** A custom controller has one reflector, so its namespaces never change. */
+function isReflected(delta: Delta): delta is ReflectedDelta {
+  return delta.type !== 'NAMESPACES'
+}
+
 function rawDelta<T extends KubernetesObject>(
   codec: ObjectCodec,
-  delta: Delta,
+  delta: ReflectedDelta,
   known: KnownObjects<T> | undefined,
 ): RawDelta<T> {
   const { resourceVersion } = delta

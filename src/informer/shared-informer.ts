@@ -1,24 +1,32 @@
-import { groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
-import type { KubernetesObject, MetadataOf, Unstructured } from '../kubernetes/object.ts'
+import { type ApiResource, groupResourceOf, type Resource } from '../kubernetes/api-resource.ts'
+import {
+  type KubernetesObject,
+  type MetadataOf,
+  splitObjectKey,
+  type Unstructured,
+} from '../kubernetes/object.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { checkedWait, DeadlineError, type WaitOptions, withDeadline } from '../lib/deadline.ts'
 import { inSlices } from '../lib/event-loop.ts'
 import {
   aFlag,
   aFunction,
+  aList,
   anObject,
   checkedOptions,
   checksLike,
+  InvalidOptionError,
   type OptionChecks,
   present,
 } from '../lib/options.ts'
-import { createObjectCodec, freezingCodec } from './codec/object-codec.ts'
+import { createObjectCodec, freezingCodec, type ObjectCodec } from './codec/object-codec.ts'
 import {
   cacheChecks,
   type CacheOptions,
   Controller,
   controllerOptionsOf,
   defaultQueueLimit,
+  type NamespaceState,
 } from './controller.ts'
 import {
   type EventHandlerOptions,
@@ -30,15 +38,22 @@ import {
 } from './delivery/event-handler.ts'
 import { type Listener, listenerChecks, type ListenerOptions } from './delivery/listener.ts'
 import { Processor } from './delivery/processor.ts'
-import { FailureReport, type InformerFailure, type InformerObserver } from './informer-observer.ts'
-import type { Delta, ListDelta } from './reflector/delta-queue.ts'
+import {
+  FailureReport,
+  type InformerFailure,
+  type InformerObserver,
+  type NamespaceStep,
+} from './informer-observer.ts'
+import type { Delta, ListDelta, NamespacesDelta } from './reflector/delta-queue.ts'
 import { ordersResourceVersions } from './reflector/lister-watcher.ts'
 import type { Transform } from './reflector/object-intake.ts'
 import type { ReflectorState } from './reflector/reflector.ts'
+import type { Change } from './store/change.ts'
 import { IndexedStore, type InformerStore } from './store/indexed-store.ts'
 import { type Indexer, indexerOf, type Lister, listerOf } from './store/lister.ts'
 import type { Indexers } from './store/store-view.ts'
-import { StoreWriter } from './store-writer.ts'
+import { StoreContents } from './store/store-contents.ts'
+import { type Applied, StoreWriter } from './store-writer.ts'
 
 /** The options of an informer; the defaults are in {@link sharedInformerDefaults} and `reflectorDefaults`. */
 export interface SharedInformerOptions<
@@ -46,6 +61,12 @@ export interface SharedInformerOptions<
 > extends CacheOptions {
   /** One of the built-in `resources`, or another `Resource<T>`. */
   readonly resource: Resource<T>
+  /**
+   * Lists and watches these namespaces only, each by itself, behind one store (controller-runtime's
+   * `cache.Options.DefaultNamespaces`): for accounts that may not list the resource in all. Absent: one list and one
+   * watch. {@link SharedInformer.setNamespaces} changes them while the informer runs.
+   */
+  readonly namespaces?: readonly string[]
   /** Index functions besides the built-in ones. More can be added at any time. */
   readonly indexers?: Indexers<T>
   readonly transform?: Transform<T>
@@ -82,9 +103,15 @@ export const sharedInformerDefaults: Required<
 export const sharedInformerChecks: OptionChecks<SharedInformerOptions> = {
   ...checksLike(sharedInformerDefaults),
   ...cacheChecks,
+  namespaces: aList,
   indexers: anObject,
   transform: aFunction,
   resourceVersionsComparable: aFlag,
+}
+
+/** The state of a namespace, and whether the store has its list. */
+export interface CoveredNamespace extends NamespaceState {
+  readonly isListed: boolean
 }
 
 /** `run` was called on a running informer. */
@@ -135,6 +162,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const options = controllerOptionsOf('an informer', given, checks)
     const { resource, source, indexers = {}, observer = {} } = options
     const settings = { ...sharedInformerDefaults, ...options }
+    requireNamespaces(options)
     this.resource = resource
     this.#resyncPeriodMs = settings.resyncPeriodMs
     this.#handlerStopDeadlineMs = settings.handlerStopDeadlineMs
@@ -156,6 +184,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       codec: this.#store.codec,
       transform: options.transform as Transform | undefined,
       stage: () => this.#store.stage(),
+      stageNamespace: () => stageNamespace(resource, codec),
+      notBefore: () => this.#writer.namespaces?.low,
       process: (deltas) => this.#apply(deltas),
       failed: this.#report.failed,
     })
@@ -246,6 +276,32 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
    */
   reread(): void {
     this.#controller.reread()
+  }
+
+  /**
+   * The namespaces that are listed and watched, each by itself; `undefined` if one list fills the store. A namespace
+   * that fails is stale; the others follow their changes.
+   */
+  get namespaces(): ReadonlyMap<string, CoveredNamespace> | undefined {
+    const states = this.#controller.namespaces
+    if (states === undefined) return undefined
+    const { namespaces } = this.#writer
+    return new Map(
+      Array.from(states, ([name, { state, lastError, lastContactMs }]) => [
+        name,
+        { state, lastError, lastContactMs, isListed: namespaces?.isListed(name) === true },
+      ]),
+    )
+  }
+
+  /**
+   * Lists and watches these namespaces from now on; `undefined`: all, by one list and one watch. The objects of
+   * namespaces that are no longer covered leave the store, as deletions. The others stay as they are, and their watches
+   * go on. Throws `InvalidOptionError`.
+   */
+  setNamespaces(namespaces: readonly string[] | undefined): void {
+    requireNamespaces({ resource: this.resource, namespaces })
+    this.#controller.cover(namespaces === undefined ? undefined : new Set(namespaces))
   }
 
   /**
@@ -343,15 +399,91 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
 
   #apply(deltas: readonly Delta[]): Promise<void> | undefined {
     for (const delta of deltas) {
-      // A list is alone in its batch.
-      if (delta.type === 'REPLACED') return this.#replace(delta)
+      // A list is alone in its batch, and so is a change of the namespaces.
+      if (delta.type === 'REPLACED') {
+        const { namespace } = delta
+        return namespace === undefined ? this.#replace(delta) : this.#replaceIn(delta, namespace)
+      }
+      if (delta.type === 'NAMESPACES') return this.#cover(delta)
       const applied = this.#writer.apply(delta, this.#processor.routedIndexes)
-      const { changes, repeated, valuesOf } = applied
-      if (repeated === undefined) this.#processor.distribute(changes, valuesOf)
-      else this.#processor.distributeRepeated(repeated, valuesOf)
-      this.#advanced?.(this.#store.resourceVersion, changes, false)
+      const { namespace, resourceVersion } = delta
+      if (namespace === undefined) this.#deliver(applied)
+      else this.#deliver(applied, { namespace, resourceVersion, isFirst: false })
     }
     return undefined
+  }
+
+  #deliver({ changes, repeated, valuesOf }: Applied, at?: NamespaceStep): void {
+    // Before the first list is whole, listeners wait for it.
+    if (this.#writer.hasList) {
+      if (repeated === undefined) this.#processor.distribute(changes, valuesOf)
+      else this.#processor.distributeRepeated(repeated, valuesOf)
+    } else if (at !== undefined) return
+    const position = this.#store.resourceVersion
+    if (at === undefined) this.#advanced?.(position, changes, false)
+    else this.#advanced?.(position, changes, false, at)
+  }
+
+  /**
+   * Applies the list of one namespace, an object at a time: other namespaces share the store, and their objects stay.
+   * Readers see each object in one of its states meanwhile, as they do while a watch catches up.
+   */
+  async #replaceIn(delta: ListDelta, namespace: string): Promise<void> {
+    const writer = this.#writer
+    if (writer.namespaces?.covered.has(namespace) !== true) return
+    const isFirst = !writer.namespaces.isListed(namespace)
+    const { contents, resourceVersion } = delta
+    const at = { namespace, resourceVersion, isFirst }
+    const changed: Change[] = []
+    const applied = (one: Applied | undefined): void => {
+      if (one === undefined) return
+      changed.push(...one.changes)
+      this.#deliver(one, at)
+    }
+    const apply = function* (this: SharedInformer<T>): Generator<void, true> {
+      let done = 0
+      const routed = this.#processor.routedIndexes
+      for (const key of writer.missingIn(delta, namespace)) {
+        if (++done % objectsPerStep === 0) yield
+        applied(writer.drop(key, routed))
+      }
+      for (const key of contents.ids.keys()) {
+        if (++done % objectsPerStep === 0) yield
+        applied(writer.putListed(delta, key, routed))
+      }
+      return true
+    }
+    const isDone = await inSlices(apply.call(this), () => this.#phase === 'stopped')
+    if (isDone === undefined || this.#phase === 'stopped') return
+    const isWhole = writer.listed(namespace, resourceVersion)
+    if (!writer.hasList) return
+    this.#advanced?.(this.#store.resourceVersion, [], true, at)
+    if (isWhole) this.#firstListed()
+    else this.#processor.distributeRelisted(changed)
+  }
+
+  async #cover({ namespaces }: NamespacesDelta): Promise<void> {
+    const writer = this.#writer
+    const gone = writer.cover(namespaces)
+    const drop = function* (this: SharedInformer<T>): Generator<void, true> {
+      for (const [done, key] of gone.entries()) {
+        if (done % objectsPerStep === objectsPerStep - 1) yield
+        const applied = writer.drop(key, this.#processor.routedIndexes)
+        const { namespace } = splitObjectKey(key)
+        const at = { namespace, resourceVersion: undefined, isFirst: false }
+        if (applied !== undefined) this.#deliver(applied, at)
+      }
+      return true
+    }
+    await inSlices(drop.call(this), () => this.#phase === 'stopped')
+    if (this.#phase === 'stopped' || !writer.completesList()) return
+    this.#advanced?.(this.#store.resourceVersion, [], true, undefined)
+    this.#firstListed()
+  }
+
+  #firstListed(): void {
+    this.#processor.distributeInitial()
+    this.#firstSync.resolve()
   }
 
   async #replace(delta: ListDelta): Promise<void> {
@@ -360,13 +492,45 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const isFirst = !this.#writer.hasList
     const { changes, valuesOf } = this.#writer.replace(delta, found)
     this.#advanced?.(this.#store.resourceVersion, changes, true)
-    if (isFirst) {
-      this.#processor.distributeInitial()
-      this.#firstSync.resolve()
-    } else {
+    if (isFirst) this.#firstListed()
+    else {
       this.#processor.distribute(changes, valuesOf)
       this.#processor.distributeRelisted(changes)
     }
+  }
+}
+
+/** Between two points where the application of a list may pause. */
+const objectsPerStep = 64
+
+/** A generation for the list of one namespace. It needs no indexes: its objects move into the store one by one. */
+function stageNamespace(resource: ApiResource, codec: ObjectCodec): StoreContents {
+  const resourceName = groupResourceOf(resource)
+  return new StoreContents({ resourceName, indexers: {}, onIndexFailure: () => {}, codec })
+}
+
+/** Throws `InvalidOptionError`. */
+function requireNamespaces({
+  resource,
+  namespaces,
+  namespace,
+}: Pick<SharedInformerOptions, 'resource' | 'namespace'> & {
+  readonly namespaces?: readonly string[] | undefined
+}): void {
+  if (namespaces === undefined) return
+  const refuse = (expected: string, problem?: string): never => {
+    throw new InvalidOptionError('namespaces', namespaces, expected, problem)
+  }
+  if (!Array.isArray(namespaces)) refuse('a list of names of namespaces')
+  if (namespaces.some((name) => typeof name !== 'string' || name === '')) {
+    refuse('a list of names of namespaces', 'namespaces has an item that is not a name')
+  }
+  if (namespace !== undefined) {
+    refuse('one of the two', 'namespaces is given beside namespace')
+  }
+  if (!resource.namespaced) {
+    const problem = `${groupResourceOf(resource)} has no namespaces`
+    refuse('namespaces for resources that live in some', problem)
   }
 }
 

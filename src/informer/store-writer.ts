@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesObject } from '../kubernetes/object.ts'
+import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Change, type ChangeOptions } from './store/change.ts'
-import { type Delta, keyOfDelta, type ListDelta } from './reflector/delta-queue.ts'
+import { keyOfDelta, type ListDelta, type StepDelta } from './reflector/delta-queue.ts'
+import { NamespacePositions } from './namespace-positions.ts'
 import type { IndexedStore } from './store/indexed-store.ts'
 import type { HeldObject } from './codec/object-codec.ts'
 import type { StoreContents, StoredObject } from './store/store-contents.ts'
@@ -31,6 +33,8 @@ const objectsPerStep = 64
 export class StoreWriter {
   readonly #store: IndexedStore
   #hasList = false
+  /** The positions of a store that several lists fill. */
+  #namespaces: NamespacePositions | undefined
 
   constructor(store: IndexedStore) {
     this.#store = store
@@ -41,14 +45,97 @@ export class StoreWriter {
     return this.#hasList
   }
 
+  /** The namespaces that the store covers, with their positions; `undefined` if one list fills it. */
+  get namespaces(): NamespacePositions | undefined {
+    return this.#namespaces
+  }
+
   /** The store and its indexes are up to date on return. */
-  apply(delta: Exclude<Delta, ListDelta>, routedIndexes: readonly string[]): Applied {
+  apply(delta: StepDelta, routedIndexes: readonly string[]): Applied {
     const key = keyOfDelta(delta) ?? ''
     const before = this.#valuesIn(key, routedIndexes)
     const told = this.#toldBy(delta)
-    this.#store.advance(delta.resourceVersion)
+    const { namespace, resourceVersion } = delta
+    this.#store.advance(
+      namespace === undefined || this.#namespaces === undefined
+        ? resourceVersion
+        : this.#namespaces.reached(namespace, resourceVersion),
+    )
     const after = this.#valuesIn(key, routedIndexes)
     return { ...told, valuesOf: valuesOfChange(before, after) }
+  }
+
+  /**
+   * Covers these namespaces from now on. Returns the keys of the objects in others, which {@link drop} has to take out
+   * of the store.
+   */
+  cover(namespaces: ReadonlySet<string>): readonly string[] {
+    this.#namespaces ??= new NamespacePositions()
+    this.#namespaces.cover(namespaces)
+    this.#store.advance(this.#namespaces.next())
+    const index = this.#store.index('namespace')
+    return [...index.values()].flatMap((namespace) =>
+      namespaces.has(namespace) ? [] : this.#keysIn(namespace),
+    )
+  }
+
+  /** Takes an object out of the store whose final state is unknown. */
+  drop(key: string, routedIndexes: readonly string[]): Applied | undefined {
+    const old = this.#store.contents.stored(key)
+    if (old === undefined) return undefined
+    const before = this.#valuesIn(key, routedIndexes)
+    this.#store.remove(key)
+    this.#step()
+    return { changes: [this.#vanished(key, old)], valuesOf: valuesOfChange(before, noValues) }
+  }
+
+  /** Puts one object of the list of a namespace into the store. `undefined` if it is there already. */
+  putListed(
+    { contents, isReread }: ListDelta,
+    key: string,
+    routedIndexes: readonly string[],
+  ): Applied | undefined {
+    const now = contents.stored(key)
+    if (now === undefined) return undefined
+    const old = this.#store.contents.stored(key)
+    const change = this.#difference(key, old, contents, isReread)
+    if (change === undefined) return undefined
+    const before = this.#valuesIn(key, routedIndexes)
+    const isOther = old !== undefined && old.uid !== now.uid
+    this.#store.put({ key, held: now.held, object: this.#store.codec.decode(now.held) })
+    this.#step()
+    const after = this.#valuesIn(key, routedIndexes)
+    const changes = isOther ? [this.#vanished(key, old), change] : [change]
+    return { changes, valuesOf: valuesOfChange(before, after) }
+  }
+
+  /** The keys of a namespace's objects that its list lacks. */
+  missingIn({ contents }: ListDelta, namespace: string): readonly string[] {
+    return this.#keysIn(namespace).filter((key) => !contents.ids.has(key))
+  }
+
+  /** The list of a namespace is applied. Returns whether it is the one that completes the first list of the store. */
+  listed(namespace: string, resourceVersion: ResourceVersion): boolean {
+    if (this.#namespaces === undefined) return false
+    this.#store.advance(this.#namespaces.reached(namespace, resourceVersion))
+    return this.completesList()
+  }
+
+  /** Whether every namespace is listed now for the first time. */
+  completesList(): boolean {
+    if (this.#hasList || this.#namespaces?.areListed !== true) return false
+    this.#hasList = true
+    return true
+  }
+
+  /** The keys of the objects in a namespace. */
+  #keysIn(namespace: string): readonly string[] {
+    const ids = this.#store.index('namespace').posting(namespace) ?? none
+    return Array.from(ids, (id) => this.#store.keyOf(id))
+  }
+
+  #step(): void {
+    if (this.#namespaces !== undefined) this.#store.advance(this.#namespaces.next())
   }
 
   /**
@@ -80,12 +167,13 @@ export class StoreWriter {
   /** `changes` are those from {@link compare}. */
   replace({ contents, resourceVersion }: ListDelta, changes: readonly Change[]): Applied {
     this.#hasList = true
+    this.#namespaces = undefined
     const before = this.#store.swap(contents)
     this.#store.advance(resourceVersion)
     return { changes, valuesOf: valuesOfChange(lookUp(before), lookUp(contents)) }
   }
 
-  #toldBy(delta: Exclude<Delta, ListDelta>): Omit<Applied, 'valuesOf'> {
+  #toldBy(delta: StepDelta): Omit<Applied, 'valuesOf'> {
     switch (delta.type) {
       case 'BOOKMARK':
         return { changes: none }

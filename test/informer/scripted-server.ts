@@ -35,12 +35,15 @@ export class ScriptedRequest {
   readonly verb: 'list' | 'watch'
   /** All parameters but `watch`. */
   readonly query: Readonly<Record<string, string>>
+  /** The namespace in the path; `undefined`: all. */
+  readonly namespace: string | undefined
   /** Whether metadata only is wanted. */
   readonly isPartial: boolean
   readonly #response: ServerResponse
 
   constructor(request: IncomingMessage, response: ServerResponse) {
-    const { searchParams } = new URL(request.url ?? '', 'http://test')
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://test')
+    this.namespace = /\/namespaces\/([^/]+)\//.exec(pathname)?.[1]
     const { watch, ...query } = Object.fromEntries(searchParams)
     this.verb = watch === 'true' ? 'watch' : 'list'
     this.query = query
@@ -187,6 +190,20 @@ export class ScriptedServer implements AsyncDisposable {
     const request = await this.any(`a request to ${verb}`)
     if (request.verb === verb) return request
     throw new Error(`a ${verb} was expected, this came: ${JSON.stringify(request)}`)
+  }
+
+  /** The next request of one namespace; those of others wait. */
+  async in(namespace: string, verb: 'list' | 'watch'): Promise<ScriptedRequest> {
+    const find = (): number => this.#requests.findIndex((one) => one.namespace === namespace)
+    await until(() => find() >= 0, `a request to ${verb} in ${namespace}`)
+    const [request] = this.#requests.splice(find(), 1)
+    if (request?.verb === verb) return request
+    throw new Error(`a ${verb} in ${namespace} was expected, this came: ${JSON.stringify(request)}`)
+  }
+
+  /** The requests that have not been asked for. */
+  get waiting(): readonly ScriptedRequest[] {
+    return this.#requests.filter(({ closed }) => !closed)
   }
 
   /** The answer to the first LIST, and the WATCH that follows it. */

@@ -2,7 +2,10 @@ import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { StoreContents, StoreEntry } from '../store/store-contents.ts'
 
 /** One step of a resource's history, from the reflector to the store. */
-export type Delta =
+export type Delta = ReflectedDelta | NamespacesDelta
+
+/** What a reflector has read. `namespace`: the namespace of a reflector that is one of several. */
+export type ReflectedDelta = { readonly namespace?: string } & (
   | {
       readonly type: 'ADDED' | 'MODIFIED' | 'DELETED'
       readonly entry: StoreEntry
@@ -24,12 +27,30 @@ export type Delta =
       readonly isReread: boolean
     }
   | { readonly type: 'BOOKMARK'; readonly resourceVersion: ResourceVersion }
+)
 
-export type ListDelta = Extract<Delta, { readonly type: 'REPLACED' }>
+/** From here on, the store covers these namespaces only. Their lists and events follow. */
+export interface NamespacesDelta {
+  readonly type: 'NAMESPACES'
+  readonly namespaces: ReadonlySet<string>
+}
+
+export type ListDelta = Extract<ReflectedDelta, { readonly type: 'REPLACED' }>
+
+/** A delta that is applied in one step. */
+export type StepDelta = Exclude<ReflectedDelta, ListDelta>
+
+/** Where a reflector puts its deltas. */
+export interface DeltaSink {
+  readonly isFull: boolean
+  push(delta: ReflectedDelta): void
+  /** See {@link DeltaQueue.room}. */
+  room(signal: AbortSignal): Promise<void>
+}
 
 /** The key of the delta's object; `undefined` for lists and bookmarks. */
-export function keyOfDelta(delta: Delta): string | undefined {
-  if (delta.type === 'BOOKMARK' || delta.type === 'REPLACED') return undefined
+export function keyOfDelta(delta: StepDelta): string | undefined {
+  if (delta.type === 'BOOKMARK') return undefined
   return delta.type === 'REFUSED' ? delta.key : delta.entry.key
 }
 
@@ -39,7 +60,7 @@ const maxBatch = 1000
  * The deltas between a reflector and its store, in order of arrival across keys (client-go's `RealFIFO`). Bounded: a
  * producer that has filled it waits for {@link room}.
  */
-export class DeltaQueue {
+export class DeltaQueue implements DeltaSink {
   readonly #limit: number
   #deltas: Delta[] = []
   #start = 0
@@ -80,7 +101,8 @@ export class DeltaQueue {
   }
 
   /**
-   * The deltas in batches of at most 1,000. A batch has each key at most once; a REPLACED is always alone. Ends when
+   * The deltas in batches of at most 1,000. A batch has each key at most once; a list and a change of
+   * the namespaces are always alone. Ends when
    * the signal aborts; queued deltas are then dropped.
    */
   async *batches(signal: AbortSignal): AsyncGenerator<readonly Delta[], void, void> {
@@ -106,7 +128,7 @@ export class DeltaQueue {
     while (end < this.#deltas.length && end - this.#start < maxBatch) {
       const delta = this.#deltas[end]
       if (delta === undefined) break
-      if (delta.type === 'REPLACED') {
+      if (delta.type === 'REPLACED' || delta.type === 'NAMESPACES') {
         if (end === this.#start) end += 1
         break
       }

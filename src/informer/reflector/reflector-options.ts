@@ -8,6 +8,7 @@ import {
   optionsOf,
 } from '../../lib/options.ts'
 import type { InformerObserver, ReportFailure } from '../informer-observer.ts'
+import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { StoreContents } from '../store/store-contents.ts'
 import type { ListerWatcher, Selection } from './lister-watcher.ts'
 import type { ObjectIntake } from './object-intake.ts'
@@ -22,6 +23,8 @@ export interface ReflectorParts {
   readonly stage: () => StoreContents
   readonly observer: InformerObserver
   readonly failed: ReportFailure
+  /** The first list is of this resource version or a later one. Absent: any. */
+  readonly notBefore?: ResourceVersion | undefined
 }
 
 /** How a reflector lists and watches. Times are in milliseconds. */

@@ -8,7 +8,7 @@ import {
 import { ApiStatusError, isExpired, isTooLargeResourceVersion } from '../../kubernetes/status.ts'
 import { readErrorEvent, readWatchFrame } from '../../kubernetes/watch-event.ts'
 import type { InformerFailure } from '../informer-observer.ts'
-import { DeltaQueue, ListClock } from './delta-queue.ts'
+import { DeltaQueue, type DeltaSink, ListClock } from './delta-queue.ts'
 import { InitialList, type ReceivedList, receiveInitialEvents } from './initial-list.ts'
 import { type Selection, selectionOf, type WatchOptions } from './lister-watcher.ts'
 import {
@@ -64,7 +64,7 @@ export class Reflector {
   readonly #list: InitialList
   readonly #backoff: Backoff
   readonly #rereading = new Rereading()
-  #queue = new DeltaQueue(0)
+  #queue: DeltaSink = new DeltaQueue(0)
   #doing: Exclude<ReflectorState, 'reconnecting'> = 'idle'
   #lastError: Error | undefined
   #lastContactMs: number | undefined
@@ -81,6 +81,7 @@ export class Reflector {
     this.#options = { ...reflectorDefaults, ...options }
     this.#mayStream = this.#options.initialList === 'watchlist'
     this.#selection = selectionOf(options)
+    if (parts.notBefore !== undefined) this.#position.moved(parts.notBefore)
     this.#backoff = new Backoff(this.#options.backoff)
     this.#list = new InitialList(parts, {
       ...options,
@@ -109,7 +110,7 @@ export class Reflector {
    * Lists and watches until the signal aborts. Reports and retries failures of the source; rejects only if the observer
    * throws. May be called again after it has ended.
    */
-  async run(queue: DeltaQueue, signal: AbortSignal): Promise<void> {
+  async run(queue: DeltaSink, signal: AbortSignal): Promise<void> {
     this.#queue = queue
     let step: Step = this.#listing()
     try {

@@ -5,6 +5,7 @@ import { atOnce, inSlices } from '../../lib/event-loop.ts'
 import {
   compareResourceVersions,
   latestResourceVersion,
+  readJointPosition,
   type ResourceVersion,
 } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, ObjectCodec, Projection } from '../codec/object-codec.ts'
@@ -355,6 +356,7 @@ class ResourceVersionWaiters {
 }
 
 function isAtLeast(current: ResourceVersion, wanted: ResourceVersion): boolean {
-  const order = compareResourceVersions(current, wanted)
+  // Several watches fill the store: what is wanted may be in any namespace.
+  const order = compareResourceVersions(readJointPosition(current)?.low ?? current, wanted)
   return order !== undefined && order >= 0
 }
