@@ -294,7 +294,7 @@ export class Controller {
   /** Waits for all reflectors of a run. Rejects with the first error. */
   async #ended(): Promise<void> {
     const reflectors = [...this.#reflectors.values()]
-    const ended = await Promise.allSettled(reflectors.map(({ running }) => running))
+    const ended = await Promise.allSettled(reflectors.map(async ({ running }) => running))
     for (const one of reflectors) one.running = undefined
     await Promise.all(this.#leaving)
     for (const one of ended) if (one.status === 'rejected') throw one.reason

@@ -27,12 +27,7 @@ export interface InformerObserver {
    * `resource` tells the informers of a shared observer apart. `namespace`: of a list or watch of an informer with
    * `namespaces`, here and below.
    */
-  failed?(
-    failure: InformerFailure,
-    error: Error,
-    resource: ApiResource,
-    namespace?: string | undefined,
-  ): void
+  failed?(failure: InformerFailure, error: Error, resource: ApiResource, namespace?: string): void
   /** A list begins; it may take several requests. */
   listing?(namespace?: string): void
   /** A whole list was received. */
@@ -77,11 +72,7 @@ export interface NamespaceStep {
   readonly isFirst: boolean
 }
 
-export type ReportFailure = (
-  failure: InformerFailure,
-  error: Error,
-  namespace?: string | undefined,
-) => void
+export type ReportFailure = (failure: InformerFailure, error: Error, namespace?: string) => void
 
 /**
  * Counts the failures of an informer and reports them to its observer. Without an observer, the first failure of each
@@ -104,12 +95,12 @@ export class FailureReport {
   readonly failed: ReportFailure = (failure, error, namespace) => {
     const count = (this.#counts.get(failure) ?? 0) + 1
     this.#counts.set(failure, count)
-    const { failed } = this.#observer
-    if (failed === undefined) {
+    const observer = this.#observer
+    if (observer.failed === undefined) {
       if (count === 1) this.#warn(failure, error)
     } else if (namespace === undefined) {
-      failed.call(this.#observer, failure, error, this.#resource)
-    } else failed.call(this.#observer, failure, error, this.#resource, namespace)
+      observer.failed(failure, error, this.#resource)
+    } else observer.failed(failure, error, this.#resource, namespace)
   }
 
   #warn(failure: InformerFailure, error: Error): void {
