@@ -130,10 +130,9 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 
 /** A page of objects of several kinds as a connection. */
 export function polymorphicConnection(run: ReadRun, read: PolymorphicPage): OwnedConnectionSource {
-  const { partOf, types, notLookedAt, failures } = read
-  const connection = new PageConnection(run, read, (row): Row => {
-    const { cluster, kind, view } = partOf(row)
-    return { kind, cluster, object: view.object(row.id) }
+  const { types, notLookedAt, failures } = read
+  const connection = new PageConnection(run, read, ({ part: { cluster, kind, view }, id }): Row => {
+    return { kind, cluster, object: view.object(id) }
   })
   return Object.assign(connection, { types: () => types, notLookedAt, failures })
 }

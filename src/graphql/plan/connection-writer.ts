@@ -1,6 +1,5 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { PageOf } from '../../query/page/page.ts'
-import type { UnionRow } from '../../query/page/union-page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
@@ -13,6 +12,7 @@ import {
   resumeTokenOf,
 } from '../reads/connection-read.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
+import type { KindRow } from '../reads/polymorphic-page.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type { Facet, PageInfo } from '../schema/read-context.ts'
@@ -144,7 +144,7 @@ export function facetsWriter(field: PlanField): PlainWriter<readonly Facet[]> {
 
 /** A page of objects of several kinds. */
 export interface UnionRead {
-  readonly page: PageOf<UnionRow>
+  readonly page: PageOf<KindRow>
   readonly parts: readonly ClusterKind[]
   readonly types: readonly string[]
   readonly notLookedAt: () => readonly string[]
@@ -153,9 +153,9 @@ export interface UnionRead {
 /** Compiles a connection of objects of several kinds. `row` compiles its rows. Throws `NotCoveredError`. */
 export function unionWriter<P extends UnionRead>(
   field: PlanField,
-  row: ConnectionForm<P, UnionRow, P>['row'],
+  row: ConnectionForm<P, KindRow, P>['row'],
 ): PlainWriter<P> {
-  return connectionWriter<P, UnionRow, P>(field, {
+  return connectionWriter<P, KindRow, P>(field, {
     sourceOf: (read) => read,
     row,
     part: unionMember,

@@ -1,6 +1,5 @@
 import type { SelectionSetNode } from 'graphql'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { UnionRow } from '../../query/page/union-page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
@@ -8,7 +7,7 @@ import type { FoundObject } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead, ownerOf } from '../reads/owned-read.ts'
 import { canDo } from '../reads/permissions.ts'
-import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
+import type { KindRow, PolymorphicPage } from '../reads/polymorphic-page.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
 import { type UsedByPage, UsedByRead } from '../reads/used-by-read.ts'
 import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
@@ -150,7 +149,7 @@ interface UnionRelation<P extends PolymorphicPage> {
 function unionRowsWriter<P extends PolymorphicPage>(
   field: PlanField,
   read: UnionRelation<P>,
-  row: ConnectionForm<P, UnionRow, P>['row'],
+  row: ConnectionForm<P, KindRow, P>['row'],
 ): RowWriter {
   const { compiler, args, nodes } = field
   compiler.asks({ args, needs: (values, cluster) => read.needs(values, cluster) })
@@ -162,14 +161,12 @@ function unionRowsWriter<P extends PolymorphicPage>(
   }
 }
 
-const anyKindWriter: ConnectionForm<PolymorphicPage, UnionRow, PolymorphicPage>['row'] = (
-  field,
-) => {
+const anyKindWriter: ConnectionForm<PolymorphicPage, KindRow, PolymorphicPage>['row'] = (field) => {
   const write = anyRowWriter(field)
-  return (run, { partOf }, row) => write(run, partOf(row), row.id)
+  return (run, _read, { part, id }) => write(run, part, id)
 }
 
-const useWriter: ConnectionForm<UsedByPage, UnionRow, UsedByPage>['row'] = (field) => {
+const useWriter: ConnectionForm<UsedByPage, KindRow, UsedByPage>['row'] = (field) => {
   const write = plainWriter<ReturnType<UsedByPage['useOf']>>(field, (member) => {
     switch (member.name) {
       case 'object': {

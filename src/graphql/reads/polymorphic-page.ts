@@ -1,6 +1,6 @@
 import type { Condition } from '../../query/condition/condition.ts'
 import type { PageOf } from '../../query/page/page.ts'
-import { listUnionPage, type UnionRow } from '../../query/page/union-page.ts'
+import { listMergedPage, type MergedPart, type MergedRow } from '../../query/page/merged-page.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
@@ -9,6 +9,9 @@ import type { ReadRun } from './read-run.ts'
 
 /** A kind, with the condition that its objects must meet. */
 export type PlacedPart = KindView & { readonly condition: Condition }
+
+/** A row of a list of several kinds or clusters. */
+export type KindRow = MergedRow<KindView & MergedPart>
 
 /** The places that may hold the objects of a page. */
 export interface PolymorphicPlaces {
@@ -21,9 +24,7 @@ export interface PolymorphicPlaces {
 
 /** A page of objects of several kinds. */
 export interface PolymorphicPage extends PolymorphicPlaces {
-  readonly page: PageOf<UnionRow>
-  /** The part that holds a row of the page. */
-  readonly partOf: (row: UnionRow) => KindView
+  readonly page: PageOf<KindRow>
   /** The type names of the kinds read, sorted. */
   readonly types: readonly string[]
 }
@@ -33,7 +34,7 @@ const testsPerKind = 20
 
 /**
  * A page of the objects of some kinds, each with its own condition. `list` names the list, so that its cursors are valid
- * for this list only. Throws as `listUnionPage` does.
+ * for this list only. Throws as `listMergedPage` does.
  */
 export function polymorphicPage(
   { budget, limits: { maxPageSize } }: ReadRun,
@@ -42,19 +43,12 @@ export function polymorphicPage(
   { first, after, last, before }: PageArguments,
 ): PolymorphicPage {
   budget.spend('tests', testsPerKind * (1 + parts.length))
-  const byType = new Map(parts.map((part) => [part.kind.typeName, part]))
-  const unionParts = parts.map(({ kind, view, scope, condition }) => ({
-    type: kind.typeName,
-    view,
-    condition,
-    scope,
-  }))
+  const named = parts.map((part) => ({ ...part, name: part.kind.typeName }))
   const bounds = { first, after, last, before, maxPageSize }
   return {
     parts,
-    page: listUnionPage({ parts: unionParts, budget, identity: { list }, ...bounds }),
-    partOf: ({ part: { type } }) => partOfType(byType, type),
-    types: [...byType.keys()].toSorted(),
+    page: listMergedPage({ parts: named, budget, identity: { list }, ...bounds }),
+    types: named.map(({ name }) => name).toSorted(),
     notLookedAt: () => withFailed(notLookedAt(), failures),
     failures,
   }

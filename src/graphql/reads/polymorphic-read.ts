@@ -79,7 +79,7 @@ export class PolymorphicRead {
   }
 
   /**
-   * A page of the related objects; empty where the object is gone. Throws as `listUnionPage` does, and `ClientError`.
+   * A page of the related objects; empty where the object is gone. Throws as `listMergedPage` does, and `ClientError`.
    */
   page(
     run: ReadRun,

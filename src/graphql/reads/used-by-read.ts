@@ -1,7 +1,6 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { LeftOutUsersError } from '../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
-import type { UnionRow } from '../../query/page/union-page.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
@@ -11,6 +10,7 @@ import type { UsedByArguments } from '../schema/read-arguments.ts'
 import type { UseSource } from '../schema/read-context.ts'
 import { originOf, refOf } from './object-read.ts'
 import {
+  type KindRow,
   partOfType,
   partOnTheWay,
   type PolymorphicPage,
@@ -21,7 +21,7 @@ import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
 
 /** A page of the objects that use one object. */
 export interface UsedByPage extends PolymorphicPage {
-  readonly useOf: (row: UnionRow) => UseSource
+  readonly useOf: (row: KindRow) => UseSource
 }
 
 /** `usedBy` of the objects of a kind: the objects that use one, of all kinds that may, or of the named ones. */
@@ -81,8 +81,8 @@ export class UsedByRead {
     const list = `${cluster}/usedBy/${view.uidOf(id) || `${kind.typeName}/${key}`}`
     return {
       ...polymorphicPage(run, list, { ...complete, parts }, args),
-      useOf({ part: { type }, id: userId }) {
-        const { part, ways } = partOfType(read, type)
+      useOf({ part, id: userId }) {
+        const { ways } = partOfType(read, part.kind.typeName)
         return {
           object: refOf({ part, id: userId }),
           paths() {

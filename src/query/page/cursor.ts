@@ -132,31 +132,42 @@ export function decodeCursor(
   return { key, values: values.map(read) }
 }
 
-/** The position of an object in a list over several kinds. */
+/** The position of an object in a list of several parts: kinds, clusters, or both. */
 export interface TypedPosition extends OrderPosition {
-  /** Unique among the kinds, and the same on every replica; without `:`. */
+  /** The name of the part that has the object: unique among the parts, and the same on every replica. */
   readonly type: string
 }
 
-/** As {@link encodeCursor}, for a list over several kinds. */
+/** As {@link encodeCursor}, for a list of several parts. */
 export function encodeTypedCursor(
   hash: string,
   { type, key, values }: TypedPosition,
   budget: WorkBudget,
 ): string {
-  return encodeCursor(hash, { key: `${type}:${key}`, values }, budget)
+  return encodeCursor(hash, { key: `${encodeURIComponent(type)}:${key}`, values }, budget)
 }
 
-/** The position in a cursor of a list over several kinds; `undefined` without a cursor. As {@link decodeCursor}. */
+/** The position in a cursor of a list of several parts; `undefined` without a cursor. As {@link decodeCursor}. */
 export function typedPositionAt(
   cursor: string | null | undefined,
   context: CursorContext,
 ): TypedPosition | undefined {
   if (cursor === undefined || cursor === null) return undefined
   const { key, values } = decodeCursor(cursor, context)
-  const colon = key.indexOf(':')
-  if (colon < 0) throw new CursorError(context.argument, cursor, 'malformed')
-  return { type: key.slice(0, colon), key: key.slice(colon + 1), values }
+  const place = splitTypedKey(key)
+  if (place === undefined) throw new CursorError(context.argument, cursor, 'malformed')
+  return { ...place, values }
+}
+
+/** The part and the key in the key of a typed cursor; `undefined` for another key. */
+export function splitTypedKey(text: string): Pick<TypedPosition, 'type' | 'key'> | undefined {
+  const colon = text.indexOf(':')
+  if (colon < 0) return undefined
+  try {
+    return { type: decodeURIComponent(text.slice(0, colon)), key: text.slice(colon + 1) }
+  } catch {
+    return undefined
+  }
 }
 
 function isText(value: unknown): value is string {

@@ -86,6 +86,21 @@ export function spreadOf({ view, index, members, top, budget }: SpreadOptions): 
   }
 }
 
+/** The sum of distributions over the objects of several stores, each of all values. */
+export function mergedSpread(spreads: readonly Spread[], top: number): Spread {
+  const counts = new Map<string, number>()
+  let missingCount = 0
+  for (const spread of spreads) {
+    missingCount += spread.missingCount
+    for (const { value, count } of spread.values) {
+      counts.set(value, (counts.get(value) ?? 0) + count)
+    }
+  }
+  const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
+  for (const [value, count] of counts) first.add({ value, count })
+  return { values: top === 0 ? [] : first.rows(), distinctCount: counts.size, missingCount }
+}
+
 function membersWithValue(index: IndexView, members: IdBytes): number {
   const having = new IdBytes()
   for (const value of index.values()) {

@@ -84,9 +84,14 @@ export function positionOf(
   return { values: terms.map((term) => orderValue(view, term, id)), key: view.keyOf(id) }
 }
 
-export function comparePositions(
-  a: OrderPosition,
-  b: OrderPosition,
+export function comparePositions(a: OrderPosition, b: OrderPosition, order: ListOrder): number {
+  return compareValues(a, b, order) || compareTies(a.key, b.key, order)
+}
+
+/** Compares positions by their values alone: 0 for a tie. */
+export function compareValues(
+  a: Pick<OrderPosition, 'values'>,
+  b: Pick<OrderPosition, 'values'>,
   { terms, backwards }: ListOrder,
 ): number {
   for (let at = 0; at < terms.length; at++) {
@@ -105,7 +110,12 @@ export function comparePositions(
             : -1
     return backwards ? -forwards : forwards
   }
-  const byKey = compareKeys(a.key, b.key)
+  return 0
+}
+
+/** Compares two keys of objects with the same values. */
+function compareTies(a: string, b: string, { backwards }: ListOrder): number {
+  const byKey = compareKeys(a, b)
   return backwards ? -byKey : byKey
 }
 

@@ -178,7 +178,7 @@ export function listPage(options: PageOptions): Page {
   }
 }
 
-const farOffset = { argument: 'offset', hint: 'jump less far, or narrow the list' }
+export const farOffset = { argument: 'offset', hint: 'jump less far, or narrow the list' }
 
 function rowsAheadOf(
   bound: OrderPosition,
@@ -199,17 +199,33 @@ function positionAt(
 ): OrderPosition | undefined {
   const cursor = options[argument]
   if (cursor === undefined || cursor === null) return undefined
-  const { view, terms, scope } = options
-  const wholeValue = (key: string, [start, known]: CutValue, at: number): string => {
-    const term = terms[at]
-    const id = isInScope(scope, key) ? view.idOf(key) : undefined
-    const value = term && id !== undefined ? orderValue(view, term, id) : undefined
-    if (value !== undefined && valueHash(value) === known) return value
-    // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
-    const isLow = (term?.descending === true) === (argument === 'before')
-    return isLow ? start : `${start}\uffff`
-  }
+  const { terms } = options
+  const wholeValue = (key: string, cut: CutValue, at: number): string =>
+    wholeValueOf(options, { key, cut, term: terms[at], argument })
   return decodeCursor(cursor, { hash: hash(), argument, terms: terms.length, wholeValue })
+}
+
+/** The value of which a cursor has only the start: that of its object or, if that has another one, about that value. */
+export function wholeValueOf(
+  { view, scope }: Pick<RowsOptions, 'view' | 'scope'>,
+  {
+    key,
+    cut: [start, known],
+    term,
+    argument,
+  }: {
+    readonly key: string
+    readonly cut: CutValue
+    readonly term: OrderTerm | undefined
+    readonly argument: 'after' | 'before'
+  },
+): string {
+  const id = isInScope(scope, key) ? view.idOf(key) : undefined
+  const value = term && id !== undefined ? orderValue(view, term, id) : undefined
+  if (value !== undefined && valueHash(value) === known) return value
+  // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
+  const isLow = (term?.descending === true) === (argument === 'before')
+  return isLow ? start : `${start}\uffff`
 }
 
 export interface KeyRowsOptions extends RowsOptions {
@@ -246,18 +262,25 @@ export function countObjects(options: RowsOptions): number {
   return countMembers(options, set, condition)
 }
 
-function countMembers({ view, budget }: RowsOptions, set: IdSet, condition: Condition): number {
+export function countMembers(
+  { view, budget }: RowsOptions,
+  set: IdSet,
+  condition: Condition,
+): number {
   const known = set.count()
   if (known !== undefined) return known
   return membersOf({ view, set, condition, budget }).size
 }
 
+/** The objects that a request may see: the request's condition and the viewer's Scope, bound to the store. */
+export interface VisibleSet {
+  readonly set: IdSet
+  readonly condition: Condition
+  readonly namespaces: readonly string[] | undefined
+}
+
 /** The only place where the request's condition and the viewer's Scope are combined. */
-function visible({ view, condition, scope, budget, related }: RowsOptions): {
-  set: IdSet
-  condition: Condition
-  namespaces: readonly string[] | undefined
-} {
+export function visible({ view, condition, scope, budget, related }: RowsOptions): VisibleSet {
   const both = allOf([condition, scopeCondition(scope)])
   return {
     set: bindCondition(both, view, budget, related),
@@ -280,7 +303,7 @@ export function pageSizeOf(
 }
 
 /** The number of rows to skip. Throws {@link PageOffsetError}. */
-function offsetOf({ offset, ...others }: ListPageBounds): number {
+export function offsetOf({ offset, ...others }: ListPageBounds): number {
   if (!isGiven(offset)) return 0
   const other = (['after', 'last', 'before'] as const).find(
     (name) => (others[name] ?? null) !== null,
