@@ -1,4 +1,5 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { MergedRow } from '../../query/page/merged-page.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -9,7 +10,15 @@ import {
   paidRows,
   resumeTokenOf,
 } from '../reads/connection-read.ts'
+import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
+import {
+  fleetFacets,
+  type FleetPage,
+  type FleetPart,
+  fleetResumeToken,
+  fleetStaleSince,
+} from '../reads/fleet-list.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
 import type { ReadRun } from '../reads/read-run.ts'
@@ -20,6 +29,7 @@ import type { UsedByPage } from '../reads/used-by-read.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
 import type {
+  ClusterGap,
   ConnectionSource,
   EdgeSource,
   Facet,
@@ -74,6 +84,10 @@ class PageConnection<R, T> implements ConnectionSource<T> {
     return staleSince(this.run.served, this.#parts)
   }
 
+  incomplete(): readonly ClusterGap[] {
+    return gapsOfParts(this.run.served, this.#parts)
+  }
+
   type(): string {
     throw ofSeveralKinds()
   }
@@ -125,6 +139,48 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 
   override facets(args: FacetArguments): readonly Facet[] {
     return facetsOf(this.run, this.#read, args)
+  }
+}
+
+/** A page of objects of one kind in several clusters as a connection. */
+export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
+  readonly #read: FleetPage
+
+  constructor(run: ReadRun, read: FleetPage) {
+    super(run, read, ({ part: { kind, cluster, view }, id }) => ({
+      kind,
+      cluster,
+      object: view.object(id),
+    }))
+    this.#read = read
+  }
+
+  get failures(): readonly Error[] {
+    return this.#read.failures
+  }
+
+  override staleSince(): string | null {
+    return fleetStaleSince(this.run, this.#read)
+  }
+
+  override incomplete(): readonly ClusterGap[] {
+    return this.#read.gaps
+  }
+
+  override type(): string {
+    return this.#read.kind.typeName
+  }
+
+  override resourceVersion(): string {
+    return ''
+  }
+
+  override resumeToken(): string {
+    return fleetResumeToken(this.#read, this.run.budget)
+  }
+
+  override facets(args: FacetArguments): readonly Facet[] {
+    return fleetFacets(this.run, this.#read, args)
   }
 }
 

@@ -38,8 +38,9 @@ import type {
   ToldRefusal,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import {
+  FleetConnection,
   graphSource,
   ListConnection,
   polymorphicConnection,
@@ -48,7 +49,14 @@ import {
 } from './connection.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
-import { type ListRequest, listRequest, namedList, readList } from '../reads/list-read.ts'
+import { readFleetList } from '../reads/fleet-list.ts'
+import {
+  type ListRequest,
+  listRequest,
+  type NamedList,
+  namedList,
+  readList,
+} from '../reads/list-read.ts'
 import { OwnedRead } from '../reads/owned-read.ts'
 import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
@@ -69,12 +77,17 @@ export class StoreReader implements StoreReads {
   }
 
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null {
-    const read = readList(this.#run, kind, this.#request(kind, args))
-    return read === undefined ? null : new ListConnection(this.#run, read)
+    return this.#listOf({ kind, request: this.#request(kind, args) })
   }
 
   objectList(args: ObjectListArguments): ConnectionSource | null {
-    const { kind, request } = namedList(this.#run, args)
+    return this.#listOf(namedList(this.#run, args))
+  }
+
+  #listOf({ kind, request }: NamedList): ConnectionSource | null {
+    if (isOverClusters(request.args)) {
+      return new FleetConnection(this.#run, readFleetList(this.#run, kind, request))
+    }
     const read = readList(this.#run, kind, request)
     return read === undefined ? null : new ListConnection(this.#run, read)
   }

@@ -1,4 +1,5 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
+import type { MergedRow } from '../../query/page/merged-page.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
@@ -11,11 +12,19 @@ import {
   paidRows,
   resumeTokenOf,
 } from '../reads/connection-read.ts'
+import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
+import {
+  fleetFacets,
+  type FleetPage,
+  type FleetPart,
+  fleetResumeToken,
+  fleetStaleSince,
+} from '../reads/fleet-list.ts'
 import type { KindRow } from '../reads/polymorphic-page.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { Facet, PageInfo } from '../schema/read-context.ts'
+import type { ClusterGap, Facet, PageInfo } from '../schema/read-context.ts'
 import {
   type PlainWriter,
   plainMembers,
@@ -87,6 +96,56 @@ function edgesWriter<P extends { readonly page: PageOf<R> }, R, S>(
   }
 }
 
+/** Compiles the pages of a list of a kind over several clusters. */
+export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage> {
+  const { compiler, args } = field
+  compiler.reads(kind)
+  compiler.filters(kind, args)
+  return connectionWriter<FleetPage, MergedRow<FleetPart>, FleetPage>(field, {
+    sourceOf: (read) => read,
+    row({ selections }) {
+      const write = compiler.row(kind, selections)
+      return (run, _read, { part, id }) => write(run, part, id)
+    },
+    part(member) {
+      switch (member.name) {
+        case 'type':
+          return () => JSON.stringify(kind.typeName)
+        case 'resourceVersion':
+          return () => '""'
+        case 'resumeToken':
+          return (run, read) => JSON.stringify(fleetResumeToken(read, run.budget))
+        case 'staleSince':
+          return staleSinceWriter(member, (run, read) => fleetStaleSince(run, read))
+        case 'incomplete':
+          return gapsWriter(member, (_run, { gaps }) => gaps)
+        case 'facets': {
+          const write = facetsWriter(member)
+          return (run, read) =>
+            write(
+              run,
+              fleetFacets(run, read, run.argumentsOf(member.args) as unknown as FacetArguments),
+            )
+        }
+        default:
+          return undefined
+      }
+    },
+  })
+}
+
+/** Compiles `incomplete` of a page. */
+function gapsWriter<P>(
+  field: PlanField,
+  read: (run: PlanRun, page: P) => readonly ClusterGap[],
+): PlainWriter<P> {
+  const write = plainWriter<ClusterGap>(
+    field,
+    valueMembers(['cluster', 'type', 'code', 'message', 'since']),
+  )
+  return (run, page) => run.list(read(run, page), (gap) => write(run, gap))
+}
+
 /** Compiles the pages of a list of a kind. */
 export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> {
   const { compiler, args } = field
@@ -105,6 +164,8 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
           return (run, read) => JSON.stringify(resumeTokenOf(read, run.budget))
         case 'staleSince':
           return staleSinceWriter(member, (run, read) => pageStaleSince(run, read))
+        case 'incomplete':
+          return gapsWriter(member, ({ served }, { part }) => gapsOfParts(served, [part]))
         case 'facets':
           return pageFacetsWriter(member)
         default:
@@ -166,6 +227,9 @@ export function unionWriter<P extends UnionRead>(
 export function unionMember(
   member: PlanField,
 ): PlainWriter<Pick<UnionRead, 'parts' | 'types' | 'notLookedAt'>> | undefined {
+  if (member.name === 'incomplete') {
+    return gapsWriter(member, ({ served }, { parts }) => gapsOfParts(served, parts))
+  }
   if (member.name !== 'staleSince') return lookedAtMember(member.name)
   return staleSinceWriter(member, ({ served }, { parts }) => staleSince(served, parts))
 }

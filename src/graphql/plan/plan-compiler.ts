@@ -16,9 +16,13 @@ import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
+import type { FleetPage } from '../reads/fleet-list.ts'
+import { isServed } from '../reads/condition-needs.ts'
 import { filterNeeds } from '../reads/list-read.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import { type FieldSource, fieldSourceOf } from '../schema/field-source.ts'
+import type { ClusterArguments } from '../schema/read-arguments.ts'
+import { clustersPrepared, isOverClusters } from '../served/cluster-argument.ts'
 import { type RelatedNeed, relationNeeds } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { type CollectContext, selectionsOf } from './collected-fields.ts'
@@ -62,6 +66,25 @@ export function neededKinds(
 ): readonly ClusterKind[] {
   const further = asked.flatMap((one) => one.needs(one.args.coerce(variables), cluster))
   return [...kinds, ...further].map((need) => ({ cluster, ...need }))
+}
+
+/**
+ * The kinds that a request needs from the clusters that arguments of a field name. Of several clusters, only what they
+ * serve is prepared. Throws as `clustersPrepared` and {@link neededKinds} do.
+ */
+export function neededIn(
+  served: ServedSchema,
+  args: ClusterArguments,
+  needs: PlanNeeds,
+  variables: VariableValues,
+): readonly ClusterKind[] {
+  const needed = clustersPrepared(served, args).flatMap((cluster) =>
+    neededKinds(needs, cluster, variables),
+  )
+  if (!isOverClusters(args)) return needed
+  return needed
+    .filter(({ cluster, kind }) => isServed(served, cluster, kind.typeName))
+    .map((need) => ({ ...need, isOptional: true }))
 }
 
 /** A field of an object in the document: all nodes of one response key. */
@@ -137,6 +160,7 @@ export interface PlanWriters {
     compiler: PlanCompiler,
   ) => RowWriter
   readonly list: (kind: Kind, field: PlanField) => (run: PlanRun, read: ReadPage) => string
+  readonly fleet: (kind: Kind, field: PlanField) => (run: PlanRun, read: FleetPage) => string
 }
 
 /** Where a part of a plan is compiled. */
@@ -186,6 +210,11 @@ export class PlanCompiler {
   /** Compiles the pages of a list of a kind. */
   list(kind: Kind, field: PlanField): (run: PlanRun, read: ReadPage) => string {
     return this.#writers.list(kind, field)
+  }
+
+  /** Compiles the pages of a list of a kind over several clusters. */
+  fleet(kind: Kind, field: PlanField): (run: PlanRun, read: FleetPage) => string {
+    return this.#writers.fleet(kind, field)
   }
 
   get scope(): CompileScope {

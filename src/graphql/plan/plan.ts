@@ -9,17 +9,16 @@ import {
   visit,
 } from 'graphql'
 import { QueryTooCostlyError } from '../../query/condition/work-budget.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
-import { listWriter } from './connection-writer.ts'
+import { fleetWriter, listWriter } from './connection-writer.ts'
 import type { FieldArguments } from './field-arguments.ts'
 import { writtenMembers } from './plain-writer.ts'
 import {
-  neededKinds,
+  neededIn,
   PlanCompiler,
   type PlanNeeds,
   type PlanWriters,
@@ -118,7 +117,7 @@ interface KeptVariation<V> {
   readonly size: { bytes: number; isKept: boolean }
 }
 
-const writers: PlanWriters = { row: rowWriter, list: listWriter }
+const writers: PlanWriters = { row: rowWriter, list: listWriter, fleet: fleetWriter }
 
 /** graphql-js answers these requests and describes the errors. A second description costs more than most answers. */
 const tellsNothing = { maxErrors: 0, hideSuggestions: true } as const
@@ -159,8 +158,7 @@ export class PlanVariation {
     return this.#roots.flatMap(({ args, needs, further }) => {
       try {
         const values = args.coerce(variables)
-        const cluster = clusterNamed(served, values['cluster'] as string | null | undefined)
-        const needed = neededKinds(needs, cluster, variables)
+        const needed = neededIn(served, values, needs, variables)
         return [...needed, ...(further?.(served, values, variables) ?? [])]
       } catch (error) {
         if (error instanceof NotCoveredError) throw error

@@ -4,7 +4,8 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import { type NamedList, namedList, readList } from '../reads/list-read.ts'
+import { readFleetList } from '../reads/fleet-list.ts'
+import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
@@ -16,7 +17,7 @@ import type {
 } from '../schema/read-arguments.ts'
 import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
@@ -24,7 +25,7 @@ import { connectionWriter, unionMember } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
-import { neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
+import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
 
 /** Compiles a field of `Query`. Throws `NotCoveredError`, and the GraphQLError of a constant argument. */
@@ -59,12 +60,28 @@ export function rootWriter(field: PlanField): RootWriter {
 }
 
 function listRoot(kind: Kind, field: PlanField): RootWriter {
-  const write = field.compiler.list(kind, field)
-  return {
-    write(run) {
-      const read = readList(run, kind, run.requestOf(field.args, kind))
-      return read === undefined ? 'null' : write(run, read)
-    },
+  const write = listPageWriter(kind, field)
+  return { write: (run) => write(run, run.requestOf(field.args, kind)) }
+}
+
+/** Compiles the list of a kind, in one cluster or over several, as the arguments of a request say. */
+function listPageWriter(
+  kind: Kind,
+  field: PlanField,
+): (run: PlanRun, request: ListRequest) => string {
+  const { compiler, nodes } = field
+  const write = compiler.list(kind, field)
+  const overClusters = ['clusters', 'clusterSelector']
+  const isOver = nodes[0]?.arguments?.some(({ name }) => overClusters.includes(name.value)) === true
+  const writeFleet = isOver ? compiler.fleet(kind, field) : undefined
+  return (run, request) => {
+    if (writeFleet !== undefined && isOverClusters(request.args)) {
+      const found = readFleetList(run, kind, request)
+      run.errors.beside(found.failures, nodes)
+      return writeFleet(run, found)
+    }
+    const read = readList(run, kind, request)
+    return read === undefined ? 'null' : write(run, read)
   }
 }
 
@@ -148,8 +165,8 @@ function keyMeant(
 
 /** Compiles `objectList`: the list of each kind that a request names. */
 function objectListRoot(field: PlanField): RootWriter {
-  const { compiler, args } = field
-  const listOf = compiledByKind(field, (kind) => compiler.list(kind, field))
+  const { args } = field
+  const listOf = compiledByKind(field, (kind) => listPageWriter(kind, field))
   /** By the coerced arguments, which are the same object in each run of a request. */
   const lists = new WeakMap<Values, NamedList>()
   return {
@@ -157,7 +174,7 @@ function objectListRoot(field: PlanField): RootWriter {
       const asked = values as unknown as ObjectListArguments
       // The field reports unknown kinds when the plan writes it.
       const kind = kindNamed(served, asked, { introspection: false })
-      return neededKinds(listOf(kind).needs, clusterNamed(served, asked.cluster), variables)
+      return neededIn(served, asked, listOf(kind).needs, variables)
     },
     write(run) {
       const asked = run.argumentsOf(args)
@@ -165,8 +182,7 @@ function objectListRoot(field: PlanField): RootWriter {
       if (list === undefined) {
         lists.set(asked, (list = namedList(run, asked as unknown as ObjectListArguments)))
       }
-      const read = readList(run, list.kind, list.request)
-      return read === undefined ? 'null' : listOf(list.kind).compiled(run, read)
+      return listOf(list.kind).compiled(run, list.request)
     },
   }
 }

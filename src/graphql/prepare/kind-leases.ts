@@ -1,8 +1,10 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
+import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ByKind, type ClusterKind } from './kind-view.ts'
+import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import {
   type IndexAt,
@@ -50,7 +52,8 @@ export class KindLeases implements KindSource, Disposable {
     const waits: Promise<unknown>[] = []
     for (const need of kinds) {
       const wait = this.#admit(need)
-      if (wait !== undefined) waits.push(wait)
+      if (wait !== undefined)
+        waits.push(need.isOptional === true ? this.#whileReachable(need, wait) : wait)
     }
     return waits.length === 0 ? undefined : Promise.all(waits)
   }
@@ -178,6 +181,18 @@ export class KindLeases implements KindSource, Disposable {
     return this.#named.get(at)?.every((indexes) => isIndexed(view, indexes)) ?? true
   }
 
+  /** Waits as long as the cluster can be reached. */
+  async #whileReachable({ cluster }: ClusterKind, wait: Promise<unknown>): Promise<void> {
+    const end = new AbortController()
+    const waited = wait.finally(() => end.abort())
+    const left = async (): Promise<void> => {
+      while (!end.signal.aborted && isReachable(this.#options.served, cluster)) {
+        await sleep(reachableCheckMs, end.signal)
+      }
+    }
+    await Promise.race([waited, left()])
+  }
+
   /** Starts an informer only if the viewer may see something of its kind. */
   #admit(need: KindNeed): Promise<unknown> | undefined {
     const { access } = this.#options
@@ -226,6 +241,9 @@ export class KindLeases implements KindSource, Disposable {
     }
   }
 }
+
+/** How often a wait checks whether the cluster can still be reached. */
+const reachableCheckMs = 100
 
 /** Whether a store has the needed ones of some indexes. */
 function isIndexed(view: StoreView, { needed = [] }: WantedIndexes = {}): boolean {

@@ -10,6 +10,8 @@ export interface ClusterKind {
   readonly kind: Kind
   /** Lazy indexes to build: those that the read needs, and those that make it faster. */
   readonly indexes?: WantedIndexes | undefined
+  /** Whether the answer can do without the kind: the operation waits for it only while its cluster can be reached. */
+  readonly isOptional?: boolean | undefined
 }
 
 /** One kind in one cluster as one execution reads it: its store, and what of it the viewer may see. */
@@ -37,6 +39,8 @@ export interface ListReading {
   readonly within?: (() => readonly string[] | undefined) | undefined
   /** Whether the operation also follows changes. */
   readonly watch?: boolean
+  /** Whether what is missing is prepared, for another run. Default: true. */
+  readonly prepares?: boolean
 }
 
 /**

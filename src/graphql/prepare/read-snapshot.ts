@@ -215,7 +215,10 @@ export class ReadSnapshot implements ReadParts {
     const place =
       within === undefined && !watch ? '*' : `${watch ? 'watch' : ''} ${within?.join() ?? '*'}`
     let outcome = outcomes.get(place)
-    if (outcome === undefined) outcomes.set(place, (outcome = this.#list(at, { within, watch })))
+    if (outcome === undefined) {
+      outcome = this.#list(at, { within, watch }, reading.prepares !== false)
+      outcomes.set(place, outcome)
+    }
     if (outcome instanceof ClientError) throw outcome
     // The next round waits for lazy indexes.
     if (!isIndexed(at, outcome)) throw this.#missing({ ...at, list: { within, watch } })
@@ -268,11 +271,13 @@ export class ReadSnapshot implements ReadParts {
     return lease
   }
 
-  #list(at: ClusterKind, list: NonNullable<KindNeed['list']>): Outcome {
+  #list(at: ClusterKind, list: NonNullable<KindNeed['list']>, prepares: boolean): Outcome {
     const listed = this.#source.access?.list(at, list) ?? unrestricted
     if (listed instanceof ClientError) return listed
     const need = { ...at, list }
     if (isNowhere(need)) return this.#partOf(at, new EmptyStore(at.kind), nothingVisible)
+    if (!prepares && (listed === 'unknown' || this.#source.lease(at) === undefined))
+      return notLoaded(at)
     if (listed === 'unknown') return this.#missing(need)
     const view = this.#view(at, need)
     if (view instanceof ClientError) return view

@@ -1,8 +1,10 @@
+import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
 import { testsPerCursor } from '../../query/page/cursor.ts'
+import type { Spread } from '../../query/page/facets.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint } from '../prepare/access-fingerprint.ts'
@@ -50,7 +52,7 @@ export function pageStaleSince({ served }: ReadRun, { part, reads }: ReadPage): 
 }
 
 /** The tests that a resume token costs. */
-const testsPerToken = 80
+export const testsPerToken = 80
 
 /** A token for a subscription to the list that resumes at the current version of the store. */
 export function resumeTokenOf({ part, page }: ReadPage, budget: WorkBudget): string {
@@ -77,10 +79,32 @@ const maxFacets = 20
 export function facetsOf(
   { limits }: Pick<ReadRun, 'limits'>,
   { part, page }: ReadPage,
-  { by, top }: FacetArguments,
+  args: FacetArguments,
 ): readonly Facet[] {
   const { kind, view } = part
   if (part.isDirect) throw notOfDirectList(part, 'facets', 'there are no indexes to count by')
+  const { cluster } = part
+  return facetsBy(
+    { kind, limits },
+    args,
+    (indexIn, top) => page.spread(indexIn(view), top),
+    () => [{ cluster, count: page.totalCount() }],
+  )
+}
+
+/** The number of objects of a list in one cluster. */
+export interface ClusterCount {
+  readonly cluster: string
+  readonly count: number
+}
+
+/** Counts by indexes or labels of a kind, or by `cluster`. `spread`: counts by one of them. */
+export function facetsBy(
+  { kind, limits }: { readonly kind: Kind; readonly limits: OperationLimits },
+  { by, top }: FacetArguments,
+  spread: (indexIn: (view: StoreView) => IndexView | undefined, top: number) => Spread,
+  clusters: () => readonly ClusterCount[],
+): readonly Facet[] {
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }
@@ -89,15 +113,33 @@ export function facetsOf(
     throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
   }
   return by.map((name, position) => {
+    if (name === 'cluster' && !kind.indexes.some((one) => one.name === name)) {
+      return byCluster(clusters(), most)
+    }
     const { index, type } = facetOf(kind, name, `by[${position}]`, limits)
-    const found = index === undefined ? view.index(name) : view.label(index)
-    const { values, ...counts } = page.spread(found, most)
+    const { values, ...counts } = spread(
+      (view) => (index === undefined ? view.index(name) : view.label(index)),
+      most,
+    )
     return {
       by: name,
       ...counts,
       values: values.map(({ value, count }) => ({ value: valueOfIndexKey(type, value), count })),
     }
   })
+}
+
+/** The clusters of a list as values: those with most objects first, then by name. */
+function byCluster(counts: readonly ClusterCount[], top: number): Facet {
+  const present = counts
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => b.count - a.count || (a.cluster < b.cluster ? -1 : 1))
+  return {
+    by: 'cluster',
+    values: present.slice(0, top).map(({ cluster, count }) => ({ value: cluster, count })),
+    distinctCount: present.length,
+    missingCount: 0,
+  }
 }
 
 /**

@@ -42,6 +42,8 @@ interface ListArgument<V> {
 /** All arguments of lists. An argument that is missing here does not compile. */
 const listArguments = {
   cluster: { direct: 'place' },
+  clusters: { direct: 'refused' },
+  clusterSelector: { direct: 'refused' },
   namespace: {
     selects: (namespace) => hasValue('namespace', [namespace]),
     direct: (namespace) => ({ namespace }),

@@ -61,7 +61,7 @@ export interface ListPlace {
 }
 
 /** The tests that a page costs, for starting it and writing its connection: a relation has a page for each row. */
-const testsPerPage = 70
+export const testsPerPage = 70
 
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(

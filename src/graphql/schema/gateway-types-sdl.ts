@@ -201,6 +201,26 @@ type FacetValue {
   count: Int!
 }
 
+"What an answer lacks of a cluster, or has from before the gateway lost it."
+type ClusterGap {
+  "The name of the cluster."
+  cluster: String!
+  "The type of the kind in this schema: \`Pod\`."
+  type: String!
+  """
+  Why: \`CLUSTER_UNREACHABLE\`, \`FORBIDDEN\`, \`NOT_SYNCED\`, or another code of errors; \`NOT_SERVED\` if
+  the cluster does not serve the kind. All but \`NOT_SERVED\` are errors, too.
+  """
+  code: String!
+  "The reason as text for people."
+  message: String!
+  """
+  Since when the objects of the cluster may be out of date; null if the answer has none of them, or
+  the time is not known.
+  """
+  since: DateTime
+}
+
 "An object that uses another one."
 type UsedBy {
   "The using object."

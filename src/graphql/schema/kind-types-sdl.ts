@@ -15,6 +15,11 @@ type ${name}Connection {
   decides what is on it; null while it has not. In a subscription, select that of the frame.
   """
   staleSince: DateTime
+  """
+  The clusters that are missing on the page, or whose objects may be out of date because the cluster
+  cannot be reached. Empty if the page is complete.
+  """
+  incomplete: [ClusterGap!]!
 ${further}
 }
 `
@@ -128,12 +133,14 @@ export const severalKinds: string = `  "The types of the kinds that the gateway 
 /** The fields of a page of objects of one kind. */
 export const oneKind: string = `  "The distribution of the objects on all pages over the values of indexes."
   facets(
-    """Indexes, by their names in \`where\`, or labels: \`labels["app"]\`."""
+    """Indexes, by their names in \`where\`, labels: \`labels["app"]\`, or \`cluster\`."""
     by: [String!]!
     "The number of values of each, at most; 10 if absent."
     top: Int
   ): [Facet!]
-  "The position of the page in the history of the resource."
+  """
+  The position of the page in the history of the resource; empty for a list over several clusters.
+  """
   resourceVersion: String!
   "Where a subscription continues after this page: pass it as \`resumeFrom\`."
   resumeToken: String!`
@@ -141,6 +148,18 @@ export const oneKind: string = `  "The distribution of the objects on all pages 
 const cluster = `
     "The name of the cluster; the default cluster if absent."
     cluster: String`
+
+const clusters = `
+    """
+    The names of clusters, instead of \`cluster\`: one list over all of them. \`["*"]\` stands for all
+    clusters.
+    """
+    clusters: [String!]
+    """
+    A selector over the labels of the clusters, instead of \`cluster\`: \`env=production,region!=us\`. One
+    list over all that match.
+    """
+    clusterSelector: String`
 
 const namespaces = `
     "Only objects of this namespace."
@@ -163,7 +182,10 @@ const ids = `
 const filters = `${cluster}${namespaces}${ids}${matching}`
 
 const order = `
-    "The keys of the order, the most significant first; namespace and name if absent."
+    """
+    The keys of the order, the most significant first; namespace and name if absent. Over several
+    clusters, the name of the cluster comes before those.
+    """
     orderBy: [KindOrder!]`
 
 /** The size of a page. */
@@ -225,7 +247,7 @@ export const objectListOrder: string = `
     orderBy: [JSON!]`
 
 /** The arguments of a page of the list of a kind that they name. */
-export const objectListArguments: string = `${objectListFilters}${objectListOrder}${page}${offset}`
+export const objectListArguments: string = `${objectListFilters}${clusters}${objectListOrder}${page}${offset}`
 
 /** The argument `verb`. */
 export const verb: string = `
@@ -247,7 +269,7 @@ const path = `
 export const kindTypesSdl: string = `
 type KindFields {
   "Lists {resources} of {apiVersion}."
-  list(${filters}${order}${page}${offset}): KindConnection
+  list(${clusters}${filters}${order}${page}${offset}): KindConnection
   "One {kind} of {apiVersion}; null if it does not exist."
   lookup(${object}
     "Whether to read the object from the API server instead of the cache."

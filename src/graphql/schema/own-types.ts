@@ -49,7 +49,7 @@ import type {
   StoreReads,
   UseSource,
 } from './read-context.ts'
-import { refusedAt, reportingFailures } from './resolvers.ts'
+import { refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
 import { GraphQLDateTime, GraphQLJson, GraphQLStringMap } from './scalars.ts'
 
 type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
@@ -87,6 +87,7 @@ const connection = own('connection', {
   pageInfo: (page: AnyConnection) => page.pageInfo(),
   totalCount: (page: AnyConnection) => page.totalCount(),
   staleSince: (page: AnyConnection) => page.staleSince(),
+  incomplete: (page: AnyConnection) => page.incomplete(),
   facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
   resourceVersion: (page: AnyConnection) => page.resourceVersion(),
   resumeToken: (page: AnyConnection) => page.resumeToken(),
@@ -126,7 +127,8 @@ const query: Readonly<Record<string, OwnField>> = {
   },
   objectList: {
     source: { form: 'objectList' },
-    resolve: (_source, args: ObjectListArguments, { read }) => read.objectList(args),
+    resolve: (_source, args: ObjectListArguments, context, info) =>
+      reportingGaps(context.read.objectList(args), context, info),
   },
   graph: {
     source: { form: 'aroundObjects' },
@@ -189,6 +191,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   PageInfo: own('pageInfo'),
   Facet: own('facet'),
   FacetValue: own('facetValue'),
+  ClusterGap: own('clusterGap'),
   KindFrame: own('frame'),
   KindChange: own('change'),
   KindPage: own('livePage'),

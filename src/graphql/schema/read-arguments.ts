@@ -55,9 +55,18 @@ export interface RelationArguments extends FilterArguments, PageArguments {
   readonly related?: boolean | null
 }
 
-/** The filters of root fields. */
-interface RootFilterArguments extends FilterArguments {
+/** The arguments that say in which clusters a field looks: at most one of them. */
+export interface ClusterArguments {
+  /** The name of one cluster. */
   readonly cluster?: string | null
+  /** The names of clusters; `*` stands for all. */
+  readonly clusters?: readonly string[] | null
+  /** A label selector over the clusters' labels, in kubectl's syntax. */
+  readonly clusterSelector?: string | null
+}
+
+/** The filters of root fields. */
+interface RootFilterArguments extends FilterArguments, ClusterArguments {
   /** The `id`s of objects. `[]` matches none. */
   readonly ids?: readonly string[] | null
 }

@@ -59,6 +59,9 @@ export interface ConnectionSource<T = Row> {
   totalCount(): number
   /** Since when the caches that the page is read from may be out of date, by RFC 3339; `null` while all are in step. */
   staleSince(): string | null
+  incomplete(): readonly ClusterGap[]
+  /** Why clusters are missing; absent for lists of one cluster. */
+  readonly failures?: readonly Error[]
   /** This and the next three belong to connections of one kind only. */
   type(): string
   resourceVersion(): string
@@ -88,6 +91,18 @@ export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
   notLookedAt(): readonly string[]
+}
+
+/** What is missing in an answer over clusters, or out of date. */
+export interface ClusterGap {
+  readonly cluster: string
+  /** The type name of the kind. */
+  readonly type: string
+  /** `NOT_SERVED`, or the code of an error. */
+  readonly code: string
+  readonly message: string
+  /** Since when what the answer has of it may be out of date, by RFC 3339; `null` if it has nothing of it. */
+  readonly since: string | null
 }
 
 /** The distribution of the objects of a list over the values of an index. */

@@ -3,7 +3,7 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { parsePath, type Path, PathError, valueAt, valuesAt } from '../../query/index/path.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { ValueShape } from './field-source.ts'
-import type { ResolverContext } from './read-context.ts'
+import type { ConnectionSource, ResolverContext } from './read-context.ts'
 
 type Convert = (value: unknown) => unknown
 
@@ -114,6 +114,17 @@ export function reportingFailures<T extends { readonly failures: readonly Error[
 ): T {
   for (const error of found.failures) report(locatedError(error, fieldNodes, pathToArray(path)))
   return found
+}
+
+/** Reports why clusters are missing in a list, if it is one over clusters, and returns the list. */
+export function reportingGaps(
+  list: ConnectionSource | null,
+  context: ResolverContext,
+  info: GraphQLResolveInfo,
+): ConnectionSource | null {
+  if (list?.failures === undefined) return list
+  reportingFailures({ failures: list.failures }, context, info)
+  return list
 }
 
 /** Reports the error of a refused object as an entry of `errors`, beside the value of the field. */

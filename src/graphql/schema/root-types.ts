@@ -4,6 +4,7 @@ import type { Kind } from '../model/kind.ts'
 import type { ListFieldArguments, LookupArguments } from './read-arguments.ts'
 import type { ResolverContext } from './read-context.ts'
 import type { SchemaTypes } from './own-types.ts'
+import { reportingGaps } from './resolvers.ts'
 
 type RootFields = GraphQLFieldConfigMap<unknown, ResolverContext>
 
@@ -35,7 +36,8 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
     [kind.listField]: {
       ...own.kindField('list', kind),
       deprecationReason: kind.deprecation,
-      resolve: (_source, args: ListFieldArguments, { read }) => read.list(kind, args),
+      resolve: (_source, args: ListFieldArguments, context, info) =>
+        reportingGaps(context.read.list(kind, args), context, info),
       ...fromSource({ form: 'list', kind }),
     },
     [kind.lookupField]: {

@@ -222,7 +222,7 @@ function startIn(
 }
 
 /** Sorts after every key: namespaces and names are ASCII. */
-const beyondAllKeys = '\uffff'
+const beyondAllKeys = '\uffff/\uffff'
 
 /** The rows of a part in order. Reads some at a time, each time twice as many. */
 class PartRows<P extends MergedPart> {

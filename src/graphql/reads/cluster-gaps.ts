@@ -1,0 +1,45 @@
+import { ClientError } from '../errors/client-error.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import { isReachable } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { staleSince } from './staleness.ts'
+
+/** The gap of a kind that could not be read in a cluster. */
+export function gapOfError({ cluster, kind }: ClusterKind, error: ClientError): ClusterGap {
+  const { code, message } = error
+  return { cluster, type: kind.typeName, code, message, since: null }
+}
+
+/** The gap of a kind that a cluster does not serve. This is no error: only some clusters may have a definition. */
+export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
+  const { typeName: type } = kind
+  const message = `cluster ${cluster} does not serve ${type}`
+  return { cluster, type, code: 'NOT_SERVED', message, since: null }
+}
+
+/** The error of a cluster that cannot be reached. With `isHeld`, the answer has what the cluster held when it last could be. */
+export function unreachableCluster({ cluster, kind }: ClusterKind, isHeld: boolean): ClientError {
+  const held = isHeld ? ': its objects are as they were last known' : ''
+  const message = `cluster ${cluster} cannot be reached${held}`
+  const details = {
+    cluster,
+    type: kind.typeName,
+    hint: 'ask again in a moment',
+    retryAfterMs: 1_000,
+  }
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
+/** The gaps of kinds that were read, from caches of clusters that cannot be reached now. */
+export function gapsOfParts(
+  served: ServedSchema,
+  parts: readonly ClusterKind[],
+): readonly ClusterGap[] {
+  return parts
+    .filter(({ cluster }) => !isReachable(served, cluster))
+    .map((part) => {
+      const gap = gapOfError(part, unreachableCluster(part, true))
+      return { ...gap, since: staleSince(served, [part]) }
+    })
+}

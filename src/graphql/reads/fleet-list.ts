@@ -1,0 +1,147 @@
+import { allOf, namespacesOf } from '../../query/condition/condition.ts'
+import { listMergedPage, type MergedPage, type MergedPart } from '../../query/page/merged-page.ts'
+import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { FacetArguments } from '../schema/read-arguments.ts'
+import type { ClusterGap, Facet } from '../schema/read-context.ts'
+import { clustersNamed, isReachable } from '../served/cluster-argument.ts'
+import { facetsBy } from './connection-read.ts'
+import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
+import { filterOf } from './list-arguments.ts'
+import { type ListRequest, testsPerPage } from './list-read.ts'
+import type { ReadRun } from './read-run.ts'
+import { staleSince } from './staleness.ts'
+
+/** A kind in one cluster, as a part of a list over clusters. */
+export type FleetPart = KindView & MergedPart
+
+/** A page of the lists of a kind in several clusters. */
+export interface FleetPage {
+  readonly kind: Kind
+  readonly page: MergedPage<FleetPart>
+  readonly parts: readonly FleetPart[]
+  /** Further kinds that decide which objects are on the page. */
+  readonly reads: readonly Kind[]
+  /** What is missing on the page, or out of date. */
+  readonly gaps: readonly ClusterGap[]
+  /** The errors behind the gaps. */
+  readonly failures: readonly ClientError[]
+}
+
+/**
+ * A page of the list of a kind in the clusters that its arguments name. What cannot be read of a cluster is a gap, and
+ * the page has the others. Throws as `listMergedPage` does, and `ClientError` for wrong arguments.
+ */
+export function readFleetList(run: ReadRun, kind: Kind, request: ListRequest): FleetPage {
+  const { args, identity, terms, filterKinds } = request
+  if (kind.uncached) throw notOverClusters(kind)
+  const { parts, ...found } = fleetParts(run, kind, request)
+  const { budget, limits } = run
+  const { first, after, last, before, offset, clusters, clusterSelector } = args
+  const page = listMergedPage({
+    parts,
+    terms,
+    budget,
+    maxPageSize: limits.maxPageSize,
+    identity: { list: `*/${kind.listField}`, ...identity, clusters, clusterSelector },
+    first,
+    after,
+    last,
+    before,
+    offset,
+  })
+  return { kind, page, parts, reads: filterKinds, ...found }
+}
+
+/** Since when the first of the caches that a page is read from may be out of date; `null` while all are in step. */
+export function fleetStaleSince({ served }: ReadRun, { parts, reads }: FleetPage): string | null {
+  const further = parts.flatMap(({ cluster }) => reads.map((kind) => ({ cluster, kind })))
+  return staleSince(served, [...parts, ...further])
+}
+
+/** A token for a subscription to the lists that resumes at the current versions of the stores. */
+export function fleetResumeToken({ kind }: FleetPage, _budget: WorkBudget): string {
+  const message = 'a page over clusters has no position to resume from yet'
+  throw new ClientError('UNSUPPORTED', message, { type: kind.typeName })
+}
+
+/** Counts the objects on all pages of all clusters. Throws as `facetsOf` does. */
+export function fleetFacets(
+  { limits }: ReadRun,
+  { kind, page }: FleetPage,
+  args: FacetArguments,
+): readonly Facet[] {
+  return facetsBy(
+    { kind, limits },
+    args,
+    (indexIn, top) => page.spread(({ view }) => indexIn(view), top),
+    () => page.counts().map(({ part: { cluster }, count }) => ({ cluster, count })),
+  )
+}
+
+/** The parts of a list over clusters, and what is missing. */
+function fleetParts(
+  run: ReadRun,
+  kind: Kind,
+  { args, condition }: ListRequest,
+): Pick<FleetPage, 'parts' | 'gaps' | 'failures'> {
+  const { served, budget } = run
+  const parts: FleetPart[] = []
+  const gaps: ClusterGap[] = []
+  const failures: ClientError[] = []
+  for (const cluster of clustersNamed(served, args)) {
+    const at = { cluster, kind, isOptional: true }
+    budget.spend('tests', testsPerPage)
+    // An `id` belongs to one cluster.
+    const own =
+      (args.ids ?? null) === null
+        ? condition
+        : filterOf(served, kind, { ...args, cluster }).condition
+    try {
+      const part = fleetPart(run, at, () => namespacesOf(own))
+      if (part === undefined) gaps.push(notServedGap(at))
+      else {
+        const related = run.related(cluster)
+        parts.push({ ...part, name: cluster, condition: allOf([own]), related })
+      }
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      gaps.push(gapOfError(at, error))
+      failures.push(error)
+    }
+  }
+  const outdated = gapsOfParts(served, parts)
+  const errors = parts
+    .filter(({ cluster }) => !isReachable(served, cluster))
+    .map((part) => unreachableCluster(part, true))
+  return { parts, gaps: [...gaps, ...outdated], failures: [...failures, ...errors] }
+}
+
+/**
+ * The part of a kind in a cluster of several; `undefined` if the cluster does not serve the kind. A cluster that cannot
+ * be reached holds nobody up: only what is in memory of it and known to be allowed is read. Throws `ClientError`.
+ */
+export function fleetPart(
+  run: ReadRun,
+  at: ClusterKind,
+  within: () => readonly string[] | undefined,
+): KindView | undefined {
+  const { served, parts } = run
+  const cache = served.clusters.get(at.cluster)
+  if (cache?.connection.state === 'connected' && !cache.serves(at.kind.resource)) return undefined
+  if (isReachable(served, at.cluster)) return parts.part(at, { within })
+  try {
+    return parts.part(at, { within, prepares: false })
+  } catch (error) {
+    const isUnknown = error instanceof ClientError && error.code === 'NOT_SYNCED'
+    throw isUnknown ? unreachableCluster(at, false) : error
+  }
+}
+
+function notOverClusters({ typeName }: Kind): ClientError {
+  const message = `${typeName} is read live, from one cluster at a time`
+  const hint = 'name one `cluster`, in several fields for several clusters'
+  return new ClientError('UNSUPPORTED', message, { argument: 'clusters', type: typeName, hint })
+}
