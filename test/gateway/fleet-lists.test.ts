@@ -90,7 +90,6 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
       ),
     )
     all = lists.flatMap(({ pods }) => pods.nodes as Fields[])
-    expect(all.length).toBeGreaterThan(150)
   })
   afterAll(async () => {
     await resolvers[Symbol.asyncDispose]()

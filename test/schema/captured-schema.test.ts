@@ -135,9 +135,11 @@ describe('the schema of Kubernetes 1.36', () => {
       'last: Int',
       'before: String',
     ]
+    const [cluster = '', ...others] = filters
+    const overClusters = [cluster, 'clusters: [String!]', 'clusterSelector: String', ...others]
     const stream = ['resumeFrom: String', 'coalesceMs: Int']
     const key = ['cluster: String', 'namespace: String!', 'name: String!']
-    expect(argsOf('Query', 'pods')).toEqual([...filters, ...pages, 'offset: Int'])
+    expect(argsOf('Query', 'pods')).toEqual([...overClusters, ...pages, 'offset: Int'])
     expect(argsOf('Query', 'pod')).toEqual([...key, 'live: Boolean'])
     expect(argsOf('Query', 'node')).toEqual(['cluster: String', 'name: String!', 'live: Boolean'])
     expect(argsOf('Subscription', 'pods')).toEqual([...filters, ...stream])
@@ -178,6 +180,7 @@ describe('the schema of Kubernetes 1.36', () => {
       pageInfo: 'PageInfo!',
       totalCount: 'Int!',
       staleSince: 'DateTime',
+      incomplete: '[ClusterGap!]!',
       facets: '[Facet!]',
       resourceVersion: 'String!',
       resumeToken: 'String!',

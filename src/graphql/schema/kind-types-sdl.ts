@@ -179,7 +179,7 @@ const ids = `
     "Only the objects with these \`id\`s."
     ids: [ID!]`
 
-const filters = `${cluster}${namespaces}${ids}${matching}`
+const filters = `${namespaces}${ids}${matching}`
 
 const order = `
     """
@@ -269,18 +269,18 @@ const path = `
 export const kindTypesSdl: string = `
 type KindFields {
   "Lists {resources} of {apiVersion}."
-  list(${clusters}${filters}${order}${page}${offset}): KindConnection
+  list(${cluster}${clusters}${filters}${order}${page}${offset}): KindConnection
   "One {kind} of {apiVersion}; null if it does not exist."
   lookup(${object}
     "Whether to read the object from the API server instead of the cache."
     live: Boolean
   ): Kind
   "The {resources} that match, then their changes."
-  listFrames(${filters}${stream}): KindFrame
+  listFrames(${cluster}${filters}${stream}): KindFrame
   "One {kind}, then its changes."
   lookupFrames(${object}${stream}): KindFrame
   "The first {resources} in an order, then their changes: see docs/subscriptions.md."
-  livePages(${filters}${order}${first}${stream}): KindPage
+  livePages(${cluster}${filters}${order}${first}${stream}): KindPage
   relation(${namespaces}${matching}${order}${page}): KindConnection
   "The Events about the object."
   events(
