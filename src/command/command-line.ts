@@ -58,8 +58,8 @@ function addCommands(program: Command): void {
     const { serve } = await import('./run-gateway.ts')
     await serve(context)
   })
-  addCommand(program, 'demo', 'serve a simulated cluster that changes', async (context) => {
-    const { demo } = await import('./run-gateway.ts')
+  addCommand(program, 'demo', 'serve simulated clusters that change', async (context) => {
+    const { demo } = await import('./demo.ts')
     await demo(context)
   })
   addCommand(
@@ -67,7 +67,7 @@ function addCommands(program: Command): void {
     'simulate',
     'run the simulated API server alone',
     async (context, { port }) => {
-      const { simulate } = await import('./run-gateway.ts')
+      const { simulate } = await import('./demo.ts')
       await simulate(context, port)
     },
   ).option('--port <port>', 'port of the API server; 0 for any free port', portOf, 8001)

@@ -12,12 +12,10 @@ import { printSchemaSdl } from '../graphql/schema/print-schema.ts'
 import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server.ts'
 import { checkAddress, isLoopback } from '../server/guard/origin-check.ts'
 import { portalFolder } from '../server/http/portal-files.ts'
+import type { Routes } from '../server/http/http-transport.ts'
 import type { Readiness } from '../server/http/probes.ts'
-import { ListenError } from '../server/listen.ts'
-import { describePopulation } from '../simulator/population/plan.ts'
-import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
 import { AuditLog } from './audit-log.ts'
-import { exampleOperations, firstQuery } from './example-operations.ts'
+import { exampleOperations } from './example-operations.ts'
 
 /** The inputs of a command. */
 export interface CommandContext {
@@ -39,63 +37,14 @@ export async function serve(context: CommandContext): Promise<void> {
   })
 }
 
-/** `demo`: a simulated cluster and a gateway to it, until the signal aborts. */
-export async function demo(context: CommandContext): Promise<void> {
-  const { config, print } = context
-  const { eventsPerSecond } = config.simulator
-  await using cluster = await startSimulation(context)
-  const clusters = [{ name: 'demo', server: cluster.url }]
-  await runGateway(
-    { log: context.log, signal: context.signal, print, config: { ...config, clusters } },
-    ({ url, portalUrl }) => {
-      if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
-      print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
-      print(
-        `  the simulated API server             kubectl --server=${cluster.url} get pods -A\n\n`,
-      )
-      print(`Simulating ${describePopulation(config.simulator)}`)
-      print(
-        `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
-      )
-      print(`A first query:\n\n${firstQuery.replaceAll(/^/gm, '  ')}\n\n`)
-      print(
-        `  curl ${url} -H 'content-type: application/json' \\\n    -d '${asBody(firstQuery)}'\n\n`,
-      )
-      print('Ctrl-C stops it.\n')
-    },
-  )
-}
-
-/** `simulate`: the simulated API server alone, until the signal aborts. */
-export async function simulate(context: CommandContext, port: number): Promise<void> {
-  const { config, print, signal } = context
-  await using cluster = await startSimulation(context, port).catch(
-    (error: NodeJS.ErrnoException) => {
-      throw error.syscall === 'listen' ? new ListenError('127.0.0.1', port, error) : error
-    },
-  )
-  print(`Simulating ${describePopulation(config.simulator)}\n`)
-  print(`  kubectl --server=${cluster.url} get pods -A\n`)
-  print(`  informerql serve --server ${cluster.url}\n\nCtrl-C stops it.\n`)
-  await aborted(signal)
-}
-
-function startSimulation(
-  { config, log }: CommandContext,
-  port?: number,
-): ReturnType<typeof startSimulatedCluster> {
-  const { eventsPerSecond, ...population } = config.simulator
-  return startSimulatedCluster({
-    ...(port === undefined ? {} : { port }),
-    population,
-    churn: { seed: population.seed, eventsPerSecond },
-    onChurnError: (error) => log.error('the simulated cluster has stopped changing', { error }),
-  })
-}
-
-async function runGateway(
+/**
+ * Runs a gateway to the configured clusters, and calls `announce` when it listens. Returns after the signal has
+ * aborted. `routes` are further paths of its server.
+ */
+export async function runGateway(
   context: CommandContext,
   announce: (server: Pick<GraphQLServer, 'url' | 'portalUrl'>) => void,
+  routes: Routes = {},
 ): Promise<void> {
   const { config, log, signal } = context
   // Checks early, before slow work. The server checks again.
@@ -131,6 +80,7 @@ async function runGateway(
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
+    routes,
     log,
   })
   followConfig(context, gateway.configureClusters)
@@ -205,7 +155,7 @@ function followConfig(
 }
 
 /** Resolves when the signal aborts. */
-async function aborted(signal: AbortSignal): Promise<void> {
+export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }
 
@@ -213,8 +163,4 @@ const stopping: Readiness = { ready: false, reasons: ['the gateway is stopping']
 
 function isMeasured({ server }: Config): boolean {
   return server.metricsPort !== undefined || server.metricsOnApiPort
-}
-
-function asBody(query: string): string {
-  return JSON.stringify({ query: query.replaceAll(/\s+/g, ' ') })
 }

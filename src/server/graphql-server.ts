@@ -16,7 +16,7 @@ import { KnownDocuments } from './document-source.ts'
 import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
-import { HttpTransport } from './http/http-transport.ts'
+import { HttpTransport, type Routes } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import { PortalFiles } from './http/portal-files.ts'
 import type { Readiness } from './http/probes.ts'
@@ -60,6 +60,8 @@ export interface GraphQLServerOptions extends OperationPipelineOptions {
   readonly exampleOperations?: readonly string[]
   /** The folder of the portal, served at `/` unless `server.portal` is false: `portalFolder`. Absent: no page. */
   readonly portalFolder?: string | undefined
+  /** Answers of further paths, for callers whose Host and Origin are allowed. They are not authenticated. */
+  readonly routes?: Routes
 }
 
 const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
@@ -76,6 +78,7 @@ const graphqlServerChecks: OptionChecks<GraphQLServerOptions> = {
   sdl: aFunction,
   exampleOperations: aList,
   portalFolder: aString,
+  routes: anObject,
 }
 
 /** A listening server. Disposing stops it: see {@link startGraphQLServer}. */
@@ -155,6 +158,7 @@ class RunningServer implements GraphQLServer {
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       graphiqlTabs: this.servesGraphiql ? (options.exampleOperations ?? []) : undefined,
       portal: this.#portal,
+      routes: options.routes ?? {},
       probes: {
         readiness: options.readiness,
         isStopping: () => this.#stopped !== undefined,

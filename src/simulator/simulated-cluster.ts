@@ -1,7 +1,7 @@
 import { aFunction, anObject, checkedOptions, type OptionChecks } from '../lib/options.ts'
 import { createChurn, type ChurnOptions } from './churn/churn.ts'
 import { population } from './population/population.ts'
-import type { PopulationOptions } from './population/plan.ts'
+import { kubernetesOf, type PopulationOptions } from './population/plan.ts'
 import {
   type Simulator,
   simulatorChecks,
@@ -41,6 +41,7 @@ export async function startSimulatedCluster(
   } = options
   let churn: ReturnType<typeof createChurn> | undefined
   const simulator = await startSimulator({
+    kubernetes: kubernetesOf(populationOptions),
     ...server,
     populate: (storage) => {
       churn = createChurn({ ...changes, writer: storage })

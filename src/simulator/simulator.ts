@@ -18,7 +18,7 @@ import {
 import { denyingAuthorizer } from './access/authorization.ts'
 import { Rbac } from './access/rbac.ts'
 import { addDefaultRoles, aggregateRoles } from './access/roles.ts'
-import { capturedApi } from './api/captured-api.ts'
+import { capturedApi, type KubernetesVersion, kubernetesVersions } from './api/captured-api.ts'
 import { ResourceRegistry } from './api/resource-registry.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
@@ -27,6 +27,8 @@ import { Storage } from './storage/storage.ts'
 
 /** Options of a simulated API server. */
 export interface SimulatorOptions {
+  /** The Kubernetes version whose API it serves. Default: the newest one. */
+  readonly kubernetes?: KubernetesVersion
   /** Default 0: any free port. */
   readonly port?: number
   /** Default `127.0.0.1`. */
@@ -47,6 +49,7 @@ export interface SimulatorOptions {
 }
 
 export const simulatorChecks: OptionChecks<SimulatorOptions> = {
+  kubernetes: oneOf(...kubernetesVersions),
   port: aLimit(),
   host: aString,
   historyEvents: aLimit(),
@@ -70,7 +73,7 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
   const options = checkedOptions('a simulator', given, simulatorChecks)
   const { users = [], authorization = 'allow' } = options
   checkAuthorization(users, authorization)
-  const storage = new Storage(new ResourceRegistry(capturedApi()), {
+  const storage = new Storage(new ResourceRegistry(capturedApi(options.kubernetes)), {
     historyEvents: options.historyEvents ?? 10_000,
     firstRevision: 1000,
   })

@@ -71,14 +71,14 @@ const compressed = (text: string): Buffer => {
   return bytes
 }
 
-/** Where the capture of the server that test/cluster/go.mod names is kept. */
-export const capturedPath: string = join(
-  import.meta.dirname,
-  '../../schema/captured/kubernetes-1.36.json.gz',
-)
+/** Where the capture of a Kubernetes version, `1.36`, is kept. */
+export const capturedPath = (version: string): string =>
+  join(import.meta.dirname, `../../schema/captured/kubernetes-${version}.json.gz`)
 
-// Run as a script, it renews the file.
+// Run as a script, it renews the file of the server's version.
 if (process.argv[1] === import.meta.filename) {
   await using plane = await startControlPlane()
-  await writeFile(capturedPath, compressed(JSON.stringify(await capture(plane))))
+  const captured = await capture(plane)
+  const { major, minor } = captured.version
+  await writeFile(capturedPath(`${major}.${minor}`), compressed(JSON.stringify(captured)))
 }

@@ -19,6 +19,11 @@ import type { PortalFiles } from './portal-files.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
 
+/** Answers of further paths, by path: `/faults`. A handler that throws is answered with 500. */
+export type Routes = Readonly<
+  Record<string, (request: IncomingMessage, response: ServerResponse) => void | Promise<void>>
+>
+
 export interface HttpTransportOptions extends ServerParts {
   /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
   readonly graphiqlTabs: readonly string[] | undefined
@@ -29,6 +34,7 @@ export interface HttpTransportOptions extends ServerParts {
   readonly probes: ProbesOptions
   /** `undefined` for none on this port. */
   readonly metrics: MetricsSource | undefined
+  readonly routes: Routes
 }
 
 /** The caller of an operation: the viewer, if authenticated, the token, and the context. */
@@ -94,7 +100,12 @@ export class HttpTransport {
         await answerMetrics(request, response, this.#options.metrics)
         return
     }
-    const { portal } = this.#options
+    const { portal, routes } = this.#options
+    const route = Object.hasOwn(routes, pathOf(request)) ? routes[pathOf(request)] : undefined
+    if (route !== undefined) {
+      await route(request, response)
+      return
+    }
     if (portal !== undefined) {
       if (await portal.answer(request, response)) return
     } else if (pathOf(request) === '/' && this.#graphiql !== undefined) {

@@ -52,7 +52,7 @@ export interface OpenApiDocument {
 
 /** The answers of a kube-apiserver about its API, from schema/captured/. Keys are `api/v1`, `apis/apps/v1`, … */
 export interface CapturedApi {
-  readonly version: object
+  readonly version: { readonly gitVersion: string }
   readonly api: object
   readonly apis: { readonly groups: readonly ApiGroup[] }
   readonly resources: Readonly<Record<string, ApiResourceList>>
@@ -60,16 +60,25 @@ export interface CapturedApi {
   readonly openapi: Readonly<Record<string, OpenApiDocument>>
 }
 
-const file = new URL('../../../schema/captured/kubernetes-1.36.json.gz', import.meta.url)
+/** The versions whose API is captured, newest first. */
+export const kubernetesVersions = ['1.36', '1.33'] as const
 
-let captured: CapturedApi | undefined
+export type KubernetesVersion = (typeof kubernetesVersions)[number]
 
-/**
- * The captured API of Kubernetes 1.36. Reads the file once. Throws {@link CodedError} `CAPTURED_API` if it is missing.
- */
-export function capturedApi(): CapturedApi {
+export const newestKubernetes: KubernetesVersion = kubernetesVersions[0]
+
+const captured = new Map<KubernetesVersion, CapturedApi>()
+
+/** The captured API of a Kubernetes version. Reads each file once. Throws {@link CodedError} `CAPTURED_API` if it is missing. */
+export function capturedApi(version: KubernetesVersion = newestKubernetes): CapturedApi {
+  const known = captured.get(version)
+  if (known !== undefined) return known
+  const name = `../../../schema/captured/kubernetes-${version}.json.gz`
+  const file = new URL(name, import.meta.url)
   try {
-    captured ??= JSON.parse(gunzipSync(readFileSync(file)).toString()) as CapturedApi
+    const read = JSON.parse(gunzipSync(readFileSync(file)).toString()) as CapturedApi
+    captured.set(version, read)
+    return read
   } catch (error) {
     throw new CodedError('CAPTURED_API', `cannot read ${file.pathname}`, {
       value: file.pathname,
@@ -77,7 +86,6 @@ export function capturedApi(): CapturedApi {
       hint: 'the file belongs to the package: install it again',
     })
   }
-  return captured
 }
 
 /** The OpenAPI schema of a kind, and the schemas that it refers to. */

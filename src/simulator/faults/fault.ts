@@ -66,6 +66,12 @@ export type ServerFault =
   | { readonly type: 'drop-connections' }
   /** Breaks every connection and refuses new connections for `forMs` milliseconds. */
   | { readonly type: 'refuse-connections'; readonly forMs: number }
+  /** Breaks every connection, and every new one at its first request, until `mend`. Orders of faults still arrive. */
+  | { readonly type: 'cut' }
+  /** Sends nothing on any connection until `mend`. They stay open, and new ones are accepted. Orders of faults still arrive. */
+  | { readonly type: 'hang' }
+  /** Ends `cut`, `hang`, `refuse-connections` and `freeze-connections`. What waited is answered. */
+  | { readonly type: 'mend' }
   /** Sends nothing more on the connections that are open now. They stay open. */
   | { readonly type: 'freeze-connections' }
   /** Ends every open watch of the resource with an ERROR event; default code 410. */
@@ -79,6 +85,9 @@ export type ServerFault =
   | { readonly type: 'recover-node'; readonly node: string }
   /** Forgets the history. Older resource versions and continue tokens are answered with 410. */
   | { readonly type: 'compact-history' }
+
+/** Whether a server answers: `cut` breaks its connections, `hanging` keeps them open and silent. */
+export type Connections = 'served' | 'cut' | 'hanging'
 
 /** An order for faults. */
 export interface FaultOrder {

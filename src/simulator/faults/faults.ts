@@ -1,5 +1,12 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import type { FaultMatch, FaultOrder, PendingFault, RequestFault, ServerFault } from './fault.ts'
+import type {
+  Connections,
+  FaultMatch,
+  FaultOrder,
+  PendingFault,
+  RequestFault,
+  ServerFault,
+} from './fault.ts'
 import { effectOf, type FaultEffect, isRequestFault } from './fault-effects.ts'
 
 /** The properties of a request that faults match. */
@@ -27,17 +34,28 @@ export class FaultError extends CodedError {
   }
 }
 
+/** The server that faults strike. */
+export interface FaultyServer {
+  readonly connections: () => Connections
+  /** Carries out a server fault. Returns `false` for an unknown fault, or one without a target. */
+  readonly strike: (fault: ServerFault) => boolean
+}
+
 /** The maximum number of waiting faults. */
 const mostPending = 1000
 
 /** The ordered faults. Each strikes the next requests that match it. */
 export class Faults {
-  readonly #strike: (fault: ServerFault) => boolean
+  readonly #server: FaultyServer
   #pending: OrderedFaults[] = []
 
-  /** `strike` carries out server faults. It returns `false` for an unknown fault, or one without a target. */
-  constructor(strike: (fault: ServerFault) => boolean) {
-    this.#strike = strike
+  constructor(server: FaultyServer) {
+    this.#server = server
+  }
+
+  /** Whether the server answers. */
+  get connections(): Connections {
+    return this.#server.connections()
   }
 
   /** Orders a fault. Server faults strike at once. Throws {@link FaultError}. */
@@ -46,7 +64,7 @@ export class Faults {
     if (faults.length > 0 && faults.every(isRequestFault)) {
       if (this.#pending.length >= mostPending) throw new FaultError(fault)
       this.#pending.push({ faults, match, remaining: faults.length * times })
-    } else if (!this.#strike(fault as ServerFault)) throw new FaultError(fault)
+    } else if (!this.#server.strike(fault as ServerFault)) throw new FaultError(fault)
   }
 
   /** The request faults that wait. */

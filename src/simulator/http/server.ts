@@ -47,14 +47,25 @@ export class SimulatedServer {
   readonly #sockets = new Set<Socket>()
   readonly #watches = new Set<OpenWatch>()
   readonly #nodes: NodeFailures
-  #refusedUntilMs = 0
+  /** The connections that send nothing. */
+  readonly #frozen = new Set<Socket>()
+  #cutUntilMs = 0
+  #ordering: Socket | undefined
+  /** Holds requests back while the server hangs. */
+  #hanging: PromiseWithResolvers<void> | undefined
 
   constructor(storage: Storage, options: SimulatedServerOptions) {
     this.#storage = storage
     this.#options = options
     this.#openApi = new OpenApi(storage.registry)
     this.#nodes = new NodeFailures(storage)
-    this.faults = new Faults((fault) => this.#strike(fault))
+    this.faults = new Faults({
+      strike: (fault) => this.#strike(fault),
+      connections: () => {
+        if (this.#hanging !== undefined) return 'hanging'
+        return this.#isCut() ? 'cut' : 'served'
+      },
+    })
     this.#server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
       void this.#serve(exchangeOf(request, response))
     })
@@ -82,13 +93,16 @@ export class SimulatedServer {
   }
 
   #accept(socket: Socket): void {
-    if (performance.now() < this.#refusedUntilMs) {
-      socket.resetAndDestroy()
-      return
-    }
     socket.setNoDelay(true)
     this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
+    socket.once('close', () => {
+      this.#sockets.delete(socket)
+      this.#frozen.delete(socket)
+    })
+  }
+
+  #isCut(): boolean {
+    return performance.now() < this.#cutUntilMs
   }
 
   async #serve(exchange: Exchange): Promise<void> {
@@ -101,7 +115,12 @@ export class SimulatedServer {
 
   async #answer(exchange: Exchange): Promise<void> {
     const { path, params, request, response } = exchange
-    if (path === faultsPath) return serveFaultOrder(exchange, this.faults)
+    if (path === faultsPath) return this.#answerOrder(exchange)
+    await this.#hanging?.promise
+    if (this.#isCut()) {
+      request.socket.resetAndDestroy()
+      return
+    }
     const target = requestTarget(path)
     const effects = this.faults.take({
       path,
@@ -150,14 +169,23 @@ export class SimulatedServer {
   #strike(fault: ServerFault): boolean {
     switch (fault.type) {
       case 'refuse-connections':
-        this.#refusedUntilMs = performance.now() + fault.forMs
-        this.#dropAll()
+        this.#cut(fault.forMs)
+        return true
+      case 'cut':
+        this.#cut(Infinity)
+        return true
+      case 'hang':
+        this.#hanging ??= Promise.withResolvers()
+        this.#freezeAll()
+        return true
+      case 'mend':
+        this.#mend()
         return true
       case 'drop-connections':
         this.#dropAll()
         return true
       case 'freeze-connections':
-        for (const socket of this.#sockets) socket.cork()
+        this.#freezeAll()
         return true
       case 'end-watches':
         for (const watch of this.#watches) {
@@ -178,20 +206,56 @@ export class SimulatedServer {
     }
   }
 
+  /** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
+  async #answerOrder(exchange: Exchange): Promise<void> {
+    const { faults } = this
+    const { method, request } = exchange
+    if (method === 'POST') {
+      const body = await readBody(request)
+      this.#ordering = request.socket
+      try {
+        order(faults, body)
+      } finally {
+        this.#ordering = undefined
+      }
+    } else if (method === 'DELETE') faults.clear()
+    else if (method !== 'GET') throw methodNotAllowed()
+    const { connections } = faults
+    sendJson(exchange, 200, { connections, pending: faults.pending() })
+  }
+
+  #cut(forMs: number): void {
+    this.#mend()
+    this.#cutUntilMs = performance.now() + forMs
+    this.#dropAll()
+  }
+
+  #mend(): void {
+    this.#cutUntilMs = 0
+    this.#hanging?.resolve()
+    this.#hanging = undefined
+    for (const socket of this.#frozen) socket.uncork()
+    this.#frozen.clear()
+  }
+
   #dropAll(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy()
+    for (const socket of this.#others()) socket.resetAndDestroy()
+  }
+
+  #freezeAll(): void {
+    for (const socket of this.#others()) {
+      if (!this.#frozen.has(socket)) socket.cork()
+      this.#frozen.add(socket)
+    }
+  }
+
+  /** All connections except the one of the order that is being carried out, which is answered. */
+  *#others(): Iterable<Socket> {
+    for (const socket of this.#sockets) if (socket !== this.#ordering) yield socket
   }
 }
 
 const faultsPath = '/simulator/faults'
-
-/** `POST` orders a fault, `GET` lists waiting faults, `DELETE` drops them. */
-async function serveFaultOrder(exchange: Exchange, faults: Faults): Promise<void> {
-  if (exchange.method === 'POST') order(faults, await readBody(exchange.request))
-  else if (exchange.method === 'DELETE') faults.clear()
-  else if (exchange.method !== 'GET') throw methodNotAllowed()
-  sendJson(exchange, 200, { pending: faults.pending() })
-}
 
 function order(faults: Faults, body: Buffer): void {
   try {

@@ -1,5 +1,6 @@
 import { CodedError } from '../../lib/coded-error.ts'
 import { podsPerNode } from '../churn/nodes.ts'
+import { capturedApi, type KubernetesVersion, newestKubernetes } from '../api/captured-api.ts'
 import { createRandom } from '../churn/random.ts'
 import {
   type BrokenApp,
@@ -26,6 +27,8 @@ export interface PopulationOptions {
   readonly namespaces?: number
   /** The directory of a scenario (docs/simulator.md). Default: the company that comes with the package. */
   readonly scenario?: string | undefined
+  /** One of the scenario's `clusters`. Default: the whole company in one cluster. */
+  readonly cluster?: string | undefined
 }
 
 /** Impossible options of a population. */
@@ -69,6 +72,7 @@ export interface NodePlan {
 /** A plan of all objects. Its size grows with the number of apps and nodes, not of pods. */
 export interface Plan {
   readonly scenario: Scenario
+  /** The seed of this cluster. */
   readonly seed: string
   readonly nowMs: number
   readonly nodes: readonly NodePlan[]
@@ -85,14 +89,18 @@ const daemonsPerNode = 2
  * scenario.
  */
 export function planPopulation(options: PopulationOptions = {}): Plan {
-  const scenario = readScenario(options.scenario)
-  const seed = options.seed ?? 'informerql'
+  const scenario = scenarioOf(options)
+  // Clusters share what follows from the company's seed, their apps' versions, and nothing else.
+  const companySeed = options.seed ?? 'informerql'
+  const seed = clusterSeed(companySeed, options.cluster)
   const pods = checked('pods', options.pods ?? scenario.pods, 0, 3_000_000)
   const nodes = nodeCount(options.nodes, pods)
   const drafts = draftApps(scenario, namespaceCount(options.namespaces, pods, scenario))
   sharePods(drafts, pods, nodes)
+  const kubernetes = capturedApi(scenario.of?.kubernetes).version.gitVersion
+  const common = { ...scenario.values, kubernetes }
   const layer = { nodes: String(nodes) }
-  const values = new Values(seed, 'cluster', [layer, scenario.values])
+  const values = new Values(seed, 'cluster', [layer, scenario.of?.values ?? {}, common])
   const byNamespace = Map.groupBy(
     drafts.filter((draft) => draft.pods > 0 || draft.workload === undefined),
     ({ namespace }) => namespace,
@@ -104,13 +112,33 @@ export function planPopulation(options: PopulationOptions = {}): Plan {
     seed,
     nowMs,
     values,
-    nodes: planNodes(scenario, seed, nodes),
+    nodes: planNodes(scenario, seed, nodes, common),
     namespaces: Array.from(byNamespace, ([name, members]) => ({
       name,
-      values: new Values(seed, name, [members[0]?.layers ?? {}, scenario.values].flat()),
-      apps: members.map((draft) => planApp(scenario, seed, draft)),
+      values: new Values(seed, name, [members[0]?.layers ?? {}, common].flat()),
+      apps: members.map((draft) => planApp(scenario, { seed, companySeed, common }, draft)),
     })),
   }
+}
+
+/** The seed of one cluster: its objects have other names and UIDs than those of the others. */
+export function clusterSeed(seed: string, cluster: string | undefined): string {
+  return cluster === undefined ? seed : `${seed}/${cluster}`
+}
+
+/** The Kubernetes version of a population's cluster. Throws as `population` does. */
+export function kubernetesOf(options: PopulationOptions = {}): KubernetesVersion {
+  return scenarioOf(options).of?.kubernetes ?? newestKubernetes
+}
+
+function scenarioOf({ scenario: directory, cluster }: PopulationOptions): Scenario {
+  const company = readScenario(directory)
+  if (cluster === undefined) return company
+  const found = company.inCluster(cluster)
+  if (found !== undefined) return found
+  const names = company.clusters.map(({ name }) => name)
+  const hint = names.length === 0 ? 'give clusters in scenario.yaml' : `there are ${names.join(', ')}`
+  throw new PopulationError('cluster', cluster, 'the scenario has no such cluster', hint)
 }
 
 function checked(option: keyof PopulationOptions, value: number, min: number, max: number): number {
@@ -156,6 +184,7 @@ const workloads = new Set(['Deployment', 'StatefulSet', 'DaemonSet', 'CronJob'])
 
 function draftApps(scenario: Scenario, namespaces: number): Draft[] {
   const { environments, teams } = scenario
+  const own = scenario.of?.values ?? {}
   const drafts: Draft[] = []
   const add = (apps: readonly ScenarioApp[], factor: number, layers: readonly Layer[]): void => {
     const values = new Values('', '', [...layers, { namespace: '${team}' }, scenario.values])
@@ -171,7 +200,7 @@ function draftApps(scenario: Scenario, namespaces: number): Draft[] {
   const [first] = environments
   for (const { namespace, apps } of scenario.platform) {
     const environment = { environment: first?.name ?? '', suffix: '' }
-    add(apps, 1, [{ namespace, team: 'platform', ...environment }, first?.values ?? {}])
+    add(apps, 1, [{ namespace, team: 'platform', ...environment }, own, first?.values ?? {}])
   }
   for (let index = 0; index < namespaces && teams.length > 0; index++) {
     const team = teams[index % teams.length]
@@ -180,8 +209,8 @@ function draftApps(scenario: Scenario, namespaces: number): Draft[] {
     if (team === undefined || environment === undefined) break
     // The last environment is reused only if its name contains a number.
     if (round >= environments.length && !environment.name.includes('${number}')) break
-    const own = { team: team.name, environment: environment.name, number: round }
-    add(team.apps, environment.weight, [own, environment.values, team.values])
+    const place = { team: team.name, environment: environment.name, number: round }
+    add(team.apps, environment.weight, [place, own, environment.values, team.values])
   }
   return drafts
 }
@@ -219,14 +248,26 @@ function fixedPods({ app, workload, broken }: Draft, nodes: number): number {
   return app.replicas ?? (app.weight === undefined ? 1 : 0)
 }
 
-function planApp(scenario: Scenario, seed: string, draft: Draft): AppPlan {
+interface Seeds {
+  readonly seed: string
+  /** The seed of what all clusters of the company share. */
+  readonly companySeed: string
+  /** The values of everything. */
+  readonly common: Layer
+}
+
+function planApp(
+  scenario: Scenario,
+  { seed, companySeed, common }: Seeds,
+  draft: Draft,
+): AppPlan {
   const { app, namespace, layers, manifests, pods, broken } = draft
   const { name, role, image } = app
   const place = `${namespace}/${name}`
   const team = String(valueIn(layers, 'team'))
-  const random = createRandom(`${seed}/version/${team}/${name}`)
+  const random = createRandom(`${companySeed}/version/${team}/${name}`)
   const address = createRandom(`${seed}/address/${place}`)
-  const minor = random.integer(1, 30)
+  const minor = random.integer(1, 30) + (scenario.of?.releasesAhead ?? 0)
   const major = random.integer(1, 4)
   const version =
     image?.slice(image.lastIndexOf(':') + 1) ?? `${major}.${minor}.${random.integer(0, 9)}`
@@ -243,7 +284,7 @@ function planApp(scenario: Scenario, seed: string, draft: Draft): AppPlan {
     fewestPods: Math.max(1, Math.floor(pods * 0.6)),
     mostPods: Math.max(2, Math.ceil(pods * 1.6)),
   }
-  const all = [own, app.values, scenario.roleValues(app), ...layers, scenario.values]
+  const all = [own, app.values, scenario.roleValues(app), ...layers, common]
   return {
     namespace,
     name,
@@ -275,9 +316,10 @@ function olderVersion(version: string): string {
 
 /** Plans the nodes. The last of at least three nodes may be broken. */
 function planNodes(
-  { nodes: { name, zones, types, values }, silentNodeMinutes, values: common }: Scenario,
+  { nodes: { name, zones, types, values }, silentNodeMinutes }: Scenario,
   seed: string,
   count: number,
+  common: Layer,
 ): readonly NodePlan[] {
   const random = createRandom(`${seed}/nodes`)
   return Array.from({ length: count }, (_, index): NodePlan => {
@@ -298,8 +340,26 @@ function planNodes(
   })
 }
 
+/** What there is to say about a population. */
+export interface PopulationSummary {
+  readonly company: string
+  readonly kubernetes: KubernetesVersion
+  readonly pods: number
+  /** `7 teams, 86 apps in 21 namespaces, 250 pods on 12 nodes` */
+  readonly size: string
+  /** What is broken on purpose, a sentence each. */
+  readonly broken: readonly string[]
+}
+
 /** Describes the population of these options in a few lines, without making it. Throws as `population` does. */
 export function describePopulation(options: PopulationOptions = {}): string {
+  const { company, size, broken } = summarizePopulation(options)
+  const trouble = broken.map((sentence) => `  - ${sentence}\n`).join('')
+  return `${company}: ${size}.\n${broken.length === 0 ? '' : `Broken on purpose:\n${trouble}`}`
+}
+
+/** What {@link describePopulation} says, in parts. */
+export function summarizePopulation(options: PopulationOptions = {}): PopulationSummary {
   const { scenario, namespaces, nodes } = planPopulation(options)
   const apps = namespaces.flatMap((namespace) => namespace.apps)
   const pods = apps.reduce((sum, app) => sum + app.pods, 0)
@@ -322,8 +382,8 @@ export function describePopulation(options: PopulationOptions = {}): string {
     `${counted(apps.length, 'app')} in ${counted(namespaces.length, 'namespace')}`,
     `${counted(pods, 'pod')} on ${counted(nodes.length, 'node')}`,
   ].join(', ')
-  const trouble = broken.map((sentence) => `  - ${sentence}\n`).join('')
-  return `${scenario.company}: ${size}.\n${broken.length === 0 ? '' : `Broken on purpose:\n${trouble}`}`
+  const kubernetes = scenario.of?.kubernetes ?? newestKubernetes
+  return { company: scenario.company, kubernetes, pods, size, broken }
 }
 
 function counted(count: number, noun: string): string {

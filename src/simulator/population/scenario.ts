@@ -5,7 +5,12 @@ import { parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { isRecord } from '../../lib/json.ts'
-import { capturedApi } from '../api/captured-api.ts'
+import {
+  capturedApi,
+  type KubernetesVersion,
+  kubernetesVersions,
+  newestKubernetes,
+} from '../api/captured-api.ts'
 import type { PopulationResource } from '../churn/object.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
 
@@ -48,6 +53,23 @@ interface ScenarioNodes {
   readonly types: readonly Layer[]
 }
 
+/** One cluster of the company's fleet: what it has instead of the company's, or besides it. */
+export interface ScenarioCluster {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  /** The Kubernetes version that it serves. */
+  readonly kubernetes: KubernetesVersion
+  readonly pods: number
+  /** Names of the company's environments. Absent: all. */
+  readonly environments?: readonly string[] | undefined
+  /** By how many minor releases its apps are ahead of the company's. */
+  readonly releasesAhead: number
+  readonly zones?: readonly string[] | undefined
+  /** Win over the values of environments, teams and nodes. */
+  readonly values: Layer
+  readonly broken: readonly (BrokenApp | BrokenNode)[]
+}
+
 interface Role {
   readonly manifests: readonly string[]
   readonly values: Layer
@@ -78,6 +100,7 @@ interface ScenarioFile {
     readonly apps: readonly ScenarioApp[]
   }[]
   readonly broken: readonly (BrokenApp | BrokenNode)[]
+  readonly clusters: readonly ScenarioCluster[]
 }
 
 const values = z.record(z.string(), z.unknown()).default({})
@@ -106,6 +129,21 @@ const brokenNode = z.strictObject({
   sinceMinutes: z.number().positive(),
 })
 
+const broken = z.array(z.union([brokenApp, brokenNode])).default([])
+
+const cluster = z.strictObject({
+  // It is a directory of clusters/, too.
+  name: z.string().regex(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/, 'it is lowercase letters, digits, - and .'),
+  labels: z.record(z.string(), z.string()).default({}),
+  kubernetes: z.enum(kubernetesVersions).default(newestKubernetes),
+  pods: z.int().min(0),
+  environments: z.array(text).min(1).optional(),
+  releasesAhead: z.int().min(0).default(0),
+  zones: z.array(text).min(1).optional(),
+  values,
+  broken,
+})
+
 const scenarioSchema: z.ZodType<ScenarioFile> = z.strictObject({
   company: text,
   pods: z.int().min(0).default(250),
@@ -127,7 +165,13 @@ const scenarioSchema: z.ZodType<ScenarioFile> = z.strictObject({
     .default({}),
   platform: z.array(z.strictObject({ namespace: text, apps: z.array(app) })).default([]),
   teams: z.array(z.strictObject({ name: text, values, apps: z.array(app) })).default([]),
-  broken: z.array(z.union([brokenApp, brokenNode])).default([]),
+  broken,
+  clusters: z
+    .array(cluster)
+    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
+      error: 'two clusters have the same name',
+    })
+    .default([]),
 })
 
 /** A built-in kind, or one that the scenario defines. */
@@ -146,7 +190,7 @@ export interface Manifest extends KnownKind {
 /** A scenario, read from its directory. The package's files replace missing ones. */
 export interface Scenario extends Pick<
   ScenarioFile,
-  'company' | 'pods' | 'values' | 'platform' | 'teams'
+  'company' | 'pods' | 'values' | 'platform' | 'teams' | 'clusters'
 > {
   readonly environments: readonly Environment[]
   readonly nodes: ScenarioNodes
@@ -162,6 +206,10 @@ export interface Scenario extends Pick<
   readonly manifestsOf: (app: ScenarioApp) => readonly Manifest[]
   readonly roleValues: (app: ScenarioApp) => Layer
   readonly kindOf: (apiVersion: string, kind: string) => KnownKind | undefined
+  /** The cluster that this scenario is narrowed to, by {@link Scenario.inCluster}. */
+  readonly of: ScenarioCluster | undefined
+  /** The scenario of one of its clusters; `undefined` without such a cluster. Throws {@link ScenarioError}. */
+  readonly inCluster: (name: string) => Scenario | undefined
 }
 
 /** The scenario that comes with the package. */
@@ -193,7 +241,7 @@ class ScenarioReader {
     const file = this.#scenarioFile(this.#directory)
     const shipped =
       this.#directory === resolve(ownDirectory) ? file : this.#scenarioFile(ownDirectory)
-    const { company, pods, platform, teams, broken } = file
+    const { company, pods, platform, teams, clusters } = file
     const { environments = shipped.environments, nodes = shipped.nodes } = file
     if (environments === undefined || nodes === undefined)
       throw new ScenarioError(this.#directory, 'there are no environments, or no nodes')
@@ -216,12 +264,12 @@ class ScenarioReader {
       pods,
       platform,
       teams,
+      clusters,
       environments,
       nodes,
       values: { ...shipped.values, ...file.values },
-      cluster: this.#cluster(),
-      brokenApps: new Map(broken.flatMap((one) => ('app' in one ? [[one.app, one]] : []))),
-      silentNodeMinutes: broken.flatMap((one) => ('node' in one ? [one.sinceMinutes] : []))[0],
+      cluster: this.#once(join(ownDirectory, 'cluster'), join(this.#directory, 'cluster')),
+      ...brokenOf(file.broken),
       node: this.#manifests('node.yaml'),
       namespace: this.#manifests('namespace.yaml'),
       systemNamespace: this.#manifests('system-namespace.yaml'),
@@ -229,10 +277,44 @@ class ScenarioReader {
       manifestsOf,
       roleValues: ({ role }) => roles[role]?.values ?? {},
       kindOf: (apiVersion, kind) => this.#kinds.get(`${apiVersion} ${kind}`),
+      of: undefined,
+      inCluster: (name) => {
+        const own = clusters.find((one) => one.name === name)
+        return own && this.#narrowed(scenario, own)
+      },
     }
+    for (const own of clusters) this.#environmentsOf(scenario, own)
     // Reports problems of apps before anything is stamped.
     for (const { apps } of [...file.platform, ...file.teams]) apps.forEach(manifestsOf)
     return scenario
+  }
+
+  #narrowed(scenario: Scenario, own: ScenarioCluster): Scenario {
+    const { cluster: everywhere, nodes } = scenario
+    return {
+      ...scenario,
+      of: own,
+      pods: own.pods,
+      environments: this.#environmentsOf(scenario, own),
+      nodes: {
+        ...nodes,
+        zones: own.zones ?? nodes.zones,
+        values: { ...nodes.values, ...own.values },
+      },
+      cluster: [...everywhere, ...this.#once(join(this.#directory, 'clusters', own.name))],
+      ...brokenOf(own.broken),
+    }
+  }
+
+  #environmentsOf({ environments }: Scenario, own: ScenarioCluster): readonly Environment[] {
+    if (own.environments === undefined) return environments
+    return own.environments.map((name) => {
+      const found = environments.find((one) => one.name === name)
+      if (found !== undefined) return found
+      const hint = `environments are ${environments.map((one) => one.name).join(', ')}`
+      const problem = `the cluster ${own.name} has the environment ${JSON.stringify(name)}, which there is not`
+      throw new ScenarioError(join(this.#directory, 'scenario.yaml'), problem, { hint })
+    })
   }
 
   #scenarioFile(directory: string): ScenarioFile {
@@ -244,10 +326,10 @@ class ScenarioReader {
     throw new ScenarioError(path, problems.join('; '))
   }
 
-  /** The manifests of `cluster/`, with the definitions of custom resources before their objects. */
-  #cluster(): readonly Manifest[] {
+  /** The manifests of folders, of which a later one's file wins, with the definitions of custom resources before their objects. */
+  #once(...folders: readonly string[]): readonly Manifest[] {
     const files = new Map<string, string>()
-    for (const directory of [ownDirectory, this.#directory].map((one) => join(one, 'cluster'))) {
+    for (const directory of folders) {
       for (const name of existsSync(directory) ? readdirSync(directory) : [])
         if (/\.ya?ml$/.test(name)) files.set(name, join(directory, name))
     }
@@ -295,6 +377,15 @@ class ScenarioReader {
       throw new ScenarioError(place, `there is no kind ${kind} of ${apiVersion}`, { hint })
     }
     return { place, ...known, fill: template(part, place, this.#defaults[kind]) }
+  }
+}
+
+function brokenOf(
+  all: readonly (BrokenApp | BrokenNode)[],
+): Pick<Scenario, 'brokenApps' | 'silentNodeMinutes'> {
+  return {
+    brokenApps: new Map(all.flatMap((one) => ('app' in one ? [[one.app, one]] : []))),
+    silentNodeMinutes: all.flatMap((one) => ('node' in one ? [one.sinceMinutes] : []))[0],
   }
 }
 
