@@ -3,6 +3,7 @@ export { type Simulator, type SimulatorOptions, startSimulator } from './simulat
 export type { SimulatorUser } from './simulator/access/authentication.ts'
 export type { Faults } from './simulator/faults/faults.ts'
 export type {
+  Connections,
   FaultMatch,
   FaultOrder,
   PendingFault,
@@ -15,6 +16,13 @@ export {
   type SimulatedClusterOptions,
   startSimulatedCluster,
 } from './simulator/simulated-cluster.ts'
+export {
+  type SimulatedFleet,
+  type SimulatedFleetCluster,
+  type SimulatedFleetOptions,
+  startSimulatedFleet,
+} from './simulator/simulated-fleet.ts'
+export type { KubernetesVersion } from './simulator/api/captured-api.ts'
 export { type Churn, type ChurnOptions, createChurn } from './simulator/churn/churn.ts'
 export type { ClusterWriter } from './simulator/churn/cluster.ts'
 export { population } from './simulator/population/population.ts'

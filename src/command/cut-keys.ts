@@ -19,10 +19,7 @@ interface CutKeysOptions {
  * Follows the keys of a terminal until the signal aborts: `1` cuts the first cluster off, or mends it if it is cut, and
  * so on. Returns `false` if the input is no terminal.
  */
-export function followCutKeys(
-  input: KeyInput,
-  { fleet, print, signal }: CutKeysOptions,
-): boolean {
+export function followCutKeys(input: KeyInput, { fleet, print, signal }: CutKeysOptions): boolean {
   if (input.isTTY !== true || input.setRawMode === undefined || signal.aborted) return false
   input.setRawMode(true)
   input.resume()

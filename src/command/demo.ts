@@ -87,7 +87,9 @@ function fleetText({ clusters }: SimulatedFleet): string {
     ...(broken.length === 0 ? [] : ['    Broken on purpose:']),
     ...broken.map((sentence) => `      - ${sentence}`),
   ])
-  return [`Simulating ${all[0]?.company ?? ''}: ${pods} pods in ${count}.`, ...parts, '', ''].join('\n')
+  return [`Simulating ${all[0]?.company ?? ''}: ${pods} pods in ${count}.`, ...parts, '', ''].join(
+    '\n',
+  )
 }
 
 function labelsText(labels: SimulatedFleetCluster['labels']): string {

@@ -69,12 +69,16 @@ function order({ clusters }: SimulatedFleet, body: Buffer): void {
   const names = clusters.map(({ name }) => name)
   const found = clusters.find(({ name }) => name === cluster)
   if (found === undefined) {
-    const problem = cluster === undefined ? 'cluster is missing' : `there is no cluster ${JSON.stringify(cluster)}`
+    const problem =
+      cluster === undefined
+        ? 'cluster is missing'
+        : `there is no cluster ${JSON.stringify(cluster)}`
     throw new FaultRequestError(problem, cluster, `clusters are ${names.join(', ')}`)
   }
   const faults = typeof fault === 'string' ? { type: fault } : fault
   if (![faults].flat().every(isJsonObject)) {
-    const problem = fault === undefined ? 'fault is missing' : `there is no fault ${JSON.stringify(fault)}`
+    const problem =
+      fault === undefined ? 'fault is missing' : `there is no fault ${JSON.stringify(fault)}`
     const hint = 'a fault is cut, hang or mend, or one of docs/simulator.md'
     throw new FaultRequestError(problem, fault, hint)
   }

@@ -33,8 +33,8 @@ export interface SimulatorConfig {
   /** The directory of a scenario (docs/simulator.md). Absent: the company that comes with the package. */
   readonly scenario?: string | undefined
   /**
-   * The number of pods; the rest of the cluster grows with it. Absent: the number of the scenario, 250 in that of the
-   * package.
+   * The number of pods, of all clusters together; the rest grows with it. Absent: the number of the scenario, in that of
+   * the package 250 for one cluster and 700 for its fleet.
    */
   readonly pods?: number | undefined
   /** The same seed gives the same cluster and the same changes. */

@@ -80,42 +80,45 @@ describe('a scenario', () => {
     expect(inconsistencies(stored(simulator.storage))).toEqual([])
   })
 
-  it.each([undefined, example])(
-    'has objects that an API server takes as they are: %s',
-    async (scenario) => {
-      await using simulator = await startSimulator()
-      const refused: string[] = []
-      for (const { resource, object } of population({ scenario, pods: 60, now: noon })) {
-        const { group, version, resource: plural } = resource
-        const { namespace, uid: _uid, ...metadata } = object.metadata
-        const { selector: _generated, ...jobSpec } = (object['spec'] ?? {}) as { selector?: object }
-        // The server gives Jobs their UID, and with it their selector.
-        const spec = object.kind === 'Job' ? { spec: jobSpec } : {}
-        const answer = await fetch(
-          [
-            simulator.url,
-            group === '' ? '/api/' : `/apis/${group}/`,
-            version,
-            namespace === undefined ? '' : `/namespaces/${namespace}`,
-            `/${plural}`,
-          ].join(''),
-          {
-            method: 'POST',
-            headers: { 'content-type': 'application/json' },
-            body: JSON.stringify({
-              ...object,
-              ...spec,
-              metadata: { ...metadata, namespace, managedFields: undefined },
-            }),
-          },
-        )
-        const { message } = (await answer.json()) as { readonly message?: string }
-        // The namespaces of the system are there.
-        if (!answer.ok && answer.status !== 409) refused.push(message ?? '')
-      }
-      expect(refused).toEqual([])
-    },
-  )
+  it.each([
+    {},
+    { scenario: example },
+    { cluster: 'prod-eu' },
+    { cluster: 'prod-us', kubernetes: '1.33' as const },
+    { cluster: 'staging' },
+  ])('has objects that an API server takes as they are: %o', async ({ kubernetes, ...options }) => {
+    await using simulator = await startSimulator(kubernetes === undefined ? {} : { kubernetes })
+    const refused: string[] = []
+    for (const { resource, object } of population({ ...options, pods: 60, now: noon })) {
+      const { group, version, resource: plural } = resource
+      const { namespace, uid: _uid, ...metadata } = object.metadata
+      const { selector: _generated, ...jobSpec } = (object['spec'] ?? {}) as { selector?: object }
+      // The server gives Jobs their UID, and with it their selector.
+      const spec = object.kind === 'Job' ? { spec: jobSpec } : {}
+      const answer = await fetch(
+        [
+          simulator.url,
+          group === '' ? '/api/' : `/apis/${group}/`,
+          version,
+          namespace === undefined ? '' : `/namespaces/${namespace}`,
+          `/${plural}`,
+        ].join(''),
+        {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({
+            ...object,
+            ...spec,
+            metadata: { ...metadata, namespace, managedFields: undefined },
+          }),
+        },
+      )
+      const { message } = (await answer.json()) as { readonly message?: string }
+      // The namespaces of the system are there.
+      if (!answer.ok && answer.status !== 409) refused.push(message ?? '')
+    }
+    expect(refused).toEqual([])
+  })
 
   it('may bring plain manifests alone, and manifests that take the place of those of the package', async () => {
     const scenario = await write({

@@ -21,6 +21,10 @@ afterEach(async () => simulator[Symbol.asyncDispose]())
 const order = async (body: FaultOrder): Promise<number> =>
   (await ask(server, '/simulator/faults', { method: 'POST', body })).status
 
+const connectionsAfter = async (type: string): Promise<string> =>
+  (await ask(server, '/simulator/faults', { method: 'POST', body: { fault: { type } } })).json
+    .connections
+
 const rawLines = async (query: string): Promise<string[]> => {
   const answer = await ask(server, `${path}?watch=1&timeoutSeconds=1&${query}`)
   return answer.text.split('\n').filter((line) => line !== '')
@@ -185,6 +189,31 @@ describe('Faults', () => {
       await expect(ask(server, path)).rejects.toThrow(/socket hang up|ECONNRESET/)
       simulator.faults.inject({ fault: { type: 'refuse-connections', forMs: 0 } })
       expect((await ask(server, path)).status).toBe(200)
+    })
+
+    it('cut the server off until it is mended, and are ordered all the same', async () => {
+      await using stream = await watch(server, `${path}?watch=1&resourceVersion=0`)
+      await stream.next()
+      expect(await connectionsAfter('cut')).toBe('cut')
+      await expect(stream.rest()).rejects.toThrow('aborted')
+      await expect(ask(server, path)).rejects.toThrow(/socket hang up|ECONNRESET/)
+      expect(await connectionsAfter('mend')).toBe('served')
+      expect((await ask(server, path)).status).toBe(200)
+    })
+
+    it('keep everything waiting until the server is mended, and answer it then', async () => {
+      await using stream = await watch(server, `${path}?watch=1&fieldSelector=metadata.name%3Dd`)
+      expect(await connectionsAfter('hang')).toBe('hanging')
+      const next = stream.next()
+      const asked = ask(server, path)
+      simulator.storage.create(
+        { group: '', version: 'v1', resource: 'configmaps' },
+        { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'd', namespace: 'default' } },
+      )
+      expect(await Promise.race([next, asked, turn('nothing')])).toBe('nothing')
+      expect(await connectionsAfter('mend')).toBe('served')
+      expect((await next)?.object.metadata.name).toBe('d')
+      expect((await asked).status).toBe(200)
     })
 
     it('leave what is connected without a word, and serve who comes anew', async () => {

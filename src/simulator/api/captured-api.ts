@@ -63,6 +63,7 @@ export interface CapturedApi {
 /** The versions whose API is captured, newest first. */
 export const kubernetesVersions = ['1.36', '1.33'] as const
 
+/** A Kubernetes version that can be simulated. */
 export type KubernetesVersion = (typeof kubernetesVersions)[number]
 
 export const newestKubernetes: KubernetesVersion = kubernetesVersions[0]

@@ -137,7 +137,8 @@ function scenarioOf({ scenario: directory, cluster }: PopulationOptions): Scenar
   const found = company.inCluster(cluster)
   if (found !== undefined) return found
   const names = company.clusters.map(({ name }) => name)
-  const hint = names.length === 0 ? 'give clusters in scenario.yaml' : `there are ${names.join(', ')}`
+  const hint =
+    names.length === 0 ? 'give clusters in scenario.yaml' : `there are ${names.join(', ')}`
   throw new PopulationError('cluster', cluster, 'the scenario has no such cluster', hint)
 }
 
@@ -256,11 +257,7 @@ interface Seeds {
   readonly common: Layer
 }
 
-function planApp(
-  scenario: Scenario,
-  { seed, companySeed, common }: Seeds,
-  draft: Draft,
-): AppPlan {
+function planApp(scenario: Scenario, { seed, companySeed, common }: Seeds, draft: Draft): AppPlan {
   const { app, namespace, layers, manifests, pods, broken } = draft
   const { name, role, image } = app
   const place = `${namespace}/${name}`

@@ -133,7 +133,9 @@ const broken = z.array(z.union([brokenApp, brokenNode])).default([])
 
 const cluster = z.strictObject({
   // It is a directory of clusters/, too.
-  name: z.string().regex(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/, 'it is lowercase letters, digits, - and .'),
+  name: z
+    .string()
+    .regex(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/, 'it is lowercase letters, digits, - and .'),
   labels: z.record(z.string(), z.string()).default({}),
   kubernetes: z.enum(kubernetesVersions).default(newestKubernetes),
   pods: z.int().min(0),
@@ -279,40 +281,40 @@ class ScenarioReader {
       kindOf: (apiVersion, kind) => this.#kinds.get(`${apiVersion} ${kind}`),
       of: undefined,
       inCluster: (name) => {
-        const own = clusters.find((one) => one.name === name)
-        return own && this.#narrowed(scenario, own)
+        const found = clusters.find((one) => one.name === name)
+        return found && this.#narrowed(scenario, found)
       },
     }
-    for (const own of clusters) this.#environmentsOf(scenario, own)
+    for (const one of clusters) this.#environmentsOf(scenario, one)
     // Reports problems of apps before anything is stamped.
     for (const { apps } of [...file.platform, ...file.teams]) apps.forEach(manifestsOf)
     return scenario
   }
 
-  #narrowed(scenario: Scenario, own: ScenarioCluster): Scenario {
+  #narrowed(scenario: Scenario, one: ScenarioCluster): Scenario {
     const { cluster: everywhere, nodes } = scenario
     return {
       ...scenario,
-      of: own,
-      pods: own.pods,
-      environments: this.#environmentsOf(scenario, own),
+      of: one,
+      pods: one.pods,
+      environments: this.#environmentsOf(scenario, one),
       nodes: {
         ...nodes,
-        zones: own.zones ?? nodes.zones,
-        values: { ...nodes.values, ...own.values },
+        zones: one.zones ?? nodes.zones,
+        values: { ...nodes.values, ...one.values },
       },
-      cluster: [...everywhere, ...this.#once(join(this.#directory, 'clusters', own.name))],
-      ...brokenOf(own.broken),
+      cluster: [...everywhere, ...this.#once(join(this.#directory, 'clusters', one.name))],
+      ...brokenOf(one.broken),
     }
   }
 
-  #environmentsOf({ environments }: Scenario, own: ScenarioCluster): readonly Environment[] {
-    if (own.environments === undefined) return environments
-    return own.environments.map((name) => {
-      const found = environments.find((one) => one.name === name)
+  #environmentsOf({ environments }: Scenario, one: ScenarioCluster): readonly Environment[] {
+    if (one.environments === undefined) return environments
+    return one.environments.map((name) => {
+      const found = environments.find((environment) => environment.name === name)
       if (found !== undefined) return found
-      const hint = `environments are ${environments.map((one) => one.name).join(', ')}`
-      const problem = `the cluster ${own.name} has the environment ${JSON.stringify(name)}, which there is not`
+      const hint = `environments are ${environments.map((environment) => environment.name).join(', ')}`
+      const problem = `the cluster ${one.name} has the environment ${JSON.stringify(name)}, which there is not`
       throw new ScenarioError(join(this.#directory, 'scenario.yaml'), problem, { hint })
     })
   }
