@@ -5,6 +5,8 @@ import { watchTurns } from './longest-turn.ts'
 /** A process that serves while a benchmark runs. */
 export interface Service extends AsyncDisposable {
   readonly url: string
+  /** The URLs of a service that serves several. */
+  readonly urls: readonly string[]
   /** Its CPU time so far, milliseconds. */
   cpuMs(): Promise<number>
   /** The same, and what it has in memory. */
@@ -23,6 +25,7 @@ type Question = 'cpu' | 'watch turns' | 'longest turn'
 
 interface Message {
   readonly url?: string
+  readonly urls?: readonly string[]
   readonly cpuMs?: number
   readonly rssBytes?: number
   readonly turnMs?: number
@@ -54,9 +57,10 @@ export async function startService(
     child.send(question)
     return answer
   }
-  const { url = '' } = await message(startDeadlineMs)
+  const { url = '', urls = [url] } = await message(startDeadlineMs)
   return {
     url,
+    urls,
     async cpuMs() {
       return (await asked('cpu')).cpuMs ?? 0
     },
@@ -80,7 +84,10 @@ export async function startService(
 }
 
 /** The service's side: tells where it serves and answers the parent's questions; resolves when the parent is gone. */
-export async function serveParent({ url }: { readonly url: string }): Promise<void> {
+export async function serveParent(served: {
+  readonly url: string
+  readonly urls?: readonly string[]
+}): Promise<void> {
   let longestTurn: (() => number) | undefined
   const answers: Readonly<Record<Question, () => Message>> = {
     cpu() {
@@ -94,6 +101,6 @@ export async function serveParent({ url }: { readonly url: string }): Promise<vo
     'longest turn': () => ({ turnMs: longestTurn?.() ?? 0 }),
   }
   process.on('message', (question: Question) => process.send?.(answers[question]()))
-  process.send?.({ url } satisfies Message)
+  process.send?.(served satisfies Message)
   await once(process, 'disconnect')
 }

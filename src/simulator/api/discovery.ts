@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AggregatedGroup, DiscoveredResource } from './captured-api.ts'
+import type { AggregatedGroup, DiscoveredResource, OpenApiDocument } from './captured-api.ts'
 import type { CustomVersion, ResourceRegistry } from './resource-registry.ts'
 
 export function groupList(registry: ResourceRegistry): object {
@@ -83,6 +83,20 @@ export interface OpenApiText {
   readonly hash: string
 }
 
+/** The texts of captured documents, which all servers of a process share. */
+const capturedTexts = new WeakMap<OpenApiDocument, OpenApiText>()
+
+function capturedText(document: OpenApiDocument): OpenApiText {
+  const made = capturedTexts.get(document) ?? textOf(document)
+  capturedTexts.set(document, made)
+  return made
+}
+
+function textOf(document: OpenApiDocument): OpenApiText {
+  const text = JSON.stringify(document)
+  return { text, hash: hashOf(text) }
+}
+
 /** The OpenAPI v3 documents of a registry. Writes each document once, until the custom kinds change. */
 export class OpenApi {
   readonly #registry: ResourceRegistry
@@ -112,14 +126,15 @@ export class OpenApi {
   /** `/openapi/v3/PATH`; `undefined` for an unknown path. */
   document(path: string): OpenApiText | undefined {
     const { captured, custom } = this.#registry
+    const builtIn = captured.openapi[path]
+    if (builtIn !== undefined) return capturedText(builtIn)
     if (this.#custom !== custom) this.#texts.clear()
     this.#custom = custom
     const known = this.#texts.get(path)
     if (known !== undefined) return known
-    const document = captured.openapi[path] ?? custom.get(path.replace(/^apis\//, ''))?.openapi()
+    const document = custom.get(path.replace(/^apis\//, ''))?.openapi()
     if (document === undefined) return undefined
-    const text = JSON.stringify(document)
-    const made = { text, hash: hashOf(text) }
+    const made = textOf(document)
     this.#texts.set(path, made)
     return made
   }
