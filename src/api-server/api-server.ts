@@ -11,6 +11,7 @@ import {
   present,
   withDefaults,
 } from '../lib/options.ts'
+import { checkTlsMaterial } from './kubeconfig/client-certificate.ts'
 import { type ClusterConfig, serverConfig } from './kubeconfig/cluster-config.ts'
 import { ObjectClient, type ObjectClientOptions } from './writes/object-client.ts'
 import { discover, type Discovery } from './discovery/discovery.ts'
@@ -97,7 +98,7 @@ const neverAborted = (): AbortSignal => new AbortController().signal
  */
 export class ApiServer implements AsyncDisposable {
   readonly name: string
-  readonly config: ClusterConfig
+  #config: ClusterConfig
   readonly #limits: ApiServerLimits
   readonly #observer: ApiServerObserver | undefined
   readonly #transport: Transport
@@ -112,13 +113,16 @@ export class ApiServer implements AsyncDisposable {
       options,
       apiServerChecks,
     )
-    this.config = configOf(config, server)
-    this.name = name ?? this.config.server
+    this.#config = configOf(config, server)
+    this.name = name ?? this.#config.server
     this.#limits = withDefaults(apiServerDefaults, limits)
     this.#observer = observer
     const reportWarnings = warningReporter(this.name, observer)
-    this.#reachability = new Reachability((signal) => this.version(signal))
-    this.#transport = new Transport(this.config, this.#limits, {
+    this.#reachability = new Reachability(
+      (signal) => this.version(signal),
+      (isReachable) => observer?.reachable?.(isReachable),
+    )
+    this.#transport = new Transport(this.#config, this.#limits, {
       answered: (httpStatus, headers) => {
         this.#reachability.answered(httpStatus)
         reportWarnings(headers['warning'])
@@ -128,6 +132,10 @@ export class ApiServer implements AsyncDisposable {
     })
     this.#openApi = new OpenApi((path, signal) => this.request('GET', path, { signal }))
     this.#features = new ServerFeatures(() => this.version(), this.#limits.requestDeadlineMs)
+  }
+
+  get config(): ClusterConfig {
+    return this.#config
   }
 
   /** `host:port`. */
@@ -166,6 +174,20 @@ export class ApiServer implements AsyncDisposable {
   ): ObjectClient<T> {
     requireResource('resource', resource)
     return new ObjectClient<T>(resource, this, options)
+  }
+
+  /**
+   * Sends the next requests with other credentials of the same server. Returns false, and changes nothing, if the
+   * configuration leads to another server or by another proxy. Open watches go on as they began. Throws
+   * `ClusterConfigError` if its certificates cannot be used.
+   */
+  rotate(config: ClusterConfig): boolean {
+    const { server, cluster } = this.#config
+    if (config.server !== server || config.cluster.proxyUrl !== cluster.proxyUrl) return false
+    checkTlsMaterial(config)
+    this.#config = config
+    this.#transport.rotate(config)
+    return true
   }
 
   /** A separate connection to the same server, with this bearer token as its only credentials. */

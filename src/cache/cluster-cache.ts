@@ -124,6 +124,11 @@ export class ClusterCache implements AsyncDisposable {
     return () => void this.#renewals.delete(listener)
   }
 
+  /** Asks whether it is still the same cluster: after its credentials have changed. */
+  verifyIdentity(): void {
+    this.#incarnation.verify()
+  }
+
   /**
    * An observer for each informer of the cluster. It checks the cluster's identity when a watch begins, and detects
    * resource versions that go back.

@@ -30,7 +30,7 @@ export async function demo(context: CommandContext): Promise<void> {
   // The faults are for those who run the demo: they are not served beyond loopback.
   const hasFaults = isLoopback(config.server.host)
   await runGateway(
-    { log, signal, print, config: { ...config, clusters } },
+    { log, signal, print, config: { ...config, clusters, clusterSources: [] } },
     ({ url, portalUrl }) => {
       if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
       print(`  GraphQL, and GraphiQL in a browser   ${url}\n\n`)

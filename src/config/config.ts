@@ -146,7 +146,7 @@ export function loadConfig({
     environment,
     givenSource(flags),
   ]
-  const result = configSchema.safeParse(mergeOptions(sources))
+  const result = configSchema.safeParse(withoutDefaultCluster(mergeOptions(sources)))
   const problems = [
     ...environment.unknown.map((name) => `${name}: there is no such option`),
     ...(result.success ? [] : result.error.issues.flatMap((issue) => problemsOf(issue, sources))),
@@ -157,11 +157,32 @@ export function loadConfig({
 }
 
 /** The problems of valid options in combination. */
-function problemsBetween({ auth, server }: Config): readonly string[] {
-  if (auth.mode !== 'request-header' || server.tlsClientCa !== undefined) return []
+function problemsBetween({ auth, server, clusters, clusterSources }: Config): readonly string[] {
+  const names = new Set(clusters.map(({ name }) => name))
+  const noCluster = clusters.length === 0 && clusterSources.length === 0
+  const unknownHubs = clusterSources.flatMap((source, at) =>
+    source.type === 'directory' || names.has(source.hub)
+      ? []
+      : [`clusterSources[${at}].hub = ${JSON.stringify(source.hub)}: is none of clusters`],
+  )
+  const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
   return [
-    'server.tlsClientCa: auth.mode request-header trusts only callers with a certificate of this CA',
+    ...(noCluster ? ['clusters = []: there must be at least one, or a source of clusters'] : []),
+    ...unknownHubs,
+    ...(untrusting
+      ? [
+          'server.tlsClientCa: auth.mode request-header trusts only callers with a certificate of this CA',
+        ]
+      : []),
   ]
+}
+
+/** With sources of clusters, no cluster is looked for as kubectl does unless it is named. */
+function withoutDefaultCluster(given: Readonly<Record<string, unknown>>): typeof given {
+  const { clusters, clusterSources } = given
+  return clusters === undefined && Array.isArray(clusterSources) && clusterSources.length > 0
+    ? { ...given, clusters: [] }
+    : given
 }
 
 function fileSource(file: string, refuseEmpty: boolean): OptionSource {
@@ -188,6 +209,7 @@ const pathOptions = [
   'schema',
   'schemaFiles.*',
   'clusters.*.kubeconfig',
+  'clusterSources.*.path',
   'server.trustedDocuments',
   'server.tlsCert',
   'server.tlsKey',

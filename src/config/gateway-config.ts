@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
+import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
@@ -11,13 +12,15 @@ import {
   defaultOperationLimits,
   type OperationLimits,
 } from '../graphql/served/served-schema.ts'
-import { labelsProblem } from '../kubernetes/label-selector.ts'
+import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
 /** The options of the gateway, without those of its server. */
 export interface GatewayConfig {
   /** The first cluster is the default. */
   readonly clusters: readonly NamedClusterSelection[]
+  /** Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters: see docs/fleet.md. */
+  readonly clusterSources: readonly ClusterSourceOptions[]
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
   /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
@@ -75,9 +78,41 @@ const cluster = z
   })
   .transform((given) => ({ ...given, name: given.name ?? given.context ?? 'default' }))
 
+const named = {
+  prefix: z.string().optional(),
+  labels: labels.optional(),
+}
+
+const hub = {
+  hub: z.string().min(1),
+  namespaces: z.array(z.string().min(1)).min(1).optional(),
+  labelSelector: z
+    .string()
+    .superRefine((given, context) => {
+      try {
+        parseLabelSelector(given)
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message })
+      }
+    })
+    .optional(),
+  execCommands: z.array(z.string().min(1)).optional(),
+  ...named,
+}
+
+const clusterSource = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('directory'),
+    path: z.string().min(1),
+    contexts: z.enum(['current', 'all']).optional(),
+    ...named,
+  }),
+  z.strictObject({ type: z.literal('argocd'), ...hub }),
+  z.strictObject({ type: z.literal('cluster-api'), ...hub }),
+])
+
 const clusters = z
   .array(cluster)
-  .min(1)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
     error: 'two clusters have the same name; give each a name',
   })
@@ -159,6 +194,9 @@ export const gatewayConfigShape: {
   clusters: (clusters as z.ZodType<readonly NamedClusterSelection[]>).prefault([
     { name: 'default' },
   ]),
+  clusterSources: (
+    z.array(clusterSource) as unknown as z.ZodType<readonly ClusterSourceOptions[]>
+  ).prefault([]),
   preload: z.array(z.string().min(1)).default([]),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
   operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
@@ -186,7 +224,17 @@ export const gatewayConfigShape: {
 /** The options of `createGateway` for a configuration. */
 export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schema, schemaFiles, inferReferences, aliases } = config
-  const { commonKinds, uncached, profile, relay, secretData, cache, documents, work } = config
+  const {
+    clusterSources,
+    commonKinds,
+    uncached,
+    profile,
+    relay,
+    secretData,
+    cache,
+    documents,
+    work,
+  } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   const served = { schemaFiles, inferReferences, aliases, uncached, profile, relay, secretData }
@@ -197,6 +245,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     ...served,
     ...(schema === undefined ? {} : { schema }),
     clusters: selections,
+    clusterSources,
     preload,
     commonKinds,
     cache,

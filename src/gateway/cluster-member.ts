@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ApiServer, type ApiServerLimits, createApiServer } from '../api-server/api-server.ts'
 import type { ApiServerObserver } from '../api-server/transport/transport.ts'
-import {
-  ClusterConfigError,
-  type NamedClusterSelection,
-} from '../api-server/kubeconfig/cluster-config.ts'
+import { checkTlsMaterial } from '../api-server/kubeconfig/client-certificate.ts'
+import { type ClusterConfig, ClusterConfigError } from '../api-server/kubeconfig/cluster-config.ts'
 import { loadClusterConfig } from '../api-server/kubeconfig/cluster-lookup.ts'
 import type { AccessLimits } from '../access/access-reviews.ts'
 import { type AccessConnection, ClusterAccess } from '../access/cluster-access.ts'
@@ -19,6 +17,7 @@ import { type ApiFollower, ApiWatch, type ApiWatchTimes } from './api-watch.ts'
 import { askAgain, askApi, askClusterUid, type ClusterApi } from './cluster-api.ts'
 import { type DefinitionMetadata, isDiscovered } from './cluster-definitions.ts'
 import type { GatewayLog } from './observers.ts'
+import { type ClusterLabels, configuration, type SourcedCluster } from './sources/cluster-source.ts'
 
 export type Cluster =
   | { readonly name: string; readonly state: 'connected'; readonly api: ClusterApi }
@@ -36,40 +35,54 @@ interface ClusterMemberOptions {
   readonly watch: Partial<ApiWatchTimes>
   readonly log: GatewayLog
   readonly isDefault: (cluster: string) => boolean
+  /** Called after the state, the labels or the source has changed. */
+  readonly stateChanged: () => void
   /** Makes the cache, which outlasts a lost connection. */
   readonly cache: (cluster: Cluster) => ClusterCache
 }
 
-/** One cluster of the gateway: connects to it, and follows its API. */
+/**
+ * One cluster of the gateway: connects to it, and follows its API. Its description may change while it runs: its labels,
+ * its source, and the credentials for the same server.
+ */
 export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluster {
-  readonly selection: NamedClusterSelection
+  readonly name: string
   readonly cache: ClusterCache
   readonly access: ClusterAccess
   readonly #options: ClusterMemberOptions
   readonly #stop = new AbortController()
   /** The last logged message of each failure. Repeated messages are not logged. */
   readonly #said = new Map<string, string>()
+  #described: SourcedCluster
+  /** Why its source cannot be followed, or what is wrong with its newest description. */
+  #sourceProblem: Error | undefined
   #cluster: Cluster
-  #labels: Readonly<Record<string, string>>
+  #since: Date
+  #stateBefore: ServedCluster['state']
+  #first: Promise<void> | undefined
+  #isFollowed = false
   #following: Promise<void> = Promise.resolve()
   #changed: () => Promise<void> = () => Promise.resolve()
   /** Aborts when another cluster answers: {@link ClusterCache.onRenewed}. */
   #renewal = new AbortController()
 
-  private constructor(
-    selection: NamedClusterSelection,
-    cluster: Cluster,
-    options: ClusterMemberOptions,
-  ) {
-    this.selection = selection
-    this.#cluster = cluster
-    this.#labels = selection.labels ?? {}
+  /** Does not connect yet. */
+  constructor(described: SourcedCluster, options: ClusterMemberOptions) {
+    const { name, place } = described
+    this.name = name
+    this.#described = described
     this.#options = options
-    this.cache = options.cache(cluster)
+    this.#cluster =
+      place.form === 'unusable'
+        ? { name, state: 'misconfigured', error: place.error }
+        : { name, state: 'unreachable', error: new NotConnectedYetError(name) }
+    this.#since = new Date()
+    this.#stateBefore = this.state
+    this.cache = options.cache(this.#cluster)
     this.cache.onRenewed(() => this.#renewal.abort())
     this.access = new ClusterAccess({
-      cluster: selection.name,
-      isDefault: () => options.isDefault(selection.name),
+      cluster: name,
+      isDefault: () => options.isDefault(name),
       connection: () => accessConnectionOf(this.#cluster),
       limits: options.access,
       reflector: options.reflector,
@@ -80,49 +93,98 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     })
   }
 
-  /** Connects to a cluster. Never rejects: a failure becomes the state of the cluster. */
-  static async connect(
-    selection: NamedClusterSelection,
-    options: ClusterMemberOptions,
-    signal: AbortSignal,
-  ): Promise<ClusterMember> {
-    const observer = observerOf(selection.name, options.log)
-    const cluster = await connectCluster(selection, options.connection, observer, signal)
-    return new ClusterMember(selection, cluster, options)
-  }
-
-  get name(): string {
-    return this.selection.name
-  }
-
   get cluster(): Cluster {
     return this.#cluster
   }
 
-  get labels(): Readonly<Record<string, string>> {
-    return this.#labels
+  get labels(): ClusterLabels {
+    return this.#described.labels
   }
 
-  /** Whether a selection leads to this cluster in the same way. Its labels do not count. */
-  isOf(selection: NamedClusterSelection): boolean {
-    return isDeepStrictEqual(withoutLabels(this.selection), withoutLabels(selection))
+  get source(): string {
+    return this.#described.source
   }
 
-  /** Takes over the labels of a selection of this cluster. Returns whether they are other ones. */
-  relabel({ labels = {} }: NamedClusterSelection): boolean {
-    if (isDeepStrictEqual(this.#labels, labels)) return false
-    this.#labels = labels
-    return true
+  get isConfigured(): boolean {
+    return this.source === configuration
+  }
+
+  get state(): ServedCluster['state'] {
+    if (this.#cluster.state === 'misconfigured') return 'MISCONFIGURED'
+    const isReachable =
+      this.#cluster.state === 'connected' && this.#cluster.api.apiServer.isReachable
+    return isReachable ? 'CONNECTED' : 'UNREACHABLE'
+  }
+
+  get since(): Date {
+    return this.#since
+  }
+
+  get problem(): Error | undefined {
+    return this.#cluster.state === 'connected' ? this.#sourceProblem : this.#cluster.error
   }
 
   /**
-   * Logs the state of the cluster and follows it: retries a cluster that cannot be reached, and watches the API of a
-   * connected one. Calls `changed` after each change.
+   * Takes over a newer description. Returns false, and changes nothing, if it leads to another connection: to another
+   * server, or at all while there is none. A description that cannot be used leaves a connection as it is.
    */
-  follow(changed: () => Promise<void>): void {
+  adopt(described: SourcedCluster, sourceProblem: Error | undefined): boolean {
+    const taken = this.#takePlace(described)
+    if (taken === false) return false
+    const problem = taken === true ? sourceProblem : taken
+    const before = this.#described
+    const isOther =
+      !isDeepStrictEqual([before.labels, before.source], [described.labels, described.source]) ||
+      this.#sourceProblem?.message !== problem?.message
+    this.#described = taken === true ? described : { ...described, place: before.place }
+    this.#sourceProblem = problem
+    if (taken !== true) this.failed(`taking over ${described.source}`, taken)
+    if (isOther) this.#options.stateChanged()
+    return true
+  }
+
+  /** Whether the place is taken over; the reason if the previous one stays; false if another member should take it. */
+  #takePlace({ place: next }: SourcedCluster): boolean | Error {
+    const { place } = this.#described
+    if (next.form === 'unusable') {
+      if (place.form !== 'unusable') return place.form === 'config' ? next.error : false
+      this.#set({ name: this.name, state: 'misconfigured', error: next.error })
+      return true
+    }
+    if (next.form === 'selection' || place.form !== 'config') return isDeepStrictEqual(place, next)
+    if (isSameConnection(place.config, next.config)) return true
+    if (this.#cluster.state !== 'connected') return false
+    try {
+      if (!this.#cluster.api.apiServer.rotate(next.config)) return false
+    } catch (error) {
+      return error as Error
+    }
+    this.#options.log.info(`${this.name}: its credentials have changed`)
+    this.cache.verifyIdentity()
+    return true
+  }
+
+  /** Connects to the cluster, once. Never rejects: a failure becomes the state of the cluster. */
+  connect(signal: AbortSignal): Promise<void> {
+    if (this.#cluster.state === 'misconfigured') return Promise.resolve()
+    return (this.#first ??= this.#connect(AbortSignal.any([signal, this.#stop.signal])))
+  }
+
+  /**
+   * Connects if that has not begun, and follows the cluster: logs its state, retries it while it cannot be reached, and
+   * watches its API while it is connected. Calls `changed` after each change. Resolves after the first attempt to
+   * connect, when the schema shows its result.
+   */
+  async follow(changed: () => Promise<void>): Promise<void> {
+    const { signal } = this.#stop
     this.#changed = changed
+    const isNew = isNotTried(this.#cluster)
+    if (isNew) await this.connect(signal)
+    if (signal.aborted || this.#isFollowed) return
+    this.#isFollowed = true
     this.#announce()
-    this.#following = this.#follow(this.#stop.signal)
+    this.#following = this.#follow(signal)
+    if (isNew) await changed()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -152,7 +214,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       this.cache.reread((resource) => isOtherDocument(resource, before, api))
     }
     if (api !== before) {
-      this.#cluster = { name, state: 'connected', api }
+      this.#set({ name, state: 'connected', api })
       await this.#changed()
       this.#options.log.info(`${name}: the API has changed, ${api.resources.length} resources`)
     }
@@ -167,16 +229,12 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   }
 
   async #follow(signal: AbortSignal): Promise<void> {
-    const { connection, log, retryMs } = this.#options
-    const observer = observerOf(this.name, log)
     while (this.#cluster.state === 'unreachable') {
-      await sleep(retryMs, signal)
+      await sleep(this.#options.retryMs, signal)
       if (signal.aborted) return
-      const cluster = await connectCluster(this.selection, connection, observer, signal)
-      this.cache.connect(connectionOf(cluster))
+      await this.#connect(signal)
       // An invalid configuration may become valid again.
-      if (cluster.state !== 'connected') continue
-      this.#cluster = cluster
+      if (!isConnected(this.#cluster)) continue
       if (signal.aborted) return
       await this.#changed()
       this.#announce()
@@ -207,7 +265,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     while (!signal.aborted) {
       try {
         const api = await askApi(apiServer, signal)
-        this.#cluster = { name: this.name, state: 'connected', api }
+        this.#set({ name: this.name, state: 'connected', api })
         this.cache.connect(connectionOf(this.#cluster))
         await this.#changed()
         this.#announce()
@@ -219,6 +277,36 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       }
     }
     return undefined
+  }
+
+  /** The first result decides whether the configuration can be used; later ones only whether the cluster is there. */
+  async #connect(signal: AbortSignal): Promise<void> {
+    const isFirst = isNotTried(this.#cluster)
+    const observer: ApiServerObserver = {
+      ...observerOf(this.name, this.#options.log),
+      reachable: () => this.#tellState(),
+    }
+    const { connection } = this.#options
+    const cluster = await connectCluster(this.#described, connection, observer, signal)
+    if (this.#stop.signal.aborted && cluster.state === 'connected') {
+      await cluster.api.apiServer[Symbol.asyncDispose]()
+      return
+    }
+    this.cache.connect(connectionOf(cluster))
+    if (isFirst || cluster.state === 'connected') this.#set(cluster)
+  }
+
+  #set(cluster: Cluster): void {
+    this.#cluster = cluster
+    this.#tellState()
+  }
+
+  #tellState(): void {
+    const { state } = this
+    if (state === this.#stateBefore) return
+    this.#stateBefore = state
+    this.#since = new Date()
+    this.#options.stateChanged()
   }
 
   #announce(): void {
@@ -237,9 +325,35 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
   }
 }
 
-function withoutLabels(selection: NamedClusterSelection): NamedClusterSelection {
-  const { labels: _, ...rest } = selection
-  return rest
+/** The cluster was added a moment ago. */
+class NotConnectedYetError extends CodedError {
+  constructor(name: string) {
+    super('NOT_CONNECTED', `the gateway has not connected to cluster ${name} yet`)
+  }
+}
+
+function isNotTried(cluster: Cluster): boolean {
+  return cluster.state === 'unreachable' && cluster.error instanceof NotConnectedYetError
+}
+
+function isConnected(cluster: Cluster): boolean {
+  return cluster.state === 'connected'
+}
+
+/** Whether two configurations reach the same server with the same credentials. */
+function isSameConnection(one: ClusterConfig, other: ClusterConfig): boolean {
+  return isDeepStrictEqual(connectionParts(one), connectionParts(other))
+}
+
+function connectionParts({ server, cluster, user, impersonation }: ClusterConfig): unknown {
+  return [server, cluster, user, impersonation]
+}
+
+function configOf({ place }: SourcedCluster): ClusterConfig {
+  if (place.form === 'unusable') throw place.error
+  if (place.form === 'selection') return loadClusterConfig(place.selection)
+  checkTlsMaterial(place.config)
+  return place.config
 }
 
 /**
@@ -247,15 +361,15 @@ function withoutLabels(selection: NamedClusterSelection): NamedClusterSelection 
  * cluster.
  */
 async function connectCluster(
-  selection: NamedClusterSelection,
+  described: SourcedCluster,
   limits: Partial<ApiServerLimits>,
   observer: ApiServerObserver,
   signal: AbortSignal,
 ): Promise<Cluster> {
-  const { name, labels: _, ...where } = selection
+  const { name } = described
   let apiServer: ApiServer | undefined
   try {
-    apiServer = createApiServer({ ...limits, name, observer, config: loadClusterConfig(where) })
+    apiServer = createApiServer({ ...limits, name, observer, config: configOf(described) })
     return { name, state: 'connected', api: await askApi(apiServer, signal) }
   } catch (cause) {
     await apiServer?.[Symbol.asyncDispose]()

@@ -10,7 +10,20 @@ import type { ApiResource } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import type { ApiWatchTimes } from './api-watch.ts'
 import { type Cluster, ClusterMember, connectionOf } from './cluster-member.ts'
+import type { FleetChanges } from '../graphql/served/served-schema.ts'
+import { withDeadline } from '../lib/deadline.ts'
 import type { GatewayLog } from './observers.ts'
+import {
+  type ClusterSource,
+  configuration,
+  type SourcedCluster,
+  type SourceState,
+} from './sources/cluster-source.ts'
+import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
+import { type Hub, HubSource, type HubSourceOptions } from './sources/hub-source.ts'
+
+/** A place that names clusters. */
+export type ClusterSourceOptions = DirectorySourceOptions | HubSourceOptions
 
 /** No cluster can be used. */
 export class NoClusterError extends CodedError {
@@ -28,22 +41,27 @@ export class NoClusterError extends CodedError {
 
 /** The cluster that should review tokens does not exist. */
 class NoReviewerError extends CodedError {
-  constructor(cluster: string, known: readonly string[]) {
-    super(
-      'NO_REVIEWER',
-      `auth.cluster is ${JSON.stringify(cluster)}, and there is no such cluster`,
-      {
-        value: cluster,
-        hint: `name one of these: ${known.join(', ')}`,
-      },
-    )
+  constructor(cluster: string | undefined, known: readonly string[]) {
+    const problem =
+      cluster === undefined
+        ? 'no cluster of the configuration can review tokens'
+        : `auth.cluster is ${JSON.stringify(cluster)}, and the configuration has no such cluster`
+    super('NO_REVIEWER', problem, {
+      value: cluster,
+      hint:
+        known.length === 0
+          ? 'add the cluster that reviews tokens to clusters'
+          : `name one of these: ${known.join(', ')}`,
+    })
   }
 }
 
 /** Options of the clusters of a gateway. Times are milliseconds. */
 export interface FleetOptions {
-  /** The clusters to serve; the first one is the default. */
+  /** The clusters to serve; the first one is the default. May be empty if there are sources. */
   readonly clusters: readonly NamedClusterSelection[]
+  /** Places that name further clusters, which may change while the gateway runs. */
+  readonly clusterSources?: readonly ClusterSourceOptions[]
   /** Bounds of the caches, and the time after which unused caches stop. */
   readonly cache?: Partial<CacheLimits>
   /** Bounds of access reviews, and the time for which answers are kept. */
@@ -57,75 +75,120 @@ export interface FleetOptions {
 }
 
 const defaultRetryMs = 15_000
+/** How long the start waits for the clusters of sources. */
+const sourcesDeadlineMs = 10_000
+/** How long the previous connection of a cluster is kept while the new one is made. */
+const replacementDeadlineMs = 5_000
 
 /** A further observer of the informers of a cluster. */
 type InformerObserverOf = (cluster: string, resource: ApiResource) => InformerObserver
 
 /**
- * The clusters of the gateway, in the order of their configuration. The configuration may change while the gateway
- * runs.
+ * The clusters of the gateway: those of the configuration in their order, then those of sources. Both may change while
+ * the gateway runs.
  */
-export class Fleet implements AsyncDisposable {
+export class Fleet implements AsyncDisposable, FleetChanges {
   readonly #options: FleetOptions
   readonly #log: GatewayLog
   readonly #observer: InformerObserverOf | undefined
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
+  readonly #listeners = new Set<() => void>()
+  readonly #sources: readonly ClusterSource[]
+  readonly #states = new Map<ClusterSource, SourceState>()
+  /** The clusters that were left out because their name is taken, as logged. */
+  #leftOut: ReadonlySet<string> = new Set()
+  #configured: readonly SourcedCluster[]
   #members: readonly ClusterMember[] = []
-  #configuring: Promise<void> = Promise.resolve()
-  #changed: () => Promise<void> = () => Promise.resolve()
+  #configuring: Promise<unknown> = Promise.resolve()
+  #following: readonly Promise<void>[] = []
+  #isTelling = false
+  /** Remakes the schema; `undefined` until the gateway has its first one. */
+  #changed: (() => Promise<void>) | undefined
 
   constructor(options: FleetOptions, log: GatewayLog, observer: InformerObserverOf | undefined) {
     this.#options = options
     this.#log = log
     this.#observer = observer
     this.#bounds = new CacheBounds(options.cache ?? {})
+    this.#configured = options.clusters.map(configuredCluster)
+    const { clusterSources = [], reflector = {} } = options
+    this.#sources = clusterSources.map((source) =>
+      source.type === 'directory'
+        ? new DirectorySource(source)
+        : new HubSource(source, this.#hub(source.hub), reflector),
+    )
   }
 
   get members(): readonly ClusterMember[] {
     return this.#members
   }
 
+  /** The sources, with what they name now; `undefined` before their first attempt. */
+  get sources(): readonly { readonly name: string; readonly state: SourceState | undefined }[] {
+    return this.#sources.map((source) => ({ name: source.name, state: this.#states.get(source) }))
+  }
+
+  onChanged(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
   /**
-   * Connects to all clusters. Rejects with {@link NoClusterError} if no cluster can be used, and with the reason of the
-   * signal, which aborts the connecting.
+   * Connects to all clusters, those of sources included. Rejects with {@link NoClusterError} if no cluster can be used
+   * and no source may bring one, and with the reason of the signal, which aborts the connecting.
    */
   async connect(signal: AbortSignal): Promise<void> {
-    const ending = AbortSignal.any([signal, this.#stop.signal])
-    this.#members = await Promise.all(
-      this.#options.clusters.map((selection) => this.#member(selection, ending)),
-    )
+    await this.#reconcile(signal)
     signal.throwIfAborted()
     const clusters = this.#members.map(({ cluster }) => cluster)
-    if (clusters.every(({ state }) => state !== 'connected')) throw new NoClusterError(clusters)
+    const isLost = clusters.every(({ state }) => state !== 'connected')
+    if (isLost && this.#sources.length === 0) throw new NoClusterError(clusters)
+    const first = this.#sources.map((source) => this.#followSource(source))
+    const all = Promise.all(first).then(() => this.#reconcile(signal))
+    await withDeadline('reading the cluster sources', all, sourcesDeadlineMs, signal).catch(
+      (error: Error) => {
+        signal.throwIfAborted()
+        this.#log.warn(`${error.message}; their clusters are served when they are known`)
+      },
+    )
+    await Promise.all(this.#members.map((member) => member.connect(signal)))
+    signal.throwIfAborted()
   }
 
   /** Logs the state of the clusters and follows them. Calls `changed` when a cluster or its API changes. */
   follow(changed: () => Promise<void>): void {
-    this.#changed = changed
-    for (const member of this.#members) member.follow(changed)
+    this.#changed = async () => {
+      await changed()
+      this.#tell()
+    }
+    for (const member of this.#members) void member.follow(this.#changed)
+    void this.#reconcile(this.#stop.signal)
   }
 
   /**
-   * Serves these clusters from now on. Clusters with the same configuration continue. Connects to the others, and
-   * disconnects from removed ones after `changed`. Retries clusters that cannot be reached. Never rejects.
+   * Serves these clusters of the configuration from now on, besides those of the sources. Resolves after the first
+   * attempt to connect to new ones. Never rejects.
    */
   configure(selections: readonly NamedClusterSelection[]): Promise<void> {
-    this.#configuring = this.#configuring.then(() => this.#configure(selections))
-    return this.#configuring
+    this.#configured = selections.map(configuredCluster)
+    return this.#reconcile(this.#stop.signal)
   }
 
   /**
-   * Makes a reviewer that sends tokens to the API server of a cluster, by default the first. Throws {@link
-   * NoReviewerError}. The reviewer rejects while the cluster cannot be reached, and after the deadline.
+   * Makes a reviewer that sends tokens to the API server of a cluster of the configuration, by default the first. Throws
+   * {@link NoReviewerError}. The reviewer rejects while the cluster cannot be reached, and after the deadline.
    */
   tokenReviewer(named: string | undefined, deadlineMs: number): ReviewToken {
     const find = (): Cluster | undefined =>
-      (named === undefined ? this.#members[0] : this.#members.find(({ name }) => name === named))
+      this.#members.find((one) => one.isConfigured && (named === undefined || one.name === named))
         ?.cluster
-    if (named !== undefined && find() === undefined) {
-      const known = this.#members.map(({ name }) => name)
-      throw new NoReviewerError(named, known)
+    if (find() === undefined) {
+      const known = this.#members.filter(({ isConfigured }) => isConfigured)
+      throw new NoReviewerError(
+        named,
+        known.map(({ name }) => name),
+      )
     }
     const apiVersion = 'authentication.k8s.io/v1'
     return async (spec) => {
@@ -143,54 +206,171 @@ export class Fleet implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(new Error('the gateway is stopping'))
     await this.#configuring
+    await Promise.all(this.#following)
     await Promise.all(this.#members.map((member) => member[Symbol.asyncDispose]()))
   }
 
-  async #configure(selections: readonly NamedClusterSelection[]): Promise<void> {
-    const { signal } = this.#stop
-    if (signal.aborted) return
-    const before = this.#members
-    this.#members = await Promise.all(
-      selections.map(async (selection) => {
-        const known = before.find((member) => member.isOf(selection))
-        return known ?? (await this.#member(selection, signal))
-      }),
-    )
-    const added = this.#members.filter((member) => !before.includes(member))
-    const removed = before.filter((member) => !this.#members.includes(member))
-    const relabelled = this.#members.filter((member, at) => {
-      const selection = selections[at]
-      return selection !== undefined && member.relabel(selection)
-    })
-    const isSame =
-      relabelled.length === 0 && this.#members.every((member, at) => member === before[at])
-    if (!signal.aborted && !(isSame && removed.length === 0)) {
-      await this.#changed()
-      for (const member of added) member.follow(this.#changed)
+  /**
+   * Follows a source until the gateway stops. Resolves after what it names at first: its clusters are members by then,
+   * and are being connected to.
+   */
+  #followSource(source: ClusterSource): Promise<void> {
+    const first = Promise.withResolvers<void>()
+    const follow = async (): Promise<void> => {
+      for await (const state of source.follow(this.#stop.signal)) {
+        const before = this.#states.get(source)
+        this.#states.set(source, state)
+        this.#tellSource(source, before, state)
+        first.resolve()
+        void this.#reconcile(this.#stop.signal)
+      }
+      first.resolve()
     }
-    for (const { name } of removed) this.#log.info(`${name}: is no longer served`)
-    await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
+    this.#following = [...this.#following, follow()]
+    return first.promise
   }
 
-  #member(selection: NamedClusterSelection, signal: AbortSignal): Promise<ClusterMember> {
+  #tellSource(source: ClusterSource, before: SourceState | undefined, now: SourceState): void {
+    const { problem } = now
+    if (problem === undefined) {
+      if (before?.problem !== undefined) this.#log.info(`${source.name}: is followed again`)
+      return
+    }
+    if (problem.message === before?.problem?.message) return
+    const hint = problem instanceof CodedError ? problem.hint : undefined
+    this.#log.error(
+      `${source.name}: ${problem.message}; the ${now.clusters.length} clusters that it named last stay`,
+      { hint },
+    )
+  }
+
+  /** Makes the members those that the configuration and the sources name now. Never rejects. */
+  async #reconcile(signal: AbortSignal): Promise<void> {
+    const ending = AbortSignal.any([signal, this.#stop.signal])
+    const membership = this.#configuring.then(() => this.#takeMembers())
+    this.#configuring = membership.catch((error: unknown) => {
+      this.#log.error('the clusters could not be changed', { error })
+    })
+    const added = (await membership.catch(() => undefined)) ?? []
+    // A cluster that cannot be reached holds up neither its removal nor the others.
+    const changed = this.#changed
+    await Promise.all(
+      added.map((member) =>
+        changed === undefined ? member.connect(ending) : member.follow(changed),
+      ),
+    )
+  }
+
+  /** Takes the clusters that are wanted now as members. Clusters that are described as before continue. */
+  async #takeMembers(): Promise<readonly ClusterMember[]> {
+    if (this.#stop.signal.aborted) return []
+    const before = this.#members
+    const known = new Map(before.map((member) => [member.name, member]))
+    const wanted = this.#wanted().map(({ cluster, problem }) => {
+      const member = known.get(cluster.name)
+      return member?.adopt(cluster, problem) === true ? member : this.#member(cluster)
+    })
+    await this.#connectReplacements(
+      wanted.filter((one) => known.has(one.name) && known.get(one.name) !== one),
+    )
+    this.#members = wanted
+    const added = this.#members.filter((member) => !before.includes(member))
+    const removed = before.filter((member) => !this.#members.includes(member))
+    const isSame = this.#members.every((member, at) => member === before[at])
+    if (isSame && removed.length === 0) return []
+    await this.#changed?.()
+    for (const { name } of removed) {
+      if (!this.#members.some((member) => member.name === name))
+        this.#log.info(`${name}: is no longer served`)
+    }
+    await Promise.all(removed.map((member) => member[Symbol.asyncDispose]()))
+    return added
+  }
+
+  /** The previous connections of these clusters answer until the new ones are there, for a bounded time. */
+  async #connectReplacements(members: readonly ClusterMember[]): Promise<void> {
+    if (members.length === 0) return
+    const connecting = Promise.all(members.map((member) => member.connect(this.#stop.signal)))
+    await withDeadline('connecting', connecting, replacementDeadlineMs).catch(() => {})
+  }
+
+  /**
+   * The clusters of the configuration in their order, then those of the sources that are served already, then new ones:
+   * a new cluster never becomes the default one in place of another. The first of a name counts.
+   */
+  #wanted(): readonly WantedCluster[] {
+    const byName = new Map<string, WantedCluster>()
+    const leftOut: CodedError[] = []
+    const take = (cluster: SourcedCluster, problem?: Error): void => {
+      const error = nameProblem(cluster, byName)
+      if (error === undefined) byName.set(cluster.name, { cluster, problem })
+      else leftOut.push(error)
+    }
+    for (const cluster of this.#configured) take(cluster)
+    for (const source of this.#sources) {
+      const { clusters = [], problem } = this.#states.get(source) ?? {}
+      for (const cluster of clusters) take(cluster, problem)
+    }
+    for (const { message, hint } of leftOut) {
+      if (!this.#leftOut.has(message)) this.#log.error(message, { hint })
+    }
+    this.#leftOut = new Set(leftOut.map(({ message }) => message))
+    const served = this.#changed === undefined ? [] : this.#members
+    const places = new Map(served.map(({ name }, at) => [name, at]))
+    const placeOf = ({ cluster }: WantedCluster): number =>
+      cluster.source === configuration ? -1 : (places.get(cluster.name) ?? Infinity)
+    return [...byName.values()].toSorted((a, b) => {
+      const [one, other] = [placeOf(a), placeOf(b)]
+      return one === other ? 0 : one - other
+    })
+  }
+
+  /** The hub of a source: only a cluster of the configuration. */
+  #hub(name: string): Hub {
+    return {
+      connection: () => {
+        const cluster = this.#members.find((one) => one.name === name && one.isConfigured)?.cluster
+        if (cluster?.state === 'connected') return cluster.api
+        return (
+          cluster?.error ?? new CodedError('NO_HUB', `the configuration has no cluster ${name}`)
+        )
+      },
+      onChanged: (listener) => this.onChanged(listener),
+    }
+  }
+
+  /** Calls the listeners soon, once for all changes of one moment. */
+  #tell(): void {
+    if (this.#isTelling) return
+    this.#isTelling = true
+    setImmediate(() => {
+      this.#isTelling = false
+      for (const listener of this.#listeners) listener()
+    })
+  }
+
+  #member(cluster: SourcedCluster): ClusterMember {
     const { connection = {}, reflector = {}, retryMs = defaultRetryMs, watch = {} } = this.#options
-    const options = {
+    return new ClusterMember(cluster, {
       connection,
       reflector,
       access: { ...defaultAccessLimits, ...this.#options.access },
       retryMs,
       watch,
       log: this.#log,
-      isDefault: (name: string) => this.#members[0]?.name === name,
-      cache: (cluster: Cluster) =>
-        new ClusterCache(connectionOf(cluster), {
-          name: cluster.name,
+      stateChanged: () => this.#tell(),
+      isDefault: (name) => {
+        const [first] = this.#members
+        return first?.name === name && first.isConfigured
+      },
+      cache: (of) =>
+        new ClusterCache(connectionOf(of), {
+          name: of.name,
           bounds: this.#bounds,
           reflector,
-          observer: (resource) => this.#observerOf(cluster.name, resource),
+          observer: (resource) => this.#observerOf(of.name, resource),
         }),
-    }
-    return ClusterMember.connect(selection, options, signal)
+    })
   }
 
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
@@ -214,4 +394,58 @@ export class Fleet implements AsyncDisposable {
       },
     }
   }
+}
+
+interface WantedCluster {
+  readonly cluster: SourcedCluster
+  /** Why the source cannot be followed. */
+  readonly problem: Error | undefined
+}
+
+/** A cluster of the configuration, as sources describe theirs. */
+function configuredCluster(given: NamedClusterSelection): SourcedCluster {
+  const { name, labels = {}, ...selection } = given
+  return { name, labels, source: configuration, place: { form: 'selection', selection } }
+}
+
+/** The clusters of all sources. Each costs memory and a connection. */
+const maxClusters = 2_000
+const longestName = 253
+
+/** Why a cluster is left out; `undefined` if it is not. */
+function nameProblem(
+  { name, source }: SourcedCluster,
+  taken: ReadonlyMap<string, WantedCluster>,
+): CodedError | undefined {
+  const first = taken.get(name)?.cluster
+  if (first !== undefined) {
+    const problem = `${source}: cluster ${JSON.stringify(name)} is left out: ${first.source} has the name already`
+    return new CodedError('CLUSTER_NAME_TAKEN', problem, {
+      value: name,
+      hint: 'rename one of them, or give the source a prefix',
+    })
+  }
+  if (name === '*' || name.trim() === '' || name.length > longestName || hasControl(name)) {
+    const shown = JSON.stringify(name.slice(0, longestName))
+    return new CodedError(
+      'CLUSTER_NAME_INVALID',
+      `${source}: no cluster can have the name ${shown}`,
+      {
+        value: name,
+        hint: 'give it another name',
+      },
+    )
+  }
+  if (source !== configuration && taken.size >= maxClusters) {
+    const problem = `${source}: cluster ${name} is left out: there are ${maxClusters} clusters already`
+    return new CodedError('TOO_MANY_CLUSTERS', problem, {
+      value: name,
+      hint: 'let several gateways serve some of the clusters each',
+    })
+  }
+  return undefined
+}
+
+function hasControl(name: string): boolean {
+  return /\p{Cc}/u.test(name)
 }

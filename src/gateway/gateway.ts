@@ -41,6 +41,8 @@ import {
   checkedOptions,
   checksLike,
   InvalidOptionError,
+  oneOf,
+  type OptionCheck,
   type OptionChecks,
   optionsOf,
 } from '../lib/options.ts'
@@ -50,10 +52,17 @@ import { type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
-import { Fleet, type FleetOptions } from './fleet.ts'
+import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
+import type { DirectorySourceOptions } from './sources/directory-source.ts'
+import type { HubSourceOptions } from './sources/hub-source.ts'
 import { Preload } from './preload.ts'
 import { SchemaServing } from './schema-serving.ts'
-import { buildSchemaInSteps, type SchemaOptions, serveBuilt } from './serve-schema.ts'
+import {
+  type BuiltSchema,
+  buildSchemaInSteps,
+  type SchemaOptions,
+  serveBuilt,
+} from './serve-schema.ts'
 import { UserSdl } from './user-sdl.ts'
 
 /** Options of a gateway. Times are milliseconds. */
@@ -111,22 +120,27 @@ export interface Gateway extends AsyncDisposable {
   readonly configureClusters: (clusters: readonly NamedClusterSelection[]) => Promise<void>
 }
 
+const labelsCheck: OptionCheck = (option, labels) => {
+  anObject(option, labels)
+  const problem = labelsProblem(labels as Readonly<Record<string, unknown>>)
+  if (problem === undefined) return
+  const expected = "labels in Kubernetes' syntax, such as { region: 'eu-1' }"
+  throw new InvalidOptionError(option, labels, expected, `${option}: ${problem}`)
+}
+
 const clusterChecks: OptionChecks<NamedClusterSelection> = {
   name: aString,
   kubeconfig: aString,
   context: aString,
   server: aString,
-  labels: (option, labels) => {
-    anObject(option, labels)
-    const problem = labelsProblem(labels as Readonly<Record<string, unknown>>)
-    if (problem === undefined) return
-    const expected = "labels in Kubernetes' syntax, such as { region: 'eu-1' }"
-    throw new InvalidOptionError(option, labels, expected, `${option}: ${problem}`)
-  },
+  labels: labelsCheck,
 }
 
-function requireClusters(option: string, clusters: unknown): void {
-  if (!Array.isArray(clusters) || clusters.length === 0) {
+/** All options of sources of any type. */
+type ClusterSourceOption = keyof DirectorySourceOptions | keyof HubSourceOptions
+
+function requireClusters(option: string, clusters: unknown, hasSources = true): void {
+  if (!Array.isArray(clusters) || (clusters.length === 0 && !hasSources)) {
     const problem = clusters === undefined ? 'a gateway needs clusters' : undefined
     throw new InvalidOptionError(
       option,
@@ -141,8 +155,28 @@ function requireClusters(option: string, clusters: unknown): void {
   }
 }
 
+const sourceChecks: OptionChecks<Record<ClusterSourceOption, unknown>> = {
+  type: oneOf('directory', 'argocd', 'cluster-api'),
+  path: aString,
+  contexts: oneOf('current', 'all'),
+  hub: aString,
+  namespaces: aList,
+  labelSelector: aString,
+  execCommands: aList,
+  prefix: aString,
+  labels: labelsCheck,
+}
+
 const gatewayChecks: OptionChecks<GatewayOptions> = {
-  clusters: requireClusters,
+  clusters: (option, clusters) => requireClusters(option, clusters),
+  clusterSources: (option, sources) => {
+    aList(option, sources)
+    for (const [at, source] of (sources as readonly ClusterSourceOptions[]).entries()) {
+      optionsOf(sourceChecks)(`${option}[${at}]`, source)
+      const needed = source.type === 'directory' ? 'path' : 'hub'
+      aString(`${option}[${at}].${needed}`, (source as unknown as Record<string, unknown>)[needed])
+    }
+  },
   preload: aList,
   schemaFiles: aList,
   schema: aString,
@@ -178,7 +212,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
  */
 export async function createGateway(given: GatewayOptions): Promise<Gateway> {
   const options = checkedOptions('a gateway', given, gatewayChecks)
-  requireClusters('clusters', options.clusters)
+  requireClusters('clusters', options.clusters, (options.clusterSources ?? []).length > 0)
   const user = new UserSdl({ files: options.schemaFiles ?? [], directory: options.schema })
   await user.read()
   const running = new RunningGateway(options, await readPackageSdl(), user)
@@ -209,6 +243,7 @@ class RunningGateway implements Gateway {
   #sdl: readonly SdlSource[]
   /** The problems of the served schema, and the kinds that it waits for. */
   #problems: ReadonlySet<string> = new Set()
+  #built: BuiltSchema | undefined
   #served: ServedSchema | undefined
   readonly #serving: SchemaServing
 
@@ -235,6 +270,7 @@ class RunningGateway implements Gateway {
     })
     metrics?.measure({
       clusters: () => this.#fleet.members,
+      sources: () => this.#fleet.sources,
       fragments: () => fragments.counts,
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
@@ -277,9 +313,13 @@ class RunningGateway implements Gateway {
       cluster.state === 'connected' ? [] : [`cluster ${cluster.name}: ${cluster.error.message}`],
     )
     const ready = reasons.length < members.length
+    const none = members.length === 0 ? ['no cluster is known yet'] : []
+    const sources = this.#fleet.sources.flatMap(({ name, state }) =>
+      state?.problem === undefined ? [] : [`${name}: ${state.problem.message}`],
+    )
     return {
       ready,
-      reasons: [...reasons, ...this.#serving.refusal, ...this.#problems],
+      reasons: [...reasons, ...none, ...sources, ...this.#serving.refusal, ...this.#problems],
       lagsBehindMs: members.flatMap(({ cache }) => cache.lagsBehind()),
     }
   }
@@ -338,6 +378,7 @@ class RunningGateway implements Gateway {
     const built = yield* buildSchemaInSteps(this.#options, {
       members: this.#fleet.members,
       sdl: [...this.#packageSdl, ...sdl],
+      before: isEdit ? undefined : this.#built,
       problem: (problem) => {
         const isUsers =
           problem instanceof IndexFunctionError ||
@@ -355,12 +396,15 @@ class RunningGateway implements Gateway {
         }
       },
     })
-    if (before !== undefined) yield* this.#history.followInSteps(before.schema, built.schema)
+    const isReused = built.schema === before?.schema
+    if (before !== undefined && !isReused)
+      yield* this.#history.followInSteps(before.schema, built.schema)
     if (this.#stop.signal.aborted) return
     // No pause from here on: operations see either the old or the new schema.
-    const now = serveBuilt(built)
+    const now = serveBuilt(built, this.#fleet)
     this.#sdl = sdl
-    this.#problems = problems
+    if (!isReused) this.#problems = problems
+    this.#built = built
     this.#served = now
     this.#subscriptions.follow(now)
     this.#preload.hold(now)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { validateSchema } from 'graphql'
 import type { ClusterAccess } from '../access/cluster-access.ts'
 import type { ClusterCache, ServedResource } from '../cache/cluster-cache.ts'
@@ -10,6 +11,7 @@ import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
   defaultCommonKinds,
+  type FleetChanges,
   type ServedCluster,
   type ServedSchema,
 } from '../graphql/served/served-schema.ts'
@@ -22,6 +24,7 @@ import { CodedError } from '../lib/coded-error.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
 import { indexersByType } from '../query/relation/relations.ts'
+import type { ClusterApi } from './cluster-api.ts'
 import type { ClusterMember } from './cluster-member.ts'
 
 /** Options of the schema of a gateway. */
@@ -64,6 +67,8 @@ export interface SchemaOptions {
 interface SchemaSources {
   readonly members: readonly ClusterMember[]
   readonly sdl: readonly SdlSource[]
+  /** The schema that is served; it is used again if it would be made of the same. */
+  readonly before: BuiltSchema | undefined
   /** Receives problems of the SDL. The schema is made without the invalid parts. */
   readonly problem: (problem: CodedError) => void
   /** Called after all problems, with declarations for kinds that are not served. May throw to refuse the schema. */
@@ -71,9 +76,14 @@ interface SchemaSources {
 }
 
 /** A schema that is not served yet. */
-interface BuiltSchema extends Omit<ServedSchema, 'clusters' | 'members' | 'access' | 'indexTexts'> {
+export interface BuiltSchema extends Omit<
+  ServedSchema,
+  'clusters' | 'members' | 'fleet' | 'access' | 'indexTexts'
+> {
   /** The resources of all kinds, with the indexes that their caches need. */
   readonly resources: ReadonlyMap<Kind, KindResource>
+  /** What it was made of: the APIs that differ, and the user's SDL. */
+  readonly madeOf: { readonly apis: readonly ClusterApi[]; readonly sdl: readonly SdlSource[] }
   /** The clusters at the start of the build. */
   readonly members: readonly BuiltMember[]
 }
@@ -98,7 +108,7 @@ class InvalidSchemaError extends CodedError {
  */
 export function* buildSchemaInSteps(
   options: SchemaOptions,
-  { sdl, problem, checked, ...sources }: SchemaSources,
+  { sdl, before, problem, checked, ...sources }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
   const {
@@ -110,9 +120,11 @@ export function* buildSchemaInSteps(
     const { cluster, cache, access } = member
     return { cluster, cache, access, described: member }
   })
-  const apis = members.flatMap(({ cluster }) =>
-    cluster.state === 'connected' ? [cluster.api] : [],
+  const apis = yield* differingApis(
+    members.flatMap(({ cluster }) => (cluster.state === 'connected' ? [cluster.api] : [])),
   )
+  const madeOf = { apis, sdl }
+  if (before !== undefined && (yield* isMadeOf(before, madeOf))) return { ...before, members }
   const parts = { sdl, aliases, uncached, profile, indexers, inferReferences }
   const model = yield* schemaModelInSteps({ ...mergedApis(apis), ...parts })
   for (const one of model.problems) problem(one)
@@ -131,11 +143,67 @@ export function* buildSchemaInSteps(
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
   const resources = yield* resourcesOf(model.kinds, relations, commonKinds)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
-  return { schema, kinds, kindOf, relations, commonKinds, resources, members }
+  return { schema, kinds, kindOf, relations, commonKinds, resources, members, madeOf }
+}
+
+/** The APIs that differ from each other, the first of each: clusters of one version mostly serve the same. */
+function* differingApis(apis: readonly ClusterApi[]): Generator<void, readonly ClusterApi[]> {
+  if (apis.length <= 1) return apis
+  const byHash = new Map<string, ClusterApi>()
+  for (const api of apis) {
+    const hash = yield* hashOf(api)
+    if (!byHash.has(hash)) byHash.set(hash, api)
+  }
+  return [...byHash.values()]
+}
+
+/** Whether a schema was made of the same APIs and SDL. */
+function* isMadeOf(
+  { madeOf }: BuiltSchema,
+  { apis, sdl }: BuiltSchema['madeOf'],
+): Generator<void, boolean> {
+  const isSameSdl =
+    sdl.length === madeOf.sdl.length && sdl.every((source, at) => source === madeOf.sdl[at])
+  if (!isSameSdl || apis.length !== madeOf.apis.length) return false
+  for (const [at, api] of apis.entries()) {
+    const other = madeOf.apis[at]
+    if (api === other) continue
+    if (other === undefined || (yield* hashOf(api)) !== (yield* hashOf(other))) return false
+  }
+  return true
+}
+
+const hashes = new WeakMap<object, string>()
+
+/** A hash of what the schema reads of an API. */
+function* hashOf({ resources, crds, openapi }: ClusterApi): Generator<void, string> {
+  const documents: string[] = []
+  for (const path of Object.keys(openapi).toSorted()) {
+    const document = openapi[path]
+    if (document === undefined) continue
+    let hash = hashes.get(document)
+    if (hash === undefined) {
+      hashes.set(document, (hash = sha256(document)))
+      yield
+    }
+    documents.push(path, hash)
+  }
+  return sha256([documents, partHash(resources), partHash(crds)])
+}
+
+function partHash(part: object): string {
+  const known = hashes.get(part) ?? sha256(part)
+  hashes.set(part, known)
+  return known
+}
+
+function sha256(value: object): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url')
 }
 
 /** Registers the resources of the schema with the caches. Running informers continue. */
-export function serveBuilt({ members, resources, ...built }: BuiltSchema): ServedSchema {
+export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema {
+  const { members, resources, madeOf: _, ...built } = from
   const clusters = new Map<string, ClusterCache>()
   const access = new Map<string, ClusterAccess>()
   const all = new Map<string, ServedCluster>()
@@ -150,7 +218,7 @@ export function serveBuilt({ members, resources, ...built }: BuiltSchema): Serve
     all.set(cluster.name, described)
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
-  return { ...built, clusters, members: all, access, indexTexts }
+  return { ...built, clusters, members: all, fleet, access, indexTexts }
 }
 
 /** The resources of a schema, with their indexes. Pauses after each. */

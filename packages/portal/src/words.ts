@@ -122,7 +122,11 @@ export const words = {
   overview: {
     title: 'Overview',
     clusters: 'Clusters',
-    clusterStates: { CONNECTED: 'Connected', UNREACHABLE: 'Cannot be reached' },
+    clusterStates: {
+      CONNECTED: 'Connected',
+      UNREACHABLE: 'Cannot be reached',
+      MISCONFIGURED: 'Cannot be used',
+    },
     unreachable: (name: string): string => `${name} cannot be reached. You see what was known.`,
     version: (version: string): string => `Kubernetes ${version}`,
     objects: (number: number, kinds: number): string =>

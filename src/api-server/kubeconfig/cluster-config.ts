@@ -63,6 +63,8 @@ export interface ClusterConfig {
   readonly namespace: string | undefined
   readonly cluster: ClusterEntry
   readonly user: UserEntry
+  /** Labels of the context, from its extension `informerql`; absent: none. */
+  readonly labels?: Readonly<Record<string, string>>
   /** Headers beyond `Impersonate-User`. */
   readonly impersonation: Readonly<Record<string, string | readonly string[]>>
 }
@@ -79,6 +81,7 @@ export type ClusterConfigErrorCode =
   | 'USER_UNKNOWN'
   | 'SERVER_INVALID'
   | 'PROXY_INVALID'
+  | 'CREDENTIALS_UNSUPPORTED'
   | 'CREDENTIAL_FILE_UNREADABLE'
   | 'CERTIFICATE_INVALID'
   | 'CLIENT_CERTIFICATE_EXPIRED'

@@ -3,6 +3,7 @@ import { isIPv4 } from 'node:net'
 import { dirname, isAbsolute, join } from 'node:path'
 import { parseDocument } from 'yaml'
 import { type Fields, fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
+import { labelsProblem } from '../../kubernetes/label-selector.ts'
 import { isRecord } from '../../lib/json.ts'
 import { present } from '../../lib/options.ts'
 import {
@@ -69,7 +70,8 @@ export function mergeKubeconfigs(configs: readonly Kubeconfig[]): Kubeconfig {
   }
 }
 
-function parseKubeconfig(text: string, file: string): Kubeconfig {
+/** Parses the text of a kubeconfig; `file` is its name in messages. Throws {@link ClusterConfigError}. */
+export function parseKubeconfig(text: string, file: string): Kubeconfig {
   const document = parseDocument(text, { prettyErrors: false })
   const [error] = document.errors
   if (error !== undefined) {
@@ -154,8 +156,23 @@ export function resolveContext(kubeconfig: Kubeconfig, selection: ClusterSelecti
     namespace: textOf(context?.body['namespace']),
     cluster: clusterOf(cluster, server, source),
     user: userOf(user, isPrivate),
+    ...labelsOf(context),
     impersonation: impersonationOf(user?.body ?? {}),
   }
+}
+
+/** The name of the extension of a context that holds its labels, as kubectl keeps extensions of other programs. */
+const extensionName = 'informerql'
+
+/** The labels of a context: `extensions: [{ name: informerql, extension: { labels: … } }]`. */
+function labelsOf(context: KubeconfigEntry | undefined): Pick<ClusterConfig, 'labels'> {
+  const extensions = itemsOf(context?.body['extensions'])
+  const own = extensions.find(({ name }) => name === extensionName)
+  if (own === undefined) return {}
+  const labels = fieldsOf(fieldsOf(own['extension'])['labels'])
+  const problem = labelsProblem(labels)
+  if (problem === undefined) return { labels: labels as Readonly<Record<string, string>> }
+  throw invalid(context?.file ?? '', `the labels of context "${context?.name}": ${problem}`)
 }
 
 function findContext(

@@ -23,14 +23,20 @@ const absences: readonly ConnectionFailure[] = ['refused', 'name', 'unreachable'
  */
 export class Reachability {
   readonly #ask: (signal: AbortSignal) => Promise<unknown>
+  readonly #changed: (isReachable: boolean) => void
   readonly #waiting = new Set<() => void>()
   #isAway = false
   #answers = 0
   #hasReceived = false
   #asking: AbortController | undefined
 
-  constructor(ask: (signal: AbortSignal) => Promise<unknown>) {
+  /** Calls `changed` when the server can no longer be reached, and when it answers again. */
+  constructor(
+    ask: (signal: AbortSignal) => Promise<unknown>,
+    changed: (isReachable: boolean) => void = () => {},
+  ) {
     this.#ask = ask
+    this.#changed = changed
   }
 
   /** Whether there is no server, as far as the last request shows. */
@@ -45,6 +51,7 @@ export class Reachability {
     this.#hasReceived = true
     if (!this.#isAway) return
     this.#isAway = false
+    this.#changed(true)
     for (const wake of this.#waiting) setTimeout(wake, Math.random() * spreadMs).unref()
   }
 
@@ -55,7 +62,7 @@ export class Reachability {
 
   /** Records a request without an answer. */
   failed(failure: ConnectionFailure): void {
-    if (absences.includes(failure)) this.#isAway = true
+    if (absences.includes(failure)) this.#lost()
   }
 
   /** Resolves with `true` when the server answers again after an outage, with `false` when the signal aborts. */
@@ -88,8 +95,14 @@ export class Reachability {
       // The server is already asked for the callers that wait.
       if (isHeard || this.#asking !== undefined || signal.aborted) continue
       await this.#askOnce(signal, silenceMs)
-      if (!signal.aborted && !this.#hasReceived) this.#isAway = true
+      if (!signal.aborted && !this.#hasReceived) this.#lost()
     }
+  }
+
+  #lost(): void {
+    if (this.#isAway) return
+    this.#isAway = true
+    this.#changed(false)
   }
 
   async #askUntilAnswered(): Promise<void> {
@@ -102,7 +115,7 @@ export class Reachability {
       // An answer to another request counts too.
       if (signal.aborted) return
       if (this.#answers > answersBefore) this.#stopAsking()
-      else this.#isAway = true
+      else this.#lost()
     }
   }
 

@@ -82,7 +82,7 @@ export class Transport {
   readonly #url: URL
   readonly #options: TransportOptions
   readonly #observer: TransportObserver
-  readonly #credentials: Credentials
+  #credentials: Credentials
   readonly #pool: ConnectionPool
   readonly #running = new Set<Exchange>()
   readonly #closing = new AbortController()
@@ -110,6 +110,11 @@ export class Transport {
     const renewed = await this.#await(this.#credentials.replace(credentials), signal)
     if (renewed === undefined) throw refusal
     return await accepted(request, await this.#exchange(request, renewed, signal))
+  }
+
+  /** Sends the next requests with the credentials of another configuration of the same server and proxy. */
+  rotate(config: ClusterConfig): void {
+    this.#credentials = new Credentials(config, this.#options.credentialsDeadlineMs)
   }
 
   /** Waits before another request. Ends early if the signal aborts or this transport is closed. Never rejects. */
@@ -275,6 +280,8 @@ export interface ApiServerObserver {
    * reported once.
    */
   warned?(text: string): void
+  /** The server can no longer be reached, or answers again: `isReachable` of the connection has changed. */
+  reachable?(isReachable: boolean): void
 }
 
 /** How many texts are remembered. After that, they are reported again. */

@@ -8,8 +8,15 @@ import type { ServerObserver } from '../../server/operation-options.ts'
 import { InformerMetrics, type MeasuredCluster } from './informer-metrics.ts'
 import { operationMetrics, serverMetrics } from './server-metrics.ts'
 
+export interface MeasuredSource {
+  readonly name: string
+  /** `undefined` before its first attempt. */
+  readonly state: { readonly clusters: readonly unknown[]; readonly problem: unknown } | undefined
+}
+
 export interface MeasuredGateway {
   readonly clusters: () => readonly MeasuredCluster[]
+  readonly sources: () => readonly MeasuredSource[]
   readonly fragments: () => FragmentCounts
   /** The memory of documents and their plans, in bytes. */
   readonly documentBytes: () => number
@@ -34,6 +41,7 @@ export class GatewayMetrics implements MetricsSource {
     this.informers = new InformerMetrics(this.#registry, () => this.#measured?.clusters() ?? [])
     this.operations = operationMetrics(this.#registry)
     this.server = serverMetrics(this.#registry)
+    this.#addFleet()
     this.#addFragments()
     this.#addReviews()
     this.#addLive()
@@ -49,6 +57,25 @@ export class GatewayMetrics implements MetricsSource {
 
   measure(gateway: MeasuredGateway): void {
     this.#measured = gateway
+  }
+
+  #addFleet(): void {
+    this.#byCluster(
+      Gauge,
+      'informerql_cluster_connected',
+      '1 while the cluster can be read.',
+      ({ state }) => (state === 'CONNECTED' ? 1 : 0),
+    )
+    this.#bySource(
+      'informerql_cluster_source_followed',
+      '1 while a source of clusters can be followed.',
+      ({ state }) => (state === undefined || state.problem !== undefined ? 0 : 1),
+    )
+    this.#bySource(
+      'informerql_cluster_source_clusters',
+      'Clusters that a source names.',
+      ({ state }) => state?.clusters.length ?? 0,
+    )
   }
 
   #addFragments(): void {
@@ -108,6 +135,21 @@ export class GatewayMetrics implements MetricsSource {
     total('resets', 'Resets of readers that were too far behind.', 'resets')
     total('resumed', 'Subscriptions that resumed.', 'resumed')
     total('not_resumed', 'Subscriptions with a resume token that had to start over.', 'notResumed')
+  }
+
+  #bySource(name: string, help: string, value: (source: MeasuredSource) => number): void {
+    const metric: Gauge<'source'> = new Gauge({
+      name,
+      help,
+      labelNames: ['source'],
+      registers: [this.#registry],
+      collect: () => {
+        metric.reset()
+        // Two sources may be of one hub.
+        for (const one of this.#measured?.sources() ?? [])
+          metric.inc({ source: one.name }, value(one))
+      },
+    })
   }
 
   #byCluster(

@@ -5,6 +5,7 @@ import { type ApiResource, groupResourceOf } from '../../kubernetes/api-resource
 
 export interface MeasuredCluster {
   readonly name: string
+  readonly state: string
   readonly cache: { states(): readonly CachedResourceState[] }
   readonly access: { readonly counts: { readonly sent: number; readonly kept: number } }
 }

@@ -96,7 +96,17 @@ const permissionResourceMember = valueMembers<PermissionState['resources'][numbe
   'resourceVersion',
 ])
 
-const clusterMember = valueMembers<ClusterState>(['name', 'labels', 'state', 'version', 'uid'])
+const clusterMember = valueMembers<ClusterState>([
+  'name',
+  'labels',
+  'source',
+  'state',
+  'since',
+  'problem',
+  'problemText',
+  'version',
+  'uid',
+])
 
 const indexMember = valueMembers<KindIndex>(['name', 'form', 'values', 'description'])
 

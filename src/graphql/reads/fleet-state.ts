@@ -1,5 +1,7 @@
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import type { ServedCluster } from '../served/served-schema.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { resourceStates } from './resource-states.ts'
 
@@ -32,12 +34,18 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
   const { name, connection, uid = null } = cluster
   const access = run.served.access.get(name)
   const isConnected = connection.state === 'connected'
-  const isReachable = isConnected && connection.isReachable?.() !== false
+  const member = run.served.members.get(name)
+  if (member === undefined) throw new TypeError(`there is no cluster ${name}`)
+  const { labels, source, state, since, problem } = member
   const whole = new Map<string, readonly ResourceState[]>()
   return {
     name,
-    labels: run.served.members.get(name)?.labels ?? {},
-    state: isReachable ? 'CONNECTED' : 'UNREACHABLE',
+    labels,
+    source,
+    state,
+    since: since.toISOString(),
+    problem: problemCode(member),
+    problemText: run.parts.access === undefined ? (problem?.message ?? null) : null,
     version: isConnected ? connection.version : null,
     uid,
     permissions:
@@ -53,4 +61,10 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
       return seen
     },
   }
+}
+
+function problemCode({ state, problem }: ServedCluster): string | null {
+  if (state === 'UNREACHABLE') return 'CLUSTER_UNREACHABLE'
+  if (problem === undefined) return null
+  return problem instanceof CodedError ? problem.code : 'UNKNOWN'
 }

@@ -169,6 +169,10 @@ export interface OwnParts {
   readonly searchResult: 'object' | 'matched' | 'value'
   readonly searchCount: 'type' | 'count'
   readonly clusterState:
+    | 'source'
+    | 'since'
+    | 'problem'
+    | 'problemText'
     | 'name'
     | 'labels'
     | 'state'

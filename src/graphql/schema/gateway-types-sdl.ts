@@ -357,10 +357,21 @@ type Viewer {
 type GatewayCluster {
   "The name in arguments \`cluster\` and in \`clusterName\`."
   name: String!
-  "The labels that the configuration gives to the cluster: a region, a team, a stage."
+  "The labels of the cluster: of its configuration, its kubeconfig or its Secret."
   labels: StringMap!
+  "Where the cluster comes from: \`configuration\`, \`directory prod.yaml\`, \`argocd hub/argocd/prod\`."
+  source: String!
   "Whether the gateway can read the cluster."
   state: GatewayClusterState!
+  "Since when the cluster is in this state."
+  since: DateTime!
+  """
+  The code of what is wrong with the cluster, or with the source of a connected one:
+  \`CLUSTER_UNREACHABLE\`, \`CREDENTIALS_UNSUPPORTED\`. Null if nothing is.
+  """
+  problem: String
+  "What is wrong, as text. Null if the gateway authenticates users: its log has the text."
+  problemText: String
   "The version of Kubernetes."
   version: String
   """
@@ -391,6 +402,8 @@ enum GatewayClusterState {
   answer any more: then the caches show their last known state.
   """
   UNREACHABLE
+  "What the configuration or the source says of the cluster cannot be used: \`problem\` says why."
+  MISCONFIGURED
 }
 
 "How the gateway follows permissions."

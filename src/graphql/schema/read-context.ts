@@ -186,7 +186,13 @@ export interface PermissionState {
 export interface ClusterState {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>
-  readonly state: 'CONNECTED' | 'UNREACHABLE'
+  readonly source: string
+  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'MISCONFIGURED'
+  readonly since: string
+  /** A code. */
+  readonly problem: string | null
+  /** For callers who are not asked who they are. */
+  readonly problemText: string | null
   readonly version: string | null
   /** The UID of `kube-system`; `null` if it is not known. */
   readonly uid: string | null

@@ -9,8 +9,26 @@ import type { SchemaRelations } from './schema-relations.ts'
 /** A cluster as the fleet describes it. Its values are the present ones, also for those who read an older schema. */
 export interface ServedCluster {
   readonly name: string
-  /** Labels of the configuration, which selectors of clusters read. */
+  /** The labels that selectors of clusters read. */
   readonly labels: Readonly<Record<string, string>>
+  /** Where it comes from: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
+  readonly source: string
+  /** Whether it is one of the configuration. Only such a cluster may review tokens and receive those of callers. */
+  readonly isConfigured: boolean
+  readonly state: 'CONNECTED' | 'UNREACHABLE' | 'MISCONFIGURED'
+  /** Since when it is in this state. */
+  readonly since: Date
+  /** Why it is not connected; of a connected one, why its source cannot be followed. */
+  readonly problem: Error | undefined
+}
+
+/** Tells of changes of the clusters. */
+export interface FleetChanges {
+  /**
+   * Calls `listener` after clusters have come, gone, or changed their state, labels or source, once for all changes of
+   * one moment. The served schema shows them by then. Returns a function that removes the listener.
+   */
+  onChanged(listener: () => void): () => void
 }
 
 /** The schema that is served at one time, its kinds and relations, and the caches behind them. */
@@ -29,6 +47,7 @@ export interface ServedSchema {
   readonly clusters: ReadonlyMap<string, ClusterCache>
   /** How the fleet describes the clusters, by name. */
   readonly members: ReadonlyMap<string, ServedCluster>
+  readonly fleet: FleetChanges
   /** The access of viewers, by cluster. */
   readonly access: ReadonlyMap<string, ClusterAccess>
 }

@@ -18,6 +18,8 @@ export type ChangeType =
 export type GatewayClusterState =
   /** The gateway knows the APIs that the cluster serves, and the API server answers. */
   | 'CONNECTED'
+  /** What the configuration or the source says of the cluster cannot be used: `problem` says why. */
+  | 'MISCONFIGURED'
   /** The gateway has not reached the cluster yet, or the cluster refuses it, or the API server does not answer any more: then the caches show their last known state. */
   | 'UNREACHABLE';
 

@@ -40,16 +40,17 @@ export class CallerConnections implements AsyncDisposable {
 /** The caller's token for a cluster. Throws `ClientError`: a token goes only to the API server that it is for. */
 export function tokenFor(
   at: ClusterKind,
-  { clusters }: ServedSchema,
+  { members }: ServedSchema,
   token: CallerToken | undefined,
 ): CallerToken {
   if (token === undefined) {
     const hint = 'send a bearer token: the gateway does not impersonate callers'
     throw unreadable(at, 'you sent no bearer token to read it with', hint)
   }
-  const [byDefault] = clusters.keys()
+  const [byDefault] = members.keys()
   const own = token.cluster ?? byDefault
-  if (at.cluster !== own) {
+  // Whoever names a cluster by a source must not collect the tokens of callers.
+  if (at.cluster !== own || members.get(own)?.isConfigured !== true) {
     const hint = `read Secrets of cluster ${own}: the gateway sends your token nowhere else`
     throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
   }

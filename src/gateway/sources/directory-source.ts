@@ -1,0 +1,168 @@
+import { readdir, stat } from 'node:fs/promises'
+import { basename, extname, join } from 'node:path'
+import { ClusterConfigError } from '../../api-server/kubeconfig/cluster-config.ts'
+import {
+  type Kubeconfig,
+  readKubeconfig,
+  resolveContext,
+} from '../../api-server/kubeconfig/kubeconfig.ts'
+import { sleep } from '../../lib/backoff.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import {
+  type ClusterLabels,
+  type ClusterSource,
+  type SourcedCluster,
+  type SourceState,
+  withDefaultsOf,
+} from './cluster-source.ts'
+
+/** A directory of kubeconfig files. */
+export interface DirectorySourceOptions {
+  readonly type: 'directory'
+  readonly path: string
+  /**
+   * `current`: the current context of each file, named as the file without its extension. `all`: every context, by its
+   * own name. Default `current`.
+   */
+  readonly contexts?: 'current' | 'all'
+  /** Before the name of each cluster. */
+  readonly prefix?: string
+  /** For each cluster of the directory. */
+  readonly labels?: ClusterLabels
+}
+
+/** The directory cannot be read. */
+class DirectoryUnreadableError extends CodedError {
+  constructor(path: string, cause: Error) {
+    super('SOURCE_UNREADABLE', `the directory of kubeconfigs cannot be read: ${cause.message}`, {
+      value: path,
+      cause,
+      hint: 'make the directory readable for the user of this process',
+    })
+  }
+}
+
+/** Polls, because a mounted Secret is a symbolic link that is replaced: events of its folder miss that. */
+const intervalMs = 2_000
+/** Other extensions are other files: keys, certificates, notes. */
+const extensions: readonly string[] = [
+  '',
+  '.yaml',
+  '.yml',
+  '.json',
+  '.conf',
+  '.config',
+  '.kubeconfig',
+]
+const maxFiles = 2_000
+
+/**
+ * Follows a directory of kubeconfigs: files come, change and go. Reads no subdirectories, and no files whose name begins
+ * with a dot. A file that cannot be used leaves its clusters as they are, and is tried again when it changes.
+ */
+export class DirectorySource implements ClusterSource {
+  readonly name: string
+  readonly #options: DirectorySourceOptions
+  /** The clusters of each file when it was last readable. */
+  #ofFiles: ReadonlyMap<string, readonly SourcedCluster[]> = new Map()
+
+  constructor(options: DirectorySourceOptions) {
+    this.name = `directory ${options.path}`
+    this.#options = options
+  }
+
+  async *follow(signal: AbortSignal): AsyncIterable<SourceState> {
+    let seen: string | undefined
+    while (!signal.aborted) {
+      const files = await this.#files()
+      const now = files instanceof Error ? files.message : JSON.stringify(files)
+      if (now !== seen) {
+        seen = now
+        yield files instanceof Error
+          ? { clusters: [...this.#ofFiles.values()].flat(), problem: files }
+          : { clusters: this.#read(files.map(({ file }) => file)), problem: undefined }
+      }
+      await sleep(intervalMs, signal)
+    }
+  }
+
+  /** The kubeconfig files by name, each with what changes when it does. */
+  async #files(): Promise<readonly { readonly file: string; readonly state: string }[] | Error> {
+    const { path } = this.#options
+    try {
+      const names = (await readdir(path))
+        .filter((name) => !name.startsWith('.') && extensions.includes(extname(name)))
+        .toSorted()
+        .slice(0, maxFiles)
+      const files = await Promise.all(
+        names.map(async (name) => {
+          const file = join(path, name)
+          const found = await stat(file).catch(() => undefined)
+          if (found === undefined || !found.isFile()) return []
+          const { ino, size, mtimeMs, ctimeMs } = found
+          return [{ file, state: [ino, size, mtimeMs, ctimeMs].join(':') }]
+        }),
+      )
+      return files.flat()
+    } catch (error) {
+      return new DirectoryUnreadableError(path, error as Error)
+    }
+  }
+
+  #read(files: readonly string[]): readonly SourcedCluster[] {
+    this.#ofFiles = new Map(files.map((file) => [file, this.#clustersOf(file)]))
+    return [...this.#ofFiles.values()].flat()
+  }
+
+  #clustersOf(file: string): readonly SourcedCluster[] {
+    const source = `directory ${basename(file)}`
+    const stem = basename(file, extname(file))
+    const unusable = (error: Error): readonly SourcedCluster[] => {
+      const before = this.#ofFiles.get(file) ?? [
+        withDefaultsOf(this.#options, { name: stem, labels: {}, source, place: brokenBy(error) }),
+      ]
+      return before.map((cluster) => ({ ...cluster, place: brokenBy(error) }))
+    }
+    let kubeconfig: Kubeconfig | undefined
+    try {
+      kubeconfig = readKubeconfig(file)
+    } catch (error) {
+      return unusable(error as Error)
+    }
+    // The file has just gone: the next look sees it.
+    if (kubeconfig === undefined) return this.#ofFiles.get(file) ?? []
+    if (kubeconfig.contexts.size === 0) return unusable(withoutContexts(file))
+    const { currentContext, contexts } = kubeconfig
+    if (this.#options.contexts === 'all') {
+      return Array.from(contexts.keys(), (name) => this.#cluster(kubeconfig, name, name, source))
+    }
+    return [this.#cluster(kubeconfig, currentContext, stem, source)]
+  }
+
+  #cluster(
+    kubeconfig: Kubeconfig,
+    context: string | undefined,
+    name: string,
+    source: string,
+  ): SourcedCluster {
+    try {
+      const config = resolveContext(kubeconfig, context === undefined ? {} : { context })
+      const place = { form: 'config', config } as const
+      return withDefaultsOf(this.#options, { name, labels: config.labels ?? {}, source, place })
+    } catch (error) {
+      const place = brokenBy(error as Error)
+      return withDefaultsOf(this.#options, { name, labels: {}, source, place })
+    }
+  }
+}
+
+function brokenBy(error: Error): SourcedCluster['place'] {
+  return { form: 'unusable', error }
+}
+
+function withoutContexts(file: string): ClusterConfigError {
+  return new ClusterConfigError('KUBECONFIG_INVALID', `kubeconfig ${file}: it has no contexts`, {
+    value: file,
+    hint: 'remove the file, or write a kubeconfig into it',
+  })
+}

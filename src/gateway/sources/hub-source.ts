@@ -1,0 +1,244 @@
+import type { ApiServer } from '../../api-server/api-server.ts'
+import type { ReflectorOptions } from '../../informer/reflector/reflector-options.ts'
+import { createSharedInformer, type SharedInformer } from '../../informer/shared-informer.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { resources } from '../../kubernetes/resources.ts'
+import { sleep } from '../../lib/backoff.ts'
+import { CodedError } from '../../lib/coded-error.ts'
+import { present } from '../../lib/options.ts'
+import {
+  type ClusterLabels,
+  type ClusterSource,
+  type SourcedCluster,
+  type SourceState,
+  Wake,
+  withDefaultsOf,
+} from './cluster-source.ts'
+import { type ClusterSecret, type SecretLayout, secretLayouts } from './hub-secrets.ts'
+
+/** Secrets of a hub cluster. */
+export interface HubSourceOptions {
+  readonly type: 'argocd' | 'cluster-api'
+  /** The name of a cluster of the configuration. */
+  readonly hub: string
+  /** Where the Secrets are. Default: `argocd` for Argo CD, every namespace for Cluster API. */
+  readonly namespaces?: readonly string[]
+  /** Selects some of the Secrets: `environment=production`. */
+  readonly labelSelector?: string
+  /** The credential plugins that Secrets may have the gateway run. Default: none. */
+  readonly execCommands?: readonly string[]
+  /** Before the name of each cluster. */
+  readonly prefix?: string
+  /** For each cluster of the hub. */
+  readonly labels?: ClusterLabels
+}
+
+/** The hub as the fleet knows it. */
+export interface Hub {
+  /** The connection, or why there is none. */
+  connection(): HubConnection | Error
+  /** Calls `listener` after each change of the fleet. Returns a function that removes it. */
+  onChanged(listener: () => void): () => void
+}
+
+export interface HubConnection {
+  readonly apiServer: ApiServer
+  readonly resourceVersionsComparable: boolean
+}
+
+/** Secrets of the hub cannot be listed or watched. */
+class HubUnreadableError extends CodedError {
+  constructor(hub: string, cause: Error) {
+    super('SOURCE_UNREADABLE', `the Secrets of hub ${hub} cannot be followed: ${cause.message}`, {
+      value: hub,
+      cause,
+      hint: "the gateway's account needs list and watch on these Secrets",
+    })
+  }
+}
+
+/** The Secrets of one namespace, or of all. */
+interface FollowedSecrets {
+  readonly of: string
+  readonly informer: SharedInformer<ClusterSecret>
+  problem?: Error
+}
+
+/** How long to gather changes. */
+const gatherMs = 100
+const everyNamespace = ''
+
+/** Follows the Secrets of a hub cluster that describe other clusters. */
+export class HubSource implements ClusterSource {
+  readonly name: string
+  readonly #options: HubSourceOptions
+  readonly #layout: SecretLayout
+  readonly #hub: Hub
+  readonly #reflector: ReflectorOptions
+  /** The clusters of each namespace, as last listed. */
+  readonly #known = new Map<string, readonly SourcedCluster[]>()
+
+  constructor(options: HubSourceOptions, hub: Hub, reflector: ReflectorOptions) {
+    this.name = `${options.type} ${options.hub}`
+    this.#options = options
+    this.#layout = secretLayouts[options.type]
+    this.#hub = hub
+    this.#reflector = reflector
+  }
+
+  async *follow(signal: AbortSignal): AsyncIterable<SourceState> {
+    while (!signal.aborted) {
+      const connection = this.#hub.connection()
+      if (connection instanceof Error) {
+        yield this.#state(connection)
+        await this.#connectionOtherThan(undefined, signal)
+        continue
+      }
+      const replaced = new AbortController()
+      const running = AbortSignal.any([signal, replaced.signal])
+      void this.#connectionOtherThan(connection, running).then(() => replaced.abort())
+      yield* this.#followSecrets(connection, running)
+      replaced.abort()
+    }
+  }
+
+  /** Follows the Secrets over one connection, until the signal aborts. */
+  async *#followSecrets(
+    connection: HubConnection,
+    signal: AbortSignal,
+  ): AsyncIterable<SourceState> {
+    const { namespace } = this.#layout
+    const { namespaces = [namespace ?? everyNamespace] } = this.#options
+    const wake = new Wake()
+    const woken = (): void => wake.now()
+    signal.addEventListener('abort', woken, { once: true })
+    const followed = namespaces.map((one) => this.#informer(one, connection, woken))
+    const running = followed.map(async ({ informer }) => {
+      const listener = informer.listen({ bufferLimit: 0, overflow: 'coalesce' })
+      const listening = (async () => {
+        for await (const _ of listener) wake.now()
+      })()
+      await Promise.all([informer.run(signal), listening])
+    })
+    try {
+      while (!signal.aborted) {
+        for (const { informer, of } of followed) {
+          if (informer.hasSynced()) this.#known.set(of, this.#read(informer, of))
+        }
+        const problem = followed.find((one) => one.problem !== undefined)?.problem
+        const isRead = followed.every(({ informer }) => informer.hasSynced())
+        if (isRead || problem !== undefined) yield this.#state(problem)
+        await wake.wait()
+        await sleep(gatherMs, signal)
+      }
+    } finally {
+      await Promise.all(running)
+    }
+  }
+
+  #state(problem: Error | undefined): SourceState {
+    return {
+      clusters: [...this.#known.values()].flat(),
+      problem: problem && new HubUnreadableError(this.#options.hub, problem),
+    }
+  }
+
+  /** Resolves when the hub has another connection, or when the signal aborts. */
+  async #connectionOtherThan(known: HubConnection | undefined, signal: AbortSignal): Promise<void> {
+    const isOther = (): boolean => {
+      const now = this.#hub.connection()
+      return now instanceof Error ? known !== undefined : now.apiServer !== known?.apiServer
+    }
+    await new Promise<void>((resolve) => {
+      const leave = (): void => {
+        forget()
+        signal.removeEventListener('abort', leave)
+        resolve()
+      }
+      const forget = this.#hub.onChanged(() => {
+        if (isOther()) leave()
+      })
+      signal.addEventListener('abort', leave, { once: true })
+      if (signal.aborted || isOther()) leave()
+    })
+  }
+
+  #informer(
+    of: string,
+    { apiServer, resourceVersionsComparable }: HubConnection,
+    changed: () => void,
+  ): FollowedSecrets {
+    const { labelSelector } = this.#options
+    const { keys, labelSelector: ofLayout } = this.#layout
+    const resource = { ...resources.secrets }
+    const failed = (_failure: string, error: Error): void => {
+      followed.problem = error
+      changed()
+    }
+    const works = (): void => {
+      if (followed.problem === undefined) return
+      delete followed.problem
+      changed()
+    }
+    const followed: FollowedSecrets = {
+      of,
+      informer: createSharedInformer<ClusterSecret>({
+        ...this.#reflector,
+        resource,
+        resourceVersionsComparable,
+        ...(of === everyNamespace ? {} : { namespace: of }),
+        labelSelector: [ofLayout, labelSelector ?? []].flat().join(','),
+        source: apiServer.resource(resource),
+        // The rest stays out of memory: of Cluster API, the keys of the clusters' authorities.
+        transform: (secret) =>
+          this.#layout.isCluster(secret) ? onlyKeys(secret, keys) : bare(secret),
+        observer: { failed, listed: works, watching: works },
+      }),
+    }
+    return followed
+  }
+
+  /** The clusters of the Secrets, the oldest first. */
+  #read({ store }: SharedInformer<ClusterSecret>, of: string): readonly SourcedCluster[] {
+    const before = this.#known.get(of) ?? []
+    const secrets = Array.from(store.ids(), (id) => store.object(id))
+    return secrets
+      .filter((secret) => this.#layout.isCluster(secret))
+      .toSorted(byAge)
+      .flatMap((secret) => this.#clusterOf(secret, before) ?? [])
+  }
+
+  #clusterOf(secret: ClusterSecret, before: readonly SourcedCluster[]): SourcedCluster | undefined {
+    const { type, hub, execCommands = [] } = this.#options
+    const { namespace = '', name, labels = {} } = secret.metadata
+    const source = `${type} ${hub}/${namespace}/${name}`
+    const described = (place: SourcedCluster['place']): SourcedCluster =>
+      withDefaultsOf(this.#options, { name: this.#layout.nameOf(secret), labels, source, place })
+    try {
+      const config = this.#layout.configOf(secret, { execCommands })
+      return config && described({ form: 'config', config })
+    } catch (error) {
+      const place = { form: 'unusable', error: error as Error } as const
+      const known = before.find((one) => one.source === source)
+      return known === undefined ? described(place) : { ...known, place }
+    }
+  }
+}
+
+function onlyKeys(secret: ClusterSecret, keys: readonly string[]): ClusterSecret {
+  const data = Object.entries(secret.data ?? {}).filter(([key]) => keys.includes(key))
+  return { ...bare(secret), data: Object.fromEntries(data) }
+}
+
+function bare({ apiVersion, kind, metadata }: ClusterSecret): ClusterSecret {
+  const { name, namespace, uid, resourceVersion, labels, creationTimestamp } = metadata
+  const kept = { name, namespace, uid, resourceVersion, labels, creationTimestamp }
+  return present({ apiVersion, kind, metadata: present(kept) })
+}
+
+function byAge({ metadata: a }: ClusterSecret, { metadata: b }: ClusterSecret): number {
+  const [one, other] = [a, b].map(
+    (metadata) => `${metadata.creationTimestamp ?? ''} ${objectKey(metadata)}`,
+  )
+  return (one ?? '') < (other ?? '') ? -1 : 1
+}
