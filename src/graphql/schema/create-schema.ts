@@ -10,7 +10,6 @@ import {
   isIntrospectionType,
   isObjectType,
   isScalarType,
-  lexicographicSortSchema,
   specifiedDirectives,
 } from 'graphql'
 import { atOnce } from '../../lib/event-loop.ts'
@@ -23,6 +22,7 @@ import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
 import { OwnTypes, type SchemaTypes } from './own-types.ts'
+import { sortedSchema } from './scalars.ts'
 import { TypeNames } from './type-names.ts'
 import { buildOrderType, buildWhereType } from './where-type.ts'
 
@@ -162,7 +162,7 @@ interface Described {
 /** A copy of the schema without descriptions, except those of scalars. */
 function withoutDescriptions(schema: GraphQLSchema): GraphQLSchema {
   // The sort copies all types except scalars. Schemas share the types of filters and enumerations, so they must not change.
-  const copy = lexicographicSortSchema(schema)
+  const copy = sortedSchema(schema)
   silence(copy)
   for (const type of Object.values(copy.getTypeMap())) {
     if (isIntrospectionType(type) || isScalarType(type)) continue

@@ -3,7 +3,6 @@ import {
   type GraphQLSchema,
   isObjectType,
   Kind,
-  lexicographicSortSchema,
   parse,
   print,
   printSchema,
@@ -12,13 +11,14 @@ import {
 import { isSemanticNonNull } from './field-source.ts'
 import { fetchableDirective, isFetchable } from './relay-fields.ts'
 import { semanticNonNullDirective } from './open-api-types.ts'
+import { sortedSchema } from './scalars.ts'
 
 /**
  * The schema as SDL in the order of names, so that two versions can be compared line by line. Fields that are null only
  * if they have an error carry `@semanticNonNull`.
  */
 export function printSchemaSdl(schema: GraphQLSchema): string {
-  const document = parse(printSchema(lexicographicSortSchema(schema)), { noLocation: true })
+  const document = parse(printSchema(sortedSchema(schema)), { noLocation: true })
   const marked = visit(document, {
     ObjectTypeDefinition(node) {
       const type = schema.getType(node.name.value)

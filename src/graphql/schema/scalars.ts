@@ -3,7 +3,9 @@ import {
   GraphQLError,
   GraphQLFloat,
   GraphQLScalarType,
+  type GraphQLSchema,
   Kind,
+  lexicographicSortSchema,
   print,
 } from 'graphql'
 import { isRawJson, rawJson } from '../../lib/json.ts'
@@ -105,6 +107,15 @@ export const GraphQLExactFloat: GraphQLScalarType = new GraphQLScalarType({
   ...GraphQLFloat.toConfig(),
   coerceOutputValue: (value) => (isRawJson(value) ? value : GraphQLFloat.coerceOutputValue(value)),
 })
+
+/** A copy of a schema in the order of names. It shares the scalars, but has GraphQL's own `Float`. */
+export function sortedSchema(schema: GraphQLSchema): GraphQLSchema {
+  const config = schema.toConfig()
+  // The sort gives all fields GraphQL's own Float, and two types of this name do not go into one schema.
+  const types = config.types.filter((type) => type !== GraphQLExactFloat)
+  const toConfig = { value: () => ({ ...config, types }) }
+  return lexicographicSortSchema(Object.create(schema, { toConfig }) as GraphQLSchema)
+}
 
 /** A scalar whose output is the value of the object. */
 function plainScalar(name: string, description: string): GraphQLScalarType {
