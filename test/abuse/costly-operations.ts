@@ -84,6 +84,11 @@ export const costlyQueries: readonly CostlyOperation[] = [
     error: { ...tooCostly('bytes'), message: /writes \d{8} of/ },
   },
   {
+    title: 'twenty sums for each value of twenty facets',
+    query: `{ pods(first: 0) { facets(by: [${times(20, () => '"name"')}], top: 1000, sum: [${times(20, () => '"cpuRequests"')}]) { values { value } } } }`,
+    error: tooCostly('examined'),
+  },
+  {
     title: '300 aliases of the cursor of each row',
     query: `{ pods(first: 500) { edges { ${times(300, (at) => `c${at}: cursor`)} } } }`,
     // Before the first of them is written.

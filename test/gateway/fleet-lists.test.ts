@@ -177,6 +177,35 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     }
   })
 
+  it('have the sums of each cluster, added up', async () => {
+    const summed = '["cpuRequests", "memoryRequests", "restarts"]'
+    const fields = `sum(of: ${summed}) { of value number count } facets(by: ["namespace", "cluster"], top: 1000, sum: ${summed}) {
+      values { value count sums { of number count } } }`
+    const where = 'where: { phase: { not: { in: ["Succeeded", "Failed"] } } }'
+    const list = (place: string): string => `pods(${place}, first: 0, ${where}) { ${fields} }`
+    const { data } = await ask(
+      `{ fleet: ${list('clusters: ["*"]')} ${names.map((name) => `${name}: ${list(`cluster: "${name}"`)}`).join(' ')} }`,
+    )
+    const lists: readonly Fields[] = names.map((name) => data[name])
+    const added = (sums: readonly (readonly Fields[])[]): readonly Fields[] =>
+      ['cpuRequests', 'memoryRequests', 'restarts'].map((of, at) => ({
+        of,
+        // In whole thousandths and bytes, so that adding up does not round.
+        number: sums.reduce((total, one) => total + Math.round(one[at].number * 1000), 0) / 1000,
+        count: sums.reduce((total, one) => total + (one[at].count as number), 0),
+      }))
+    expect(data.fleet.sum).toMatchObject(added(lists.map(({ sum }) => sum)))
+    expect(data.fleet.sum[0].number).toBeGreaterThan(0)
+    for (const [at, facet] of (data.fleet.facets as Fields[]).entries()) {
+      const parts = lists.flatMap(({ facets }) => facets[at].values as Fields[])
+      expect(facet.values.length).toBeGreaterThan(2)
+      for (const { value, sums } of facet.values) {
+        const ofValue = parts.filter((part) => part.value === value)
+        expect(sums).toEqual(added(ofValue.map((part) => part.sums)))
+      }
+    }
+  })
+
   it('are of the clusters that a selector finds, and of the ids that are named', async () => {
     const { data } = await ask(`{
       production: pods(clusterSelector: "env=production", first: 500) { nodes { id } }

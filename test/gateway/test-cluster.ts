@@ -30,6 +30,7 @@ type ClusterSelection = Omit<GatewayOptions['clusters'][number], 'name'>
 /** A cluster to point a gateway at, and its raw API beside it. */
 export interface TestCluster extends AsyncDisposable {
   readonly selection: ClusterSelection
+  readonly isSimulated: boolean
   /** As the administrator. */
   readonly request: (path: string, options?: RawRequest) => Promise<RawAnswer>
   /** What the cluster is reached with by somebody else. */
@@ -129,6 +130,7 @@ export const startSimulatedCluster = async (
   }
   return {
     selection: await selectionFor(administrator),
+    isSimulated: true,
     selectionFor,
     request: async (
       path,
@@ -195,6 +197,7 @@ const grant = async (plane: ControlPlane): Promise<void> => {
 
 const realCluster = (plane: ControlPlane): TestCluster => ({
   selection: { kubeconfig: plane.kubeconfigPath },
+  isSimulated: false,
   request: plane.request,
   selectionFor: async ({ token }) => ({ kubeconfig: await plane.kubeconfigFor(token) }),
   outage: async ({ forgetHistory, meanwhile }) => {

@@ -30,6 +30,7 @@ describe("the user's own SDL", () => {
         @index(name: "cpu", path: "spec.containers[*].resources.requests.cpu", type: QUANTITY)
         @index(name: "started", path: "status.startTime", type: DATE_TIME)
         @index(name: "hostNetwork", path: "spec.hostNetwork", type: BOOLEAN)
+        @index(name: "gpus", path: "spec.containers[*].resources.limits[\\"nvidia.com/gpu\\"]", type: QUANTITY, reduce: POD_TOTAL)
       extend type Deployment {
         "The ConfigMap that an annotation names."
         settings: ConfigMap @reference(path: "metadata.annotations[\\"example.com/settings\\"]")
@@ -39,7 +40,9 @@ describe("the user's own SDL", () => {
     expect(model.problems).toEqual([])
     const indexes = model.kindOfType('Pod')?.indexes ?? []
     expect(
-      indexes.filter(({ name }) => ['team', 'cpu', 'started', 'hostNetwork'].includes(name)),
+      indexes.filter(({ name }) =>
+        ['team', 'cpu', 'started', 'hostNetwork', 'gpus'].includes(name),
+      ),
     ).toEqual([
       { name: 'team', paths: ['metadata.labels["example.com/team"]'], type: 'string' },
       {
@@ -49,6 +52,13 @@ describe("the user's own SDL", () => {
       },
       { name: 'started', paths: ['status.startTime'], type: 'dateTime' },
       { name: 'hostNetwork', paths: ['spec.hostNetwork'], type: 'boolean' },
+      {
+        name: 'gpus',
+        paths: ['spec.containers[*].resources.limits["nvidia.com/gpu"]'],
+        type: 'quantity',
+        reduce: 'podTotal',
+        lazy: true,
+      },
     ])
     expect(model.kindOfType('Deployment')?.relations).toContainEqual({
       definition: {
@@ -93,6 +103,18 @@ describe("the user's own SDL", () => {
       1,
       'extend type Pod @index(name: "a", path: "b", type: INT, searchable: true)',
       'searchable',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod @index(name: "a", path: "spec.nodeName", type: QUANTITY, reduce: POD_TOTAL)',
+      'spec.containers[*].resources.requests.NAME',
+    ],
+    [
+      'unsupported',
+      1,
+      'extend type Pod @index(name: "a", path: "spec.containers[*].resources.requests.cpu", reduce: POD_TOTAL)',
+      'type: QUANTITY',
     ],
     ['unsupported', 2, 'extend type Pod {\n a: Node }', '@reference'],
     [

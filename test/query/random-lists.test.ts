@@ -150,7 +150,8 @@ describe(`Lists of random arguments, seed ${runSeed}`, () => {
         ) {
           totalCount
           pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
-          facets(by: ["phase", "image"]) { values { value count } distinctCount missingCount }
+          facets(by: ["phase", "image"], sum: ["memory"]) { values { value count sums { of number count } } distinctCount missingCount }
+          sum(of: ["memory"]) { of number count }
           nodes { metadata { namespace name } }
         }
       }`,
@@ -209,25 +210,33 @@ describe(`Lists of random arguments, seed ${runSeed}`, () => {
     }
   })
 
-  it('count in facets what every object of the list has', async () => {
+  const sumOf = (some: readonly Unstructured[]): Fields => {
+    const values = some.flatMap((pod) => valuesOf('memory', pod))
+    const number = values.reduce<number>((sum, value) => sum + Number(value), 0)
+    return [{ of: 'memory', number, count: values.length }]
+  }
+
+  it('count in facets what every object of the list has, and add up its numbers', async () => {
     for (let round = 0; round < 50; round += 1) {
       const args = { where: random.where() }
-      const chosen = new Set(expectedOf(pods, args))
+      const keys = new Set(expectedOf(pods, args))
+      const chosen = pods.filter((pod) => keys.has(keyOf(pod)))
       const facets = ['phase', 'image'].map((name) => {
-        const counts = new Map<string, number>()
+        const having = new Map<string, Unstructured[]>()
         let missingCount = 0
-        for (const pod of pods) {
-          if (!chosen.has(keyOf(pod))) continue
+        for (const pod of chosen) {
           const values = new Set(valuesOf(name, pod).map(String))
           if (values.size === 0) missingCount += 1
-          for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
+          for (const value of values) having.set(value, [...(having.get(value) ?? []), pod])
         }
-        const values = Array.from(counts, ([value, count]) => ({ value, count })).toSorted(
-          (a, b) => b.count - a.count || compare(a.value, b.value),
-        )
-        return { values, distinctCount: counts.size, missingCount }
+        const values = Array.from(having, ([value, some]) => {
+          return { value, count: some.length, sums: sumOf(some) }
+        }).toSorted((a, b) => b.count - a.count || compare(a.value, b.value))
+        return { values, distinctCount: having.size, missingCount }
       })
-      expect((await ask({ ...args, first: 0 })).facets, JSON.stringify(args)).toEqual(facets)
+      const answer = await ask({ ...args, first: 0 })
+      expect(answer.facets, JSON.stringify(args)).toEqual(facets)
+      expect(answer.sum, JSON.stringify(args)).toEqual(sumOf(chosen))
     }
   })
 

@@ -147,7 +147,12 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(argsOf('Node', 'pods')).toEqual([...namespaces, ...matches, ...pages])
     expect(argsOf('Service', 'pods')).toEqual([...matches, ...pages])
     expect(argsOf('Pod', 'owned')).toEqual(['types: [String!]', ...pages.slice(1)])
-    expect(argsOf('PodConnection', 'facets')).toEqual(['by: [String!]!', 'top: Int'])
+    expect(argsOf('PodConnection', 'facets')).toEqual([
+      'by: [String!]!',
+      'top: Int',
+      'sum: [String!]',
+    ])
+    expect(argsOf('PodConnection', 'sum')).toEqual(['of: [String!]!'])
     expect(argsOf('Query', 'objectByRef')).toEqual([
       'cluster: String',
       'apiVersion: String!',
@@ -182,6 +187,7 @@ describe('the schema of Kubernetes 1.36', () => {
       staleSince: 'DateTime',
       incomplete: '[ClusterGap!]!',
       facets: '[Facet!]',
+      sum: '[IndexSum!]',
       resourceVersion: 'String!',
       resumeToken: 'String!',
     })
@@ -190,6 +196,13 @@ describe('the schema of Kubernetes 1.36', () => {
       values: '[FacetValue!]!',
       distinctCount: 'Int!',
       missingCount: 'Int!',
+    })
+    expect(fieldsOf('FacetValue')).toEqual({ value: 'JSON!', count: 'Int!', sums: '[IndexSum!]!' })
+    expect(fieldsOf('IndexSum')).toEqual({
+      of: 'String!',
+      value: 'Quantity!',
+      number: 'Float!',
+      count: 'Int!',
     })
     expect(fieldsOf('KubernetesObjectConnection')).toMatchObject({ types: '[String!]!' })
     expect(fieldsOf('KubernetesObjectConnection')).not.toHaveProperty('resourceVersion')
@@ -283,6 +296,10 @@ describe('the schema of Kubernetes 1.36', () => {
       'terminatedReason',
       'reason',
       'ready',
+      'cpuRequests',
+      'memoryRequests',
+      'cpuLimits',
+      'memoryLimits',
     ])
     const relations = where.slice(indexes.length, -4)
     expect(Object.keys(fieldsOf('Pod'))).toEqual(expect.arrayContaining(relations))

@@ -9,6 +9,7 @@ import {
   pageStaleSince,
   paidRows,
   resumeTokenOf,
+  sumsOf,
 } from '../reads/connection-read.ts'
 import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
@@ -17,6 +18,7 @@ import {
   type FleetPage,
   type FleetPart,
   fleetResumeToken,
+  fleetSums,
   fleetStaleSince,
 } from '../reads/fleet-list.ts'
 import type { ReadGraph } from '../reads/graph/graph-read.ts'
@@ -27,13 +29,14 @@ import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
 import type { SearchRead } from '../reads/search-read.ts'
 import type { UsedByPage } from '../reads/used-by-read.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
-import type { FacetArguments } from '../schema/read-arguments.ts'
+import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type {
   ClusterGap,
   ConnectionSource,
   EdgeSource,
   Facet,
   GraphSource,
+  IndexSum,
   OwnedConnectionSource,
   PageInfo,
   Row,
@@ -103,6 +106,10 @@ class PageConnection<R, T> implements ConnectionSource<T> {
   facets(_args: FacetArguments): readonly Facet[] {
     throw ofSeveralKinds()
   }
+
+  sum(_args: SumArguments): readonly IndexSum[] {
+    throw ofSeveralKinds()
+  }
 }
 
 function ofSeveralKinds(): ClientError {
@@ -139,6 +146,10 @@ export class ListConnection extends PageConnection<ObjectId, Row> {
 
   override facets(args: FacetArguments): readonly Facet[] {
     return facetsOf(this.run, this.#read, args)
+  }
+
+  override sum(args: SumArguments): readonly IndexSum[] {
+    return sumsOf(this.run, this.#read, args)
   }
 }
 
@@ -181,6 +192,10 @@ export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
 
   override facets(args: FacetArguments): readonly Facet[] {
     return fleetFacets(this.run, this.#read, args)
+  }
+
+  override sum(args: SumArguments): readonly IndexSum[] {
+    return fleetSums(this.run, this.#read, args)
   }
 }
 

@@ -6,6 +6,8 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import { type IndexType, indexKeyOf } from '../../query/index/index-key.ts'
+import { parsePath } from '../../query/index/path.ts'
+import { containerResourceAt } from '../../query/index/pod-total.ts'
 import { indexType } from '../sdl/sdl-directives.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import {
@@ -114,11 +116,19 @@ export class SdlIndexes {
         return fail('field-type', message, hint)
       }
     }
+    if (reduce === 'podTotal' && !isPodTotal(typeName, args)) {
+      const message = `index ${name} cannot have reduce: POD_TOTAL: it is not of a resource of the containers of pods`
+      const path = 'spec.containers[*].resources.requests.NAME'
+      const hint = `declare it on Pod, with type: QUANTITY and one path: ${path}, or limits.NAME`
+      return fail('unsupported', message, hint)
+    }
     const definition: IndexDefinition = {
       name,
       paths,
       type,
       ...(reduce === undefined ? {} : { reduce }),
+      // Each state of a pod would cost some microseconds, and few ask for it.
+      ...(reduce === 'podTotal' ? { lazy: true } : {}),
       ...(searchable ? { searchable } : {}),
       ...(description === undefined || description === null ? {} : { description }),
       ...this.#closedSet(type, enumerations),
@@ -140,6 +150,16 @@ export class SdlIndexes {
     if (known.length < enumerations.length) return {}
     return { values: [...new Set(known.flat().map(String))] }
   }
+}
+
+function isPodTotal(
+  typeName: string,
+  { type, path: paths }: IndexDeclaration['arguments'],
+): boolean {
+  const [path] = paths
+  if (typeName !== 'Pod' || type !== 'quantity' || path === undefined || paths.length > 1)
+    return false
+  return containerResourceAt(parsePath(path)) !== undefined
 }
 
 const numeric = ['int', 'int64', 'float', 'quantity', 'intOrString', 'string'] as const

@@ -7,7 +7,7 @@ const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change
 const ownTypes: ReadonlySet<string> = new Set(
   words(`Query Mutation Subscription String Int Float Boolean ID DateTime Quantity IntOrString Int64
     StringMap QuantityMap JSON KubernetesObject ObjectList ObjectRef UsedBy PageInfo ChangeType Removal
-    PageStep Facet FacetValue IndexType IndexReduction SelectorForm Selected StringFilter
+    PageStep Facet FacetValue IndexSum IndexType IndexReduction SelectorForm Selected StringFilter
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult

@@ -108,7 +108,7 @@ const clusterMember = valueMembers<ClusterState>([
   'uid',
 ])
 
-const indexMember = valueMembers<KindIndex>(['name', 'form', 'values', 'description'])
+const indexMember = valueMembers<KindIndex>(['name', 'form', 'values', 'summable', 'description'])
 
 const columnMember = valueMembers<NonNullable<ResourceState['columns']>[number]>([
   'name',

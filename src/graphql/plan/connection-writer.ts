@@ -11,6 +11,7 @@ import {
   paidEdges,
   paidRows,
   resumeTokenOf,
+  sumsOf,
 } from '../reads/connection-read.ts'
 import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
@@ -19,12 +20,13 @@ import {
   type FleetPage,
   type FleetPart,
   fleetResumeToken,
+  fleetSums,
   fleetStaleSince,
 } from '../reads/fleet-list.ts'
 import type { KindRow } from '../reads/polymorphic-page.ts'
 import { staleSince } from '../reads/staleness.ts'
-import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, Facet, PageInfo } from '../schema/read-context.ts'
+import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
+import type { ClusterGap, Facet, FacetValue, IndexSum, PageInfo } from '../schema/read-context.ts'
 import {
   type PlainWriter,
   plainMembers,
@@ -127,6 +129,14 @@ export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage
               fleetFacets(run, read, run.argumentsOf(member.args) as unknown as FacetArguments),
             )
         }
+        case 'sum': {
+          const write = sumsWriter(member)
+          return (run, read) =>
+            write(
+              run,
+              fleetSums(run, read, run.argumentsOf(member.args) as unknown as SumArguments),
+            )
+        }
         default:
           return undefined
       }
@@ -168,6 +178,8 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
           return gapsWriter(member, ({ served }, { part }) => gapsOfParts(served, [part]))
         case 'facets':
           return pageFacetsWriter(member)
+        case 'sum':
+          return pageSumsWriter(member)
         default:
           return undefined
       }
@@ -175,11 +187,11 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
   })
 }
 
-type FacetValue = Facet['values'][number]
-
 const facetMember = valueMembers<Facet>(['by', 'distinctCount', 'missingCount'])
 
 const valueMember = valueMembers<FacetValue>(['value', 'count'])
+
+const sumMember = valueMembers<IndexSum>(['of', 'value', 'number', 'count'])
 
 function pageFacetsWriter(field: PlanField): PlainWriter<ReadPage> {
   const write = facetsWriter(field)
@@ -190,17 +202,37 @@ function pageFacetsWriter(field: PlanField): PlainWriter<ReadPage> {
 /** Compiles facets. */
 export function facetsWriter(field: PlanField): PlainWriter<readonly Facet[]> {
   let leastPerValue = 0
+  let leastPerSum = 0
   const write = plainWriter<Facet>(field, (member) => {
     if (member.name !== 'values') return facetMember(member)
-    const members = plainMembers<FacetValue>(member, valueMember)
+    const members = plainMembers<FacetValue>(member, (part) => {
+      if (part.name !== 'sums') return valueMember(part)
+      const inSum = plainMembers<IndexSum>(part, sumMember)
+      leastPerSum += leastLengthOf(inSum)
+      return (run, { sums }) => run.list(sums, (sum) => run.object(inSum, sum))
+    })
     leastPerValue += leastLengthOf(members)
     return (run, { values }) => run.list(values, (value) => run.object(members, value))
   })
   return (run, facets) => {
-    const values = facets.reduce((sum, facet) => sum + facet.values.length, 0)
-    run.budget.foresee('bytes', leastPerValue * values)
+    let least = 0
+    for (const { values } of facets) {
+      least += values.length * (leastPerValue + leastPerSum * (values[0]?.sums.length ?? 0))
+    }
+    run.budget.foresee('bytes', least)
     return run.list(facets, (facet) => write(run, facet))
   }
+}
+
+function pageSumsWriter(field: PlanField): PlainWriter<ReadPage> {
+  const write = sumsWriter(field)
+  return (run, read) =>
+    write(run, sumsOf(run, read, run.argumentsOf(field.args) as unknown as SumArguments))
+}
+
+function sumsWriter(field: PlanField): PlainWriter<readonly IndexSum[]> {
+  const members = plainMembers<IndexSum>(field, sumMember)
+  return (run, sums) => run.list(sums, (sum) => run.object(members, sum))
 }
 
 /** A page of objects of several kinds. */

@@ -1,15 +1,20 @@
+import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { decimalText, quantityText } from '../../query/index/decimal.ts'
+import { type IndexDefinition, isOfBytes, isSummable } from '../../query/index/index-definition.ts'
 import { type IndexType, valueOfIndexKey } from '../../query/index/index-key.ts'
 import { parsePath, PathError } from '../../query/index/path.ts'
 import { testsPerCursor } from '../../query/page/cursor.ts'
 import type { Spread } from '../../query/page/facets.ts'
 import type { PageOf } from '../../query/page/page.ts'
+import { addedSums, type ExactSum } from '../../query/page/sums.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint } from '../prepare/access-fingerprint.ts'
-import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { Facet, PageInfo } from '../schema/read-context.ts'
+import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
+import type { Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import { notOfDirectList, type ReadPage } from './direct/direct-list.ts'
 import type { ReadRun } from './read-run.ts'
@@ -71,40 +76,68 @@ export function resumeTokenOf({ part, page }: ReadPage, budget: WorkBudget): str
 const defaultTop = 10
 const maxTop = 1_000
 const maxFacets = 20
+const maxSums = 20
 
-/**
- * Counts the objects on all pages of a list by the values of indexes or labels. Throws `ArgumentError` and
- * `QueryTooCostlyError`.
- */
-export function facetsOf(
-  { limits }: Pick<ReadRun, 'limits'>,
-  { part, page }: ReadPage,
-  args: FacetArguments,
-): readonly Facet[] {
-  const { kind, view } = part
-  if (part.isDirect) throw notOfDirectList(part, 'facets', 'there are no indexes to count by')
-  const { cluster } = part
-  return facetsBy(
-    { kind, limits },
-    args,
-    (indexIn, top) => page.spread(indexIn(view), top),
-    () => [{ cluster, count: page.totalCount() }],
-  )
+type IndexIn = (view: StoreView) => IndexView
+
+/** The objects of a kind on all pages of a list, in one cluster or several. */
+export interface CountedList {
+  readonly kind: Kind
+  readonly views: readonly StoreView[]
+  /** Counts by an index, and adds up others for each value. */
+  spread(
+    indexIn: (view: StoreView) => IndexView | undefined,
+    top: number,
+    sums: readonly IndexIn[],
+  ): Spread
+  sum(indexIn: IndexIn): ExactSum
+  clusters(sums: readonly IndexIn[]): readonly ClusterTotals[]
 }
 
-/** The number of objects of a list in one cluster. */
-export interface ClusterCount {
+/** The number of objects of a list in one cluster, and sums over them. */
+interface ClusterTotals {
   readonly cluster: string
   readonly count: number
+  readonly sums: readonly ExactSum[]
 }
 
-/** Counts by indexes or labels of a kind, or by `cluster`. `spread`: counts by one of them. */
+/** The list of a page in one cluster. Throws for a list without indexes. */
+function countedList({ part, page }: ReadPage, field: 'facets' | 'sum'): CountedList {
+  const { kind, view, cluster } = part
+  if (part.isDirect) throw notOfDirectList(part, field, 'there are no indexes to read them from')
+  const indexes = (sums: readonly IndexIn[]) => sums.map((indexIn) => indexIn(view))
+  return {
+    kind,
+    views: [view],
+    spread: (indexIn, top, sums) => page.spread(indexIn(view), top, indexes(sums)),
+    sum: (indexIn) => page.sum(indexIn(view)),
+    clusters(sums) {
+      const totals = indexes(sums).map((index) => page.sum(index))
+      return [{ cluster, count: page.totalCount(), sums: totals }]
+    },
+  }
+}
+
+/**
+ * Counts the objects on all pages of a list by the values of indexes or labels, and adds up indexes for each value.
+ * Throws `ArgumentError` and `QueryTooCostlyError`.
+ */
+export function facetsOf(run: ReadRun, read: ReadPage, args: FacetArguments): readonly Facet[] {
+  return facetsBy(run, countedList(read, 'facets'), args)
+}
+
+/** Adds up indexes over the objects on all pages of a list. Throws as {@link facetsOf} does. */
+export function sumsOf(run: ReadRun, read: ReadPage, args: SumArguments): readonly IndexSum[] {
+  return sumsIn(run, countedList(read, 'sum'), args)
+}
+
+/** As {@link facetsOf}, for lists over clusters, too. */
 export function facetsBy(
-  { kind, limits }: { readonly kind: Kind; readonly limits: OperationLimits },
-  { by, top }: FacetArguments,
-  spread: (indexIn: (view: StoreView) => IndexView | undefined, top: number) => Spread,
-  clusters: () => readonly ClusterCount[],
+  { limits, parts }: ReadRun,
+  list: CountedList,
+  { by, top, sum }: FacetArguments,
 ): readonly Facet[] {
+  const { kind } = list
   if (by.length > maxFacets) {
     throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
   }
@@ -112,54 +145,139 @@ export function facetsBy(
   if (most < 0 || most > maxTop) {
     throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
   }
-  return by.map((name, position) => {
-    if (name === 'cluster' && !kind.indexes.some((one) => one.name === name)) {
-      return byCluster(clusters(), most)
-    }
-    const { index, type } = facetOf(kind, name, `by[${position}]`, limits)
-    const { values, ...counts } = spread(
+  const summed = summedIndexes(kind, 'sum', sum ?? [], limits)
+  const facets = by.map((name, position) => ({ name, ...facetOf(kind, name, position, limits) }))
+  const counted = facets.filter(({ type, index }) => type !== 'cluster' && index === undefined)
+  awaitIndexes(parts, list, [...counted, ...summed])
+  const sums = summed.map(
+    ({ name }): IndexIn =>
+      (view) =>
+        view.index(name),
+  )
+  return facets.map(({ name, index, type }) => {
+    if (type === 'cluster') return byCluster(list.clusters(sums), most, summed)
+    const { values, ...counts } = list.spread(
       (view) => (index === undefined ? view.index(name) : view.label(index)),
       most,
+      sums,
     )
     return {
       by: name,
       ...counts,
-      values: values.map(({ value, count }) => ({ value: valueOfIndexKey(type, value), count })),
+      values: values.map((one) => ({
+        value: valueOfIndexKey(type, one.value),
+        count: one.count,
+        sums: writtenSums(summed, one.sums),
+      })),
     }
   })
 }
 
 /** The clusters of a list as values: those with most objects first, then by name. */
-function byCluster(counts: readonly ClusterCount[], top: number): Facet {
-  const present = counts
+function byCluster(
+  totals: readonly ClusterTotals[],
+  top: number,
+  summed: readonly IndexDefinition[],
+): Facet {
+  const present = totals
     .filter(({ count }) => count > 0)
     .toSorted((a, b) => b.count - a.count || (a.cluster < b.cluster ? -1 : 1))
-  return {
-    by: 'cluster',
-    values: present.slice(0, top).map(({ cluster, count }) => ({ value: cluster, count })),
-    distinctCount: present.length,
-    missingCount: 0,
+  const values = present.slice(0, top).map(({ cluster, count, sums }) => {
+    return { value: cluster, count, sums: writtenSums(summed, sums) }
+  })
+  return { by: 'cluster', values, distinctCount: present.length, missingCount: 0 }
+}
+
+/** As {@link sumsOf}, for lists over clusters, too. */
+export function sumsIn(
+  { limits, parts }: ReadRun,
+  list: CountedList,
+  { of }: SumArguments,
+): readonly IndexSum[] {
+  const summed = summedIndexes(list.kind, 'of', of, limits)
+  awaitIndexes(parts, list, summed)
+  const sums = summed.map(({ name }) => list.sum((view) => view.index(name)))
+  return writtenSums(summed, sums)
+}
+
+/** Asks for all lazy indexes that do not exist yet, so that one more round has them. Throws if there are any. */
+function awaitIndexes(
+  parts: ReadRun['parts'],
+  { kind, views }: CountedList,
+  indexes: readonly { readonly name: string }[],
+): void {
+  const resource = groupResourceOf(kind.resource)
+  const errors = views.flatMap((view) =>
+    indexes
+      .filter(({ name }) => !view.hasIndex(name))
+      .map(({ name }) => new UnknownIndexError(resource, name, view.indexNames())),
+  )
+  for (const error of errors) parts.missed(error)
+  if (errors[0] !== undefined) throw errors[0]
+}
+
+function writtenSums(
+  summed: readonly IndexDefinition[],
+  sums: readonly ExactSum[],
+): readonly IndexSum[] {
+  return summed.map((index, at) => {
+    const { total, count } = sums[at] ?? addedSums([])
+    const value = index.type === 'int' ? decimalText(total) : quantityText(total, isOfBytes(index))
+    return { of: index.name, value, number: Number(decimalText(total)), count }
+  })
+}
+
+/** The indexes that are to be added up. Without introspection, errors name no indexes. */
+function summedIndexes(
+  kind: Kind,
+  argument: 'sum' | 'of',
+  names: readonly string[],
+  { introspection }: Pick<OperationLimits, 'introspection'>,
+): readonly IndexDefinition[] {
+  if (names.length > maxSums) {
+    throw new ArgumentError(argument, `names more than ${maxSums} indexes`, { value: names.length })
   }
+  return names.map((name, position) => {
+    const index = kind.indexes.find((one) => one.name === name)
+    if (index !== undefined && isSummable(index)) return index
+    const isNumeric = index?.type === 'int' || index?.type === 'quantity'
+    const problem =
+      index === undefined
+        ? `there is no index ${JSON.stringify(name)}`
+        : isNumeric
+          ? `index ${JSON.stringify(name)} has several values of one object, which an index keeps once each`
+          : `index ${JSON.stringify(name)} is not of numbers`
+    const summable = kind.indexes.filter(isSummable).map((one) => one.name)
+    const hint =
+      summable.length > 0
+        ? `${summable.join(', ')} can be added up`
+        : `no index of ${kind.typeName} can be added up: declare one with type: INT or QUANTITY`
+    throw new ArgumentError(`${argument}[${position}]`, problem, {
+      value: name,
+      ...(introspection ? { hint } : {}),
+    })
+  })
 }
 
 /**
- * Resolves a name of `by`: an index of the kind or, with `index`, the label of that key. Without introspection, errors
- * name no indexes.
+ * Resolves a name of `by`: an index of the kind; with `index`, the label of that key; or the clusters of the list.
+ * Without introspection, errors name no indexes.
  */
 function facetOf(
   kind: Kind,
   name: string,
-  argument: string,
+  position: number,
   { introspection }: Pick<OperationLimits, 'introspection'>,
-): { readonly index?: string; readonly type: IndexType } {
+): { readonly index?: string; readonly type: IndexType | 'cluster' } {
   const definition = kind.indexes.find((one) => one.name === name)
   if (definition !== undefined) return { type: definition.type }
+  if (name === 'cluster') return { type: 'cluster' }
   const label = labelOf(name)
   if (label !== undefined) return { index: label, type: 'string' }
   const names = introspection
     ? `there are ${kind.indexes.map((one) => one.name).join(', ')}, and `
     : ''
-  throw new ArgumentError(argument, `there is no index ${JSON.stringify(name)}`, {
+  throw new ArgumentError(`by[${position}]`, `there is no index ${JSON.stringify(name)}`, {
     value: name,
     hint: `${names}labels["KEY"] counts by a label`,
   })

@@ -4,10 +4,10 @@ import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, Facet } from '../schema/read-context.ts'
+import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
+import type { ClusterGap, Facet, IndexSum } from '../schema/read-context.ts'
 import { clustersNamed, isReachable } from '../served/cluster-argument.ts'
-import { facetsBy } from './connection-read.ts'
+import { type CountedList, facetsBy, sumsIn } from './connection-read.ts'
 import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
 import { filterOf } from './list-arguments.ts'
 import { type ListRequest, testsPerPage } from './list-read.ts'
@@ -68,17 +68,35 @@ export function fleetResumeToken({ kind }: FleetPage, _budget: WorkBudget): stri
 }
 
 /** Counts the objects on all pages of all clusters. Throws as `facetsOf` does. */
-export function fleetFacets(
-  { limits }: ReadRun,
-  { kind, page }: FleetPage,
-  args: FacetArguments,
-): readonly Facet[] {
-  return facetsBy(
-    { kind, limits },
-    args,
-    (indexIn, top) => page.spread(({ view }) => indexIn(view), top),
-    () => page.counts().map(({ part: { cluster }, count }) => ({ cluster, count })),
-  )
+export function fleetFacets(run: ReadRun, read: FleetPage, args: FacetArguments): readonly Facet[] {
+  return facetsBy(run, countedFleet(read), args)
+}
+
+/** Adds up indexes over the objects on all pages of all clusters. Throws as `facetsOf` does. */
+export function fleetSums(run: ReadRun, read: FleetPage, args: SumArguments): readonly IndexSum[] {
+  return sumsIn(run, countedFleet(read), args)
+}
+
+function countedFleet({ kind, page, parts }: FleetPage): CountedList {
+  return {
+    kind,
+    views: parts.map(({ view }) => view),
+    spread: (indexIn, top, sums) =>
+      page.spread(
+        ({ view }) => indexIn(view),
+        top,
+        ({ view }) => sums.map((sumIn) => sumIn(view)),
+      ),
+    sum: (indexIn) => page.sum(({ view }) => indexIn(view)),
+    clusters(sums) {
+      const ofIndexes = sums.map((indexIn) => page.sums(({ view }) => indexIn(view)))
+      return page.counts().map(({ part: { cluster }, count }, at) => ({
+        cluster,
+        count,
+        sums: ofIndexes.flatMap((ofParts) => ofParts[at] ?? []),
+      }))
+    },
+  }
 }
 
 /** The parts of a list over clusters, and what is missing. */

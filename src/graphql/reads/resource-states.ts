@@ -4,7 +4,7 @@ import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts
 import { healthStatuses } from '../../kubernetes/health/health.ts'
 import { type Condition, everything, hasValue } from '../../query/condition/condition.ts'
 import type { Scope } from '../../query/condition/scope.ts'
-import type { IndexDefinition } from '../../query/index/index-definition.ts'
+import { type IndexDefinition, isSummable } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { countObjects } from '../../query/page/page.ts'
 import { unlessRefused } from '../errors/client-error.ts'
@@ -214,5 +214,11 @@ const forms: Readonly<Record<IndexType, KindIndex['form']>> = {
 function indexState(index: IndexDefinition): KindIndex {
   const { name, type, values } = index
   const closed = type === 'healthStatus' ? healthStatuses : (values ?? null)
-  return { name, form: forms[type], values: closed, description: describeIndex(index) }
+  return {
+    name,
+    form: forms[type],
+    values: closed,
+    summable: isSummable(index),
+    description: describeIndex(index),
+  }
 }

@@ -121,6 +121,7 @@ export interface OwnParts {
     | 'staleSince'
     | 'incomplete'
     | 'facets'
+    | 'sum'
     | 'resourceVersion'
     | 'resumeToken'
     | 'types'
@@ -142,7 +143,8 @@ export interface OwnParts {
   readonly livePageChange: 'step' | 'index' | 'from' | 'objectId' | 'object'
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
   readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
-  readonly facetValue: 'value' | 'count'
+  readonly facetValue: 'value' | 'count' | 'sums'
+  readonly indexSum: 'of' | 'value' | 'number' | 'count'
   readonly clusterGap: 'cluster' | 'type' | 'code' | 'message' | 'since'
   readonly use: 'object' | 'paths'
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
@@ -201,7 +203,7 @@ export interface OwnParts {
     | 'resourceVersion'
     | 'lagMs'
     | 'lastError'
-  readonly kindIndex: 'name' | 'form' | 'values' | 'description'
+  readonly kindIndex: 'name' | 'form' | 'values' | 'summable' | 'description'
   readonly kindColumn: 'name' | 'type' | 'format' | 'priority'
 }
 

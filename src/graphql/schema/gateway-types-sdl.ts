@@ -199,6 +199,20 @@ type FacetValue {
   value: JSON!
   "The number of objects that have the value."
   count: Int!
+  "The sums of the indexes in \`sum\` over these objects, in the same order."
+  sums: [IndexSum!]!
+}
+
+"The sum of an index over some objects."
+type IndexSum {
+  "The index."
+  of: String!
+  "The exact sum, as Kubernetes writes a quantity: \`1500m\`, \`3Gi\`, \`42\`."
+  value: Quantity!
+  "The sum as a number: in cores, in bytes. Rounded beyond 15 digits."
+  number: Float!
+  "The number of objects that have a value; the others add nothing."
+  count: Int!
 }
 
 "What an answer lacks of a cluster, or has from before the gateway lost it."
@@ -509,6 +523,8 @@ type KindIndex {
   form: IndexForm!
   "All values that it can have, if they are few: the phases of pods."
   values: [String!]
+  "Whether \`sum\` takes it: its values are numbers, and an object has one at most."
+  summable: Boolean!
   "What the values are: \`status.phase\` of the object."
   description: String!
 }

@@ -137,7 +137,14 @@ export const oneKind: string = `  "The distribution of the objects on all pages 
     by: [String!]!
     "The number of values of each, at most; 10 if absent."
     top: Int
+    """Indexes of numbers or quantities to add up for each value: \`cpuRequests\`."""
+    sum: [String!]
   ): [Facet!]
+  "The sums of indexes over the objects on all pages."
+  sum(
+    """Indexes of numbers or quantities, by their names in \`where\`: \`cpuRequests\`."""
+    of: [String!]!
+  ): [IndexSum!]
   """
   The position of the page in the history of the resource; empty for a list over several clusters.
   """

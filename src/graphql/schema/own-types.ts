@@ -35,6 +35,7 @@ import type {
   ObjectByRefArguments,
   ObjectListArguments,
   SearchArguments,
+  SumArguments,
 } from './read-arguments.ts'
 import type {
   ClusterState,
@@ -50,7 +51,13 @@ import type {
   UseSource,
 } from './read-context.ts'
 import { refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
-import { GraphQLDateTime, GraphQLJson, GraphQLStringMap } from './scalars.ts'
+import {
+  GraphQLDateTime,
+  GraphQLExactFloat,
+  GraphQLJson,
+  GraphQLQuantity,
+  GraphQLStringMap,
+} from './scalars.ts'
 
 type Resolver<S> = GraphQLFieldResolver<S, ResolverContext>
 
@@ -89,6 +96,7 @@ const connection = own('connection', {
   staleSince: (page: AnyConnection) => page.staleSince(),
   incomplete: (page: AnyConnection) => page.incomplete(),
   facets: (page: AnyConnection, args: FacetArguments) => page.facets(args),
+  sum: (page: AnyConnection, args: SumArguments) => page.sum(args),
   resourceVersion: (page: AnyConnection) => page.resourceVersion(),
   resumeToken: (page: AnyConnection) => page.resumeToken(),
   types: (page: AnyConnection) => page.types(),
@@ -191,6 +199,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   PageInfo: own('pageInfo'),
   Facet: own('facet'),
   FacetValue: own('facetValue'),
+  IndexSum: own('indexSum'),
   ClusterGap: own('clusterGap'),
   KindFrame: own('frame'),
   KindChange: own('change'),
@@ -246,8 +255,10 @@ const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
 
 const scalars: readonly GraphQLNamedType[] = [
   ...specifiedScalarTypes,
+  GraphQLExactFloat,
   GraphQLJson,
   GraphQLDateTime,
+  GraphQLQuantity,
   GraphQLStringMap,
 ]
 

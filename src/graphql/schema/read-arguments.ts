@@ -38,6 +38,14 @@ export interface FacetArguments {
   readonly by: readonly string[]
   /** The number of values of each, at most. */
   readonly top?: number | null
+  /** Names of indexes to add up for each value. */
+  readonly sum?: readonly string[] | null
+}
+
+/** The arguments of `sum`. */
+export interface SumArguments {
+  /** Names of indexes. */
+  readonly of: readonly string[]
 }
 
 /** The arguments of `GatewayCluster.resources`. */

@@ -15,6 +15,7 @@ import type {
   RelationArguments,
   ResourcesArguments,
   SearchArguments,
+  SumArguments,
   UsedByArguments,
 } from './read-arguments.ts'
 
@@ -62,11 +63,12 @@ export interface ConnectionSource<T = Row> {
   incomplete(): readonly ClusterGap[]
   /** Why clusters are missing; absent for lists of one cluster. */
   readonly failures?: readonly Error[]
-  /** This and the next three belong to connections of one kind only. */
+  /** This and the next four belong to connections of one kind only. */
   type(): string
   resourceVersion(): string
   resumeToken(): string
   facets(args: FacetArguments): readonly Facet[]
+  sum(args: SumArguments): readonly IndexSum[]
 }
 
 /** A connection of objects of several kinds. */
@@ -105,11 +107,28 @@ export interface ClusterGap {
   readonly since: string | null
 }
 
+/** One value of an index, and the objects of the list that have it. */
+export interface FacetValue {
+  readonly value: string | number | boolean
+  readonly count: number
+  readonly sums: readonly IndexSum[]
+}
+
+/** The sum of an index over some objects. */
+export interface IndexSum {
+  readonly of: string
+  /** A quantity in canonical form. */
+  readonly value: string
+  readonly number: number
+  /** The number of objects that have a value. */
+  readonly count: number
+}
+
 /** The distribution of the objects of a list over the values of an index. */
 export interface Facet {
   readonly by: string
   /** Most frequent first. */
-  readonly values: readonly { readonly value: string | number | boolean; readonly count: number }[]
+  readonly values: readonly FacetValue[]
   /** The number of all values, including those beyond `top`. */
   readonly distinctCount: number
   /** The number of objects without a value. */
@@ -136,6 +155,8 @@ export interface KindIndex {
   readonly form: 'STRING' | 'INT' | 'BOOLEAN' | 'DATE_TIME' | 'QUANTITY' | 'HEALTH_STATUS'
   /** All possible values, if they are few. */
   readonly values: readonly string[] | null
+  /** Whether `sum` takes it. */
+  readonly summable: boolean
   readonly description: string
 }
 

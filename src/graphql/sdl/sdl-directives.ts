@@ -8,6 +8,7 @@ import {
   isSpecifiedDirective,
   parse,
 } from 'graphql'
+import type { IndexReduction } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { packageSchemaDirectory } from './sdl-source.ts'
 
@@ -16,7 +17,7 @@ export interface IndexArguments {
   readonly name: string
   readonly path: readonly string[]
   readonly type: IndexType
-  readonly reduce?: 'sum' | 'first' | 'restarts' | null
+  readonly reduce?: IndexReduction | null
   readonly searchable?: boolean | null
   readonly description?: string | null
 }

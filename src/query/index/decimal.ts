@@ -64,15 +64,19 @@ export function parseInteger(value: unknown): Decimal | undefined {
   return match === null ? undefined : decimalOf(match[1] === '-', match[2] ?? '', 0)
 }
 
-/** `±digits × 10^power`, normalised. */
+/** `±digits × 10^power`, normalised; `undefined` if it is too large or too small for an index. */
 function decimalOf(negative: boolean, digits: string, power: number): Decimal | undefined {
+  const number = normalised(negative, digits, power)
+  return Math.abs(number.exponent) > maxExponent ? undefined : number
+}
+
+function normalised(negative: boolean, digits: string, power: number): Decimal {
   let start = 0
   while (digits.charCodeAt(start) === 0x30) start += 1
   let end = digits.length
   while (end > start && digits.charCodeAt(end - 1) === 0x30) end -= 1
   if (start === end) return zero
   const exponent = digits.length - start + power
-  if (Math.abs(exponent) > maxExponent) return undefined
   return { sign: negative ? -1 : 1, digits: digits.slice(start, end), exponent }
 }
 
@@ -107,18 +111,41 @@ function complement(digits: string): string {
 }
 
 export function sumOf(numbers: readonly Decimal[]): Decimal {
-  const lowest = Math.min(...numbers.map(powerOf))
-  let sum = 0n
-  for (const number of numbers) {
-    if (number.sign === 0) continue
-    const scaled = BigInt(number.digits) * 10n ** BigInt(powerOf(number) - lowest)
-    sum += number.sign < 0 ? -scaled : scaled
+  const total = new DecimalTotal()
+  for (const number of numbers) total.add(number)
+  return total.value
+}
+
+/** Adds up numbers without rounding. */
+export class DecimalTotal {
+  /** In units of 10 ^ `#power`. */
+  #units = 0n
+  #power = 0
+
+  /** Adds a number so many times. */
+  add(number: Decimal, times = 1): void {
+    if (number.sign === 0) return
+    const units = BigInt(number.digits) * BigInt(times)
+    this.addUnits(number.sign < 0 ? -units : units, powerOf(number))
   }
-  return decimalOf(sum < 0n, String(sum < 0n ? -sum : sum), lowest) ?? zero
+
+  /** Adds `units × 10^power`. */
+  addUnits(units: bigint, power: number): void {
+    if (power < this.#power) {
+      this.#units *= 10n ** BigInt(this.#power - power)
+      this.#power = power
+    }
+    this.#units += power === this.#power ? units : units * 10n ** BigInt(power - this.#power)
+  }
+
+  get value(): Decimal {
+    const units = this.#units
+    return normalised(units < 0n, String(units < 0n ? -units : units), this.#power)
+  }
 }
 
 /** The power of ten of the last digit. */
-function powerOf({ digits, exponent }: Decimal): number {
+export function powerOf({ digits, exponent }: Decimal): number {
   return exponent - digits.length
 }
 
@@ -132,4 +159,42 @@ export function decimalText({ sign, digits, exponent }: Decimal): string {
         ? digits + '0'.repeat(exponent - digits.length)
         : `${digits.slice(0, exponent)}.${digits.slice(exponent)}`
   return sign < 0 ? `-${text}` : text
+}
+
+const decimalSuffixes: ReadonlyMap<number, string> = new Map([
+  [-9, 'n'],
+  [-6, 'u'],
+  [-3, 'm'],
+  [0, ''],
+  [3, 'k'],
+  [6, 'M'],
+  [9, 'G'],
+  [12, 'T'],
+  [15, 'P'],
+  [18, 'E'],
+])
+const binarySuffixes = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'] as const
+
+/**
+ * A number as the API server writes a quantity (`CanonicalizeBytes` in apimachinery's `resource.Quantity`): a whole
+ * number with the largest suffix. With `isBinary`, whole numbers from 1,024 have the suffixes of powers of 1,024.
+ */
+export function quantityText(number: Decimal, isBinary: boolean): string {
+  if (number.sign === 0) return '0'
+  const minus = number.sign < 0 ? '-' : ''
+  const power = powerOf(number)
+  if (isBinary && power >= 0) {
+    let whole = BigInt(number.digits) * 10n ** BigInt(power)
+    if (whole >= 1024n) {
+      let at = 0
+      while (at < binarySuffixes.length - 1 && whole % 1024n === 0n) {
+        whole /= 1024n
+        at += 1
+      }
+      return `${minus}${whole}${binarySuffixes[at]}`
+    }
+  }
+  const exponent = Math.min(18, Math.floor(power / 3) * 3)
+  const digits = number.digits + '0'.repeat(power - exponent)
+  return `${minus}${digits}${decimalSuffixes.get(exponent) ?? `e${exponent}`}`
 }

@@ -9,6 +9,7 @@ import { CodedError } from '../../lib/coded-error.ts'
 import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
 import { type IndexType, indexKeyOf } from './index-key.ts'
 import { parsePath, type Path, valuesAt } from './path.ts'
+import { containerResourceAt, podTotalOf } from './pod-total.ts'
 
 /** An index as filters see it. */
 export interface FilterableIndex {
@@ -19,6 +20,8 @@ export interface FilterableIndex {
   readonly values?: readonly string[]
 }
 
+export type IndexReduction = 'sum' | 'first' | 'restarts' | 'podTotal'
+
 /** An index of the values at some paths of each object. */
 export interface IndexDefinition extends FilterableIndex {
   /** Several if the API has several places for the same thing. */
@@ -26,9 +29,10 @@ export interface IndexDefinition extends FilterableIndex {
   /**
    * `sum`, for numbers and quantities: the index has one value, the sum of all values at the paths, 0 without any.
    * `first`: one value, the first at the first path that has one. `restarts`: one value, the restarts that kubectl shows
-   * of a pod. Absent: each value counts.
+   * of a pod. `podTotal`: one value, what the scheduler counts of a resource of a pod's containers; none if nothing in
+   * the pod has it. Absent: each value counts.
    */
-  readonly reduce?: 'sum' | 'first' | 'restarts'
+  readonly reduce?: IndexReduction
   /** Whether it is built only when it is first read. */
   readonly lazy?: boolean
   /** Whether search covers its values, which must be strings. */
@@ -114,7 +118,16 @@ export function indexFunctionOf({
 }: IndexDefinition): IndexFunction {
   if (valuesOf !== undefined) return stringsOf(name, valuesOf)
   if (reduce === 'restarts') return restartKeysOf
-  const keysOf = keysAt(texts.map(parsePath), type)
+  const paths = texts.map(parsePath)
+  if (reduce === 'podTotal') {
+    const resource = paths[0] && containerResourceAt(paths[0])
+    if (resource === undefined) {
+      const hint = 'give it one path: spec.containers[*].resources.requests.NAME, or limits.NAME'
+      throw new IndexDefinitionError(name, 'is not of a resource of containers', hint)
+    }
+    return podTotalOf(resource)
+  }
+  const keysOf = keysAt(paths, type)
   if (reduce === undefined) return keysOf
   if (reduce === 'first') return (object) => keysOf(object).slice(0, 1)
   return (object) => [sumOfKeys(keysOf(object))]
@@ -156,6 +169,30 @@ function sumOfKeys(keys: readonly string[]): string {
 }
 
 const none: readonly string[] = []
+
+/**
+ * Whether the values of an index can be added up: numbers, of which each object has one at most. An index keeps each
+ * value of an object once, so several would not add up.
+ */
+export function isSummable({ type, reduce, paths }: IndexDefinition): boolean {
+  if (type !== 'int' && type !== 'quantity') return false
+  return (
+    reduce !== undefined || (paths.length === 1 && paths.every((path) => !parsePath(path).many))
+  )
+}
+
+/** Whether an index is of bytes, which Kubernetes writes by powers of 1,024: `3Gi`. */
+export function isOfBytes({ type, paths }: IndexDefinition): boolean {
+  return (
+    type === 'quantity' &&
+    paths.some((path) => {
+      const last = parsePath(path).steps.at(-1)
+      return last?.form === 'field' && byteResource.test(last.name)
+    })
+  )
+}
+
+const byteResource = /^(?:memory|storage|ephemeral-storage|hugepages-.+)$/
 
 /** Which objects of a type have finished: those with one of the values at one of the paths. */
 export interface EndedRule {

@@ -1,9 +1,7 @@
-import type { IndexView, StoreView } from '../../informer/store/store-view.ts'
-import { eachMember, type IdSet } from '../condition/candidates.ts'
-import { type Condition, partsOf } from '../condition/condition.ts'
-import { IdBytes } from '../condition/id-bytes.ts'
-import type { WorkBudget } from '../condition/work-budget.ts'
+import type { IndexView } from '../../informer/store/store-view.ts'
 import { FirstRows } from './ordered-rows.ts'
+import { addedSums, type ExactSum, type NumberColumns, sumsByValue } from './sums.ts'
+import { countValues, type Members } from './value-counts.ts'
 
 /** A key of an index, and the number of objects that have it. */
 interface ValueCount {
@@ -13,132 +11,97 @@ interface ValueCount {
 
 /** The distribution of objects over the values of an index. */
 export interface Spread {
-  /** The most frequent first; equally frequent ones by value. */
-  readonly values: readonly ValueCount[]
+  /** The most frequent first; equally frequent ones by value. Sums are in the order of the summed indexes. */
+  readonly values: readonly (ValueCount & { readonly sums: readonly ExactSum[] })[]
   readonly distinctCount: number
   /** Objects without a value. */
   readonly missingCount: number
 }
 
-interface SpreadOptions {
-  readonly view: StoreView
+interface SpreadOptions extends Members {
   /** `undefined`: a label that no object has. */
   readonly index: IndexView | undefined
-  /** The objects to count, of {@link membersOf}; `undefined`: all. */
-  readonly members: IdBytes | undefined
-  readonly top: number
-  readonly budget: WorkBudget
+  /** The numeric indexes to add up for each value that is answered. */
+  readonly sums: readonly IndexView[]
+  /** Kept for all sums of the list. */
+  readonly columns: NumberColumns
 }
 
-/**
- * Counts the values of an index without examining objects. For all objects, it takes the sizes of the postings. For
- * some, it counts the members in each posting, or asks each member for its values if members are few.
- */
-export function spreadOf({ view, index, members, top, budget }: SpreadOptions): Spread {
-  const total = members?.size ?? view.size
+/** Counts the values of an index without examining objects, and adds up other indexes for the `top` values. */
+export function spreadOf({ index, sums, columns, ...of }: SpreadOptions, top: number): Spread {
+  const total = of.members?.size ?? of.view.size
   if (index === undefined) return { values: [], distinctCount: 0, missingCount: total }
   const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
   let distinctCount = 0
-  let having = 0
-  const add = (value: string, count: number): void => {
-    if (count === 0) return
+  const having = countValues(index, of, (value, count) => {
     distinctCount += 1
     first.add({ value, count })
-  }
-  if (members === undefined) {
-    for (const value of index.values()) {
-      budget.spend('examined', examinedPerValue)
-      add(value, index.posting(value)?.size ?? 0)
-    }
-    having = index.objectCount
-  } else if (members.size * membersPerPosting < index.objectCount) {
-    budget.spend('examined', members.size * membersPerPosting)
-    const counts = new Map<string, number>()
-    for (const id of members.ids(1)) {
-      const values = index.valuesOf(id)
-      if (values.length > 0) having += 1
-      for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
-    }
-    for (const [value, count] of counts) add(value, count)
-  } else {
-    budget.spend('examined', index.objectCount)
-    let places = 0
-    for (const value of index.values()) {
-      budget.spend('examined', examinedPerValue)
-      const posting = index.posting(value)
-      places += posting?.size ?? 0
-      const count = posting === undefined ? 0 : members.countOf(posting, 1)
-      having += count
-      add(value, count)
-    }
-    // Objects with several values were counted several times.
-    if (places > index.objectCount) {
-      budget.spend('examined', places)
-      having = membersWithValue(index, members)
-    }
-  }
-  const values = top === 0 ? [] : first.rows()
-  budget.spend('tests', testsPerAnswered * values.length)
-  return {
-    values,
-    distinctCount,
-    missingCount: total - having,
-  }
-}
-
-/** The sum of distributions over the objects of several stores, each of all values. */
-export function mergedSpread(spreads: readonly Spread[], top: number): Spread {
-  const counts = new Map<string, number>()
-  let missingCount = 0
-  for (const spread of spreads) {
-    missingCount += spread.missingCount
-    for (const { value, count } of spread.values) {
-      counts.set(value, (counts.get(value) ?? 0) + count)
-    }
-  }
-  const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
-  for (const [value, count] of counts) first.add({ value, count })
-  return { values: top === 0 ? [] : first.rows(), distinctCount: counts.size, missingCount }
-}
-
-function membersWithValue(index: IndexView, members: IdBytes): number {
-  const having = new IdBytes()
-  for (const value of index.values()) {
-    for (const id of index.posting(value) ?? []) if (members.get(id) === 1) having.set(id, 1)
-  }
-  return having.size
+  })
+  const shown = top === 0 ? [] : first.rows()
+  of.budget.spend('tests', testsPerAnswered * shown.length)
+  const ofValues = sumsByValue(
+    index,
+    shown.map(({ value }) => value),
+    sums,
+    of,
+    columns,
+  )
+  const values = shown.map((one, at) => ({ ...one, sums: ofValues[at] ?? [] }))
+  return { values, distinctCount, missingCount: total - having }
 }
 
 /** Answering a value and its count takes as long as so many tests. */
 const testsPerAnswered = 3
-/** Collecting a value and its count takes as long as passing so many ids of postings. */
-const examinedPerValue = 3
-/** Asking an object for its values takes as long as passing so many ids of postings. */
-const membersPerPosting = 8
 
 function compareCounts(a: ValueCount, b: ValueCount): number {
   if (a.count !== b.count) return b.count - a.count
   return a.value < b.value ? -1 : a.value > b.value ? 1 : 0
 }
 
-interface MembersOptions {
-  readonly view: StoreView
-  readonly set: IdSet
-  /** The condition that the set was bound from. */
-  readonly condition: Condition
-  readonly budget: WorkBudget
+/** The values of an index in one list, all of them: with those of other lists, they make one distribution. */
+export interface Tally {
+  readonly counts: ReadonlyMap<string, number>
+  readonly missingCount: number
+  /** The sums for each of some values. The budget of the list pays. */
+  sumsOf(values: readonly string[]): readonly (readonly ExactSum[])[]
 }
 
-/** Collects the members of a set, each with the number 1. The budget pays for tests. */
-export function membersOf({ view, set, condition, budget }: MembersOptions): IdBytes {
-  const candidates = set.candidates(view.size)
-  budget.report?.searched(partsOf(condition), partsOf(candidates?.from))
-  const members = new IdBytes()
-  if (candidates?.exact === true) {
-    budget.spend('examined', candidates.size)
-    members.setAll(candidates.ids(), 1)
-  } else {
-    eachMember({ set, candidates, view, budget }, (id) => members.set(id, 1))
+/** Counts the values of an index for {@link mergedSpread}. Valid within the tick. */
+export function tallyOf({ index, sums, columns, ...of }: SpreadOptions): Tally {
+  const total = of.members?.size ?? of.view.size
+  const counts = new Map<string, number>()
+  const having =
+    index === undefined ? 0 : countValues(index, of, (value, count) => counts.set(value, count))
+  return {
+    counts,
+    missingCount: total - having,
+    sumsOf: (values) =>
+      index === undefined
+        ? values.map(() => sums.map(() => addedSums([])))
+        : sumsByValue(index, values, sums, of, columns),
   }
-  return members
+}
+
+/** The distribution of the objects of several lists, which have the same index and the same sums. Exact. */
+export function mergedSpread(tallies: readonly Tally[], top: number): Spread {
+  const counts = new Map<string, number>()
+  for (const tally of tallies) {
+    for (const [value, count] of tally.counts) counts.set(value, (counts.get(value) ?? 0) + count)
+  }
+  const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
+  for (const [value, count] of counts) first.add({ value, count })
+  const shown = top === 0 ? [] : first.rows()
+  const values = shown.map(({ value }) => value)
+  const parts = tallies.map((tally) => tally.sumsOf(values))
+  return {
+    values: shown.map((one, at) => {
+      const ofLists = parts.map((part) => part[at] ?? [])
+      const sums = (ofLists[0] ?? []).map((_, which) =>
+        addedSums(ofLists.flatMap((list) => list[which] ?? [])),
+      )
+      return { ...one, sums }
+    }),
+    distinctCount: counts.size,
+    missingCount: tallies.reduce((sum, { missingCount }) => sum + missingCount, 0),
+  }
 }

@@ -11,7 +11,7 @@ import {
   type TypedPosition,
   typedPositionAt,
 } from './cursor.ts'
-import { membersOf, mergedSpread, type Spread, spreadOf } from './facets.ts'
+import { mergedSpread, type Spread, type Tally, tallyOf } from './facets.ts'
 import {
   compareKeys,
   compareValues,
@@ -21,6 +21,8 @@ import {
   positionOf,
 } from './list-order.ts'
 import { orderedRows } from './ordered-rows.ts'
+import { addedSums, type ExactSum, type NumberColumns, sumOfIndex } from './sums.ts'
+import { type Members, membersOf } from './value-counts.ts'
 import {
   countMembers,
   farOffset,
@@ -64,8 +66,16 @@ export interface MergedPage<P extends MergedPart = MergedPart> extends PageOf<Me
   listHash(): string
   /** The number of objects of each part on all pages. As `totalCount`. */
   counts(): readonly { readonly part: P; readonly count: number }[]
-  /** As `Page.spread`, over the objects of all parts. `indexOf`: the index of a part. */
-  spread(indexOf: (part: P) => IndexView | undefined, top: number): Spread
+  /** As `Page.spread`, over the objects of all parts. `indexOf`: the index of a part; `sumsOf`: those to add up. */
+  spread(
+    indexOf: (part: P) => IndexView | undefined,
+    top: number,
+    sumsOf?: (part: P) => readonly IndexView[],
+  ): Spread
+  /** As `Page.sum`, over the objects of all parts. */
+  sum(indexOf: (part: P) => IndexView): ExactSum
+  /** The same for the objects of each part. */
+  sums(indexOf: (part: P) => IndexView): readonly ExactSum[]
 }
 
 /**
@@ -119,11 +129,13 @@ export function listMergedPage<P extends MergedPart>(options: MergedPageOptions<
       from === undefined && bound === undefined && !isCut
         ? found.length
         : counts().reduce((sum, { count }) => sum + count, 0),
-    spread: (indexOf, top) =>
+    spread: (indexOf, top, sumsOf = () => []) =>
       mergedSpread(
-        parts.map((one) => one.spread(indexOf(one.part))),
+        parts.map((one) => one.tally(indexOf(one.part), sumsOf(one.part))),
         top,
       ),
+    sum: (indexOf) => addedSums(parts.map((one) => one.sum(indexOf(one.part)))),
+    sums: (indexOf) => parts.map((one) => one.sum(indexOf(one.part))),
   }
 }
 
@@ -131,7 +143,9 @@ export function listMergedPage<P extends MergedPart>(options: MergedPageOptions<
 class VisiblePart<P extends MergedPart> {
   readonly part: P
   readonly #budget: WorkBudget
+  readonly #columns: NumberColumns = new Map()
   #visible: VisibleSet | undefined
+  #members: Members | undefined
 
   constructor(part: P, budget: WorkBudget) {
     this.part = part
@@ -156,13 +170,24 @@ class VisiblePart<P extends MergedPart> {
     return countMembers({ ...this.part, budget: this.#budget }, set, condition)
   }
 
-  spread(index: IndexView | undefined): Spread {
-    const { view } = this.part
-    const { set, condition } = this.#bound
-    const budget = this.#budget
-    const members =
-      set.count() === view.size ? undefined : membersOf({ view, set, condition, budget })
-    return spreadOf({ view, index, members, top: Infinity, budget })
+  tally(index: IndexView | undefined, sums: readonly IndexView[]): Tally {
+    return tallyOf({ index, sums, columns: this.#columns, ...this.#everyMember() })
+  }
+
+  sum(index: IndexView): ExactSum {
+    return sumOfIndex(index, this.#everyMember())
+  }
+
+  #everyMember(): Members {
+    if (this.#members === undefined) {
+      const { view } = this.part
+      const { set, condition } = this.#bound
+      const budget = this.#budget
+      const isWhole = set.count() === view.size
+      const members = isWhole ? undefined : membersOf({ view, set, condition, budget })
+      this.#members = { view, members, budget }
+    }
+    return this.#members
   }
 }
 

@@ -18,7 +18,7 @@ import {
 import { bindCondition } from '../condition/id-set.ts'
 import type { IdSet } from '../condition/candidates.ts'
 import type { IdBytes } from '../condition/id-bytes.ts'
-import { membersOf, type Spread, spreadOf } from './facets.ts'
+import { type Spread, spreadOf } from './facets.ts'
 import {
   comparePositions,
   type ListOrder,
@@ -28,6 +28,8 @@ import {
   positionOf,
 } from './list-order.ts'
 import { orderedRows } from './ordered-rows.ts'
+import { type ExactSum, type NumberColumns, sumOfIndex } from './sums.ts'
+import { membersOf } from './value-counts.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { isInScope, type Scope } from '../condition/scope.ts'
 
@@ -120,9 +122,12 @@ export interface Page extends PageOf<ObjectId> {
   /** Identifies the list on every replica, whatever its order. */
   listHash(): string
   /**
-   * The distribution of the objects on all pages over an index. May examine each of them: throws `QueryTooCostlyError`.
+   * The distribution of the objects on all pages over an index, with the sums of numeric indexes for each of the `top`
+   * values. May examine each of them: throws `QueryTooCostlyError`.
    */
-  spread(index: IndexView | undefined, top: number): Spread
+  spread(index: IndexView | undefined, top: number, sums?: readonly IndexView[]): Spread
+  /** The sum of a numeric index over the objects on all pages. Costs as much as {@link spread} does. */
+  sum(index: IndexView): ExactSum
 }
 
 /**
@@ -160,7 +165,11 @@ export function listPage(options: PageOptions): Page {
   budget.report?.returned(rows.length, terms)
   let unordered: string | undefined
   let members: IdBytes | undefined
-  const isEverything = () => set.count() === view.size
+  const columns: NumberColumns = new Map()
+  const everyMember = () => {
+    if (set.count() !== view.size) members ??= membersOf({ view, set, condition, budget })
+    return { view, members, budget }
+  }
   return {
     rows,
     hasNextPage: backwards ? before !== undefined : isCut,
@@ -171,10 +180,8 @@ export function listPage(options: PageOptions): Page {
       from === undefined && bound === undefined && !isCut
         ? found.length
         : countMembers(options, set, condition),
-    spread(index, top) {
-      if (!isEverything()) members ??= membersOf({ view, set, condition, budget })
-      return spreadOf({ view, index, members, top, budget })
-    },
+    spread: (index, top, sums = []) => spreadOf({ index, sums, columns, ...everyMember() }, top),
+    sum: (index) => sumOfIndex(index, everyMember()),
   }
 }
 

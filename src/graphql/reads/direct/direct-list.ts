@@ -168,6 +168,14 @@ class DirectPage implements Page {
   }
 
   spread(): never {
-    throw new TypeError('a list that is read live has no indexes')
+    throw withoutIndexes()
   }
+
+  sum(): never {
+    throw withoutIndexes()
+  }
+}
+
+function withoutIndexes(): TypeError {
+  return new TypeError('a list that is read live has no indexes')
 }

@@ -1,0 +1,210 @@
+import type { IndexView, ObjectId } from '../../informer/store/store-view.ts'
+import type { IdBytes } from '../condition/id-bytes.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+import { type Decimal, decimalOfKey, DecimalTotal, powerOf } from '../index/decimal.ts'
+import { countValues, examinedPerAsked, type Members } from './value-counts.ts'
+
+/** The sum of a numeric index over some objects. Exact, so that the sums of several lists can be added up. */
+export interface ExactSum {
+  readonly total: Decimal
+  /** The number of objects that have a value. The others add nothing. */
+  readonly count: number
+}
+
+export function addedSums(sums: readonly ExactSum[]): ExactSum {
+  const total = new DecimalTotal()
+  let count = 0
+  for (const sum of sums) {
+    total.add(sum.total)
+    count += sum.count
+  }
+  return { total: total.value, count }
+}
+
+/** The sum of a numeric index over members. It counts the values of the index, as a facet does. */
+export function sumOfIndex(index: IndexView, of: Members): ExactSum {
+  const total = new DecimalTotal()
+  const count = countValues(index, of, (value, times) => total.add(decimalOfKey(value), times))
+  return { total: total.value, count }
+}
+
+/**
+ * The sums of numeric indexes over the members that have each of some values of another index.
+ *
+ * Each posting is passed once for each sum. A sum over many objects reads from a column: the numbers of all objects in
+ * one typed array, made from the postings of the summed index.
+ */
+export function sumsByValue(
+  index: IndexView,
+  values: readonly string[],
+  sums: readonly IndexView[],
+  { members, budget }: Members,
+  columns: NumberColumns,
+): readonly (readonly ExactSum[])[] {
+  if (sums.length === 0 || values.length === 0) return values.map(() => [])
+  const { groups, size, isOfMembers } = membersByValue(index, values, members)
+  const tested = isOfMembers ? undefined : members
+  if (isOfMembers) budget.spend('examined', examinedPerAsked * size)
+  const results = values.map((): ExactSum[] => [])
+  for (const numeric of sums) {
+    const isBulk = size * examinedPerAsked >= numeric.objectCount
+    const numbers = isBulk ? columnOf(numeric, columns, budget) : new AskedNumbers(numeric)
+    const perId = isBulk ? 1 / idsPerExamined : examinedPerAsked
+    budget.spend('examined', Math.ceil(perId * size) + examinedPerSum * values.length)
+    for (const [at, ids] of groups.entries()) results[at]?.push(numbers.sumOf(ids, tested))
+    budget.spend('examined', examinedPerLarge * numbers.largeCount)
+  }
+  return results
+}
+
+/** The columns of the indexes of a list that are summed, for its further sums in the tick. */
+export type NumberColumns = Map<IndexView, NumberColumn>
+
+function columnOf(index: IndexView, columns: NumberColumns, budget: WorkBudget): NumberColumn {
+  let column = columns.get(index)
+  if (column === undefined) {
+    budget.spend('examined', Math.ceil(index.objectCount / idsPerExamined))
+    columns.set(index, (column = new NumberColumn(index, budget)))
+  }
+  return column
+}
+
+/** Reading or writing so many numbers of a column takes as long as examining an object. */
+const idsPerExamined = 16
+/** Decoding a number takes as long as examining so many objects. */
+const examinedPerNumber = 3
+/** Writing a sum as an exact number takes as long as examining so many objects. */
+const examinedPerSum = 3
+/** Adding a number that does not fit into a column takes as long as examining so many objects. */
+const examinedPerLarge = 4
+
+/** The ids with each value: the postings, or if members are few, those members. */
+function membersByValue(
+  index: IndexView,
+  values: readonly string[],
+  members: IdBytes | undefined,
+): {
+  readonly groups: readonly Iterable<ObjectId>[]
+  readonly size: number
+  /** Whether the ids are of members only. */
+  readonly isOfMembers: boolean
+} {
+  const postings = values.map((value) => index.posting(value))
+  const size = postings.reduce((sum, posting) => sum + (posting?.size ?? 0), 0)
+  if (members === undefined || members.size * examinedPerAsked >= size) {
+    return { groups: postings.map((posting) => posting ?? []), size, isOfMembers: false }
+  }
+  const groups = new Map(values.map((value): [string, ObjectId[]] => [value, []]))
+  for (const id of members.ids(1)) {
+    for (const value of index.valuesOf(id)) groups.get(value)?.push(id)
+  }
+  return { groups: [...groups.values()], size: members.size, isOfMembers: true }
+}
+
+/** The numbers of a few objects, each read from the index. */
+class AskedNumbers {
+  readonly largeCount = 0
+  readonly #index: IndexView
+
+  constructor(index: IndexView) {
+    this.#index = index
+  }
+
+  sumOf(ids: Iterable<ObjectId>, members: IdBytes | undefined): ExactSum {
+    const total = new DecimalTotal()
+    let count = 0
+    for (const id of ids) {
+      if (members !== undefined && members.get(id) !== 1) continue
+      const key = this.#index.endValue(id, false)
+      if (key === undefined) continue
+      count += 1
+      total.add(decimalOfKey(key))
+    }
+    return { total: total.value, count }
+  }
+}
+
+/** The most digits of a number in a column: sums of some such numbers are exact in a double. */
+const maxDigits = 15
+/** Beyond this, one more number could make a sum inexact. */
+const maxUnits = 2 ** 53 - 10 ** maxDigits
+/** The smallest unit of a column, a nano. The API server rounds quantities to it. */
+const minPower = -9
+
+/**
+ * The number of each object, in units that make all of them whole. NaN stands for no value, infinity for a number that
+ * does not fit, which is kept beside the column.
+ */
+class NumberColumn {
+  readonly #units: Float64Array
+  readonly #power: number
+  readonly #large = new Map<ObjectId, Decimal>()
+
+  constructor(index: IndexView, budget: WorkBudget) {
+    const keys: string[] = []
+    const numbers: Decimal[] = []
+    let power = 0
+    for (const key of index.values()) {
+      budget.spend('examined', examinedPerNumber)
+      const number = decimalOfKey(key)
+      keys.push(key)
+      numbers.push(number)
+      power = Math.min(power, powerOf(number))
+    }
+    this.#power = Math.max(minPower, power)
+    let units = new Float64Array(index.objectCount * 2).fill(Number.NaN)
+    for (const [at, number] of numbers.entries()) {
+      const value = this.#unitsOf(number)
+      for (const id of index.posting(keys[at] ?? '') ?? []) {
+        if (id >= units.length) units = enlarged(units, id)
+        units[id] = value
+        if (value === Infinity) this.#large.set(id, number)
+      }
+    }
+    this.#units = units
+  }
+
+  /** The number of numbers beside the column. */
+  get largeCount(): number {
+    return this.#large.size
+  }
+
+  sumOf(ids: Iterable<ObjectId>, members: IdBytes | undefined): ExactSum {
+    const units = this.#units
+    const power = this.#power
+    const total = new DecimalTotal()
+    let sum = 0
+    let count = 0
+    for (const id of ids) {
+      if (members !== undefined && members.get(id) !== 1) continue
+      // Beyond the end of the array, too, there is no value.
+      const value = units[id] ?? Number.NaN
+      if (Number.isNaN(value)) continue
+      count += 1
+      if (value === Infinity) {
+        const large = this.#large.get(id)
+        if (large !== undefined) total.add(large)
+        continue
+      }
+      sum += value
+      if (sum > maxUnits || sum < -maxUnits) {
+        total.addUnits(BigInt(sum), power)
+        sum = 0
+      }
+    }
+    total.addUnits(BigInt(sum), power)
+    return { total: total.value, count }
+  }
+
+  #unitsOf(number: Decimal): number {
+    const zeros = powerOf(number) - this.#power
+    if (zeros < 0 || number.digits.length + zeros > maxDigits) return Infinity
+    return number.sign * Number(number.digits) * 10 ** zeros
+  }
+}
+
+function enlarged(units: Float64Array<ArrayBuffer>, id: ObjectId): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(Math.max(2 * units.length, id + 1)).fill(Number.NaN)
+  larger.set(units)
+  return larger
+}
