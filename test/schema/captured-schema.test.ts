@@ -214,7 +214,7 @@ describe('the schema of Kubernetes 1.36', () => {
   })
 
   it('calls the name of a type `type`, and the kind as the API writes it `kind`', () => {
-    expect(fieldsOf('SearchCount')).toEqual({ type: 'String!', count: 'Int!' })
+    expect(fieldsOf('TypeCount')).toEqual({ type: 'String!', count: 'Int!' })
     expect(fieldsOf('Graph')).toMatchObject({ types: '[String!]!' })
     expect(fieldsOf('GatewayResource')).toMatchObject({ type: 'String!' })
     expect(inputTypesOf('UsedByWhere')).toEqual({ types: '[String!]' })

@@ -11,6 +11,7 @@ import {
   resumeTokenOf,
   sumsOf,
 } from '../reads/connection-read.ts'
+import { type AnyKindsPage, countsByType } from '../reads/any-kinds-list.ts'
 import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
 import {
@@ -41,6 +42,7 @@ import type {
   PageInfo,
   Row,
   SearchSource,
+  TypeCount,
   UsedByConnectionSource,
 } from '../schema/read-context.ts'
 
@@ -200,12 +202,21 @@ export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
 }
 
 /** A page of objects of several kinds as a connection. */
-export function polymorphicConnection(run: ReadRun, read: PolymorphicPage): OwnedConnectionSource {
+export function polymorphicConnection(
+  run: ReadRun,
+  read: Omit<PolymorphicPage, 'parts'> & { readonly parts: readonly ClusterKind[] },
+): OwnedConnectionSource {
   const { types, notLookedAt, failures } = read
   const connection = new PageConnection(run, read, ({ part: { cluster, kind, view }, id }): Row => {
     return { kind, cluster, object: view.object(id) }
   })
-  return Object.assign(connection, { types: () => types, notLookedAt, failures })
+  const counts = (): readonly TypeCount[] => countsByType(read)
+  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
+}
+
+/** A page of several kinds and clusters as a connection. */
+export function anyKindsConnection(run: ReadRun, read: AnyKindsPage): OwnedConnectionSource {
+  return Object.assign(polymorphicConnection(run, read), { incomplete: () => read.gaps })
 }
 
 /** The objects that use one object, as a connection. */

@@ -16,6 +16,7 @@ import { OncePerRun, type ReadRun } from '../reads/read-run.ts'
 import { RelationRead } from '../reads/relation-read.ts'
 import type {
   GraphArguments,
+  KubernetesObjectsArguments,
   ListFieldArguments,
   LookupArguments,
   ObjectByRefArguments,
@@ -40,6 +41,7 @@ import type {
 } from '../schema/read-context.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import {
+  anyKindsConnection,
   FleetConnection,
   graphSource,
   ListConnection,
@@ -49,6 +51,7 @@ import {
 } from './connection.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
+import { readAnyKinds } from '../reads/any-kinds-list.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import {
   type ListRequest,
@@ -82,6 +85,10 @@ export class StoreReader implements StoreReads {
 
   objectList(args: ObjectListArguments): ConnectionSource | null {
     return this.#listOf(namedList(this.#run, args))
+  }
+
+  kubernetesObjects(args: KubernetesObjectsArguments): OwnedConnectionSource {
+    return anyKindsConnection(this.#run, readAnyKinds(this.#run, args))
   }
 
   #listOf({ kind, request }: NamedList): ConnectionSource | null {

@@ -1,4 +1,4 @@
-import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
+import { type ApiResource, isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { builtInIndexes } from '../../informer/store/store-view.ts'
 import { ruledHealth } from '../../kubernetes/health/health.ts'
 import { healthRuleOf } from '../../kubernetes/health/health-rules.ts'
@@ -6,7 +6,7 @@ import type { Unstructured } from '../../kubernetes/object.ts'
 import type { OpenApiSchema } from '../../kubernetes/open-api.ts'
 import { type IndexDefinition, builtInDefinitions } from '../../query/index/index-definition.ts'
 import { type IndexType, indexKeyOf } from '../../query/index/index-key.ts'
-import { parsePath } from '../../query/index/path.ts'
+import { parsePath, valuesAt } from '../../query/index/path.ts'
 import { containerResourceAt } from '../../query/index/pod-total.ts'
 import { indexType } from '../sdl/sdl-directives.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
@@ -28,6 +28,7 @@ const reserved: ReadonlySet<string> = new Set([
   'not',
   'labels',
   'health',
+  'changed',
   ...builtInIndexes,
   ...builtInDefinitions.map(({ name }) => name),
 ])
@@ -57,7 +58,7 @@ export class SdlIndexes {
   /** All indexes of the kind: those of every kind, then the declared ones. */
   definitions(): readonly IndexDefinition[] {
     const declared = [...this.#declared.values()].map(({ definition }) => definition)
-    return [...builtInDefinitions, healthIndex(this.#kind), ...declared]
+    return [...builtInDefinitions, healthIndex(this.#kind), changedIndex, ...declared]
   }
 
   /** Adds a declaration. Returns its problem if it cannot be an index. */
@@ -177,11 +178,48 @@ const readableFrom: Readonly<Record<IndexType, ReadonlySet<SchemaScalar>>> = {
   healthStatus: new Set(),
 }
 
+/** The times that objects tell of themselves, besides that of their creation. */
+const changes = [
+  'metadata.deletionTimestamp',
+  'status.conditions[*].lastTransitionTime',
+  'status.containerStatuses[*].state.running.startedAt',
+  'status.containerStatuses[*].lastState.terminated.finishedAt',
+  'status.completionTime',
+  'lastTimestamp',
+].map(parsePath)
+
+/** The index behind the order `changed` of every kind. It is built on first use. */
+const changedIndex: IndexDefinition = {
+  name: 'changed',
+  paths: [],
+  type: 'dateTime',
+  lazy: true,
+  description:
+    'The latest time that the object tells of itself: of its creation, of a transition of a condition, of a start or end of a container.',
+  valuesOf(object) {
+    const { creationTimestamp } = object.metadata
+    const times = [creationTimestamp, ...changes.flatMap((path) => valuesAt(path, object))]
+    const keys = times.flatMap((time) => indexKeyOf('dateTime', time) ?? [])
+    return keys.toSorted().slice(-1)
+  },
+}
+
+/** The indexes of every kind. What `health` is depends on the kind. */
+export const commonIndexes: readonly IndexDefinition[] = [
+  ...builtInDefinitions,
+  healthIndex({ resource: { group: '', kind: '' } }),
+  changedIndex,
+]
+
 /**
  * The index behind the filter `health` of every kind. It is built on first use, as each object's health is computed for
  * it.
  */
-function healthIndex({ resource }: BareKind): IndexDefinition {
+function healthIndex({
+  resource,
+}: {
+  readonly resource: Pick<ApiResource, 'group' | 'kind'>
+}): IndexDefinition {
   const rule = healthRuleOf(resource)
   return {
     name: 'health',

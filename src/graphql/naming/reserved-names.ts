@@ -11,7 +11,7 @@ const ownTypes: ReadonlySet<string> = new Set(
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
-    SearchCount Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
+    TypeCount Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
 )
 
 /** The gateway's own root fields, planned ones included. */

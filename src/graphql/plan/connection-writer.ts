@@ -1,5 +1,5 @@
 import type { ObjectId } from '../../informer/store/store-view.ts'
-import type { MergedRow } from '../../query/page/merged-page.ts'
+import type { MergedPage, MergedRow } from '../../query/page/merged-page.ts'
 import type { PageOf } from '../../query/page/page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
@@ -13,6 +13,7 @@ import {
   resumeTokenOf,
   sumsOf,
 } from '../reads/connection-read.ts'
+import { countsByType } from '../reads/any-kinds-list.ts'
 import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
 import {
@@ -26,7 +27,14 @@ import {
 import type { KindRow } from '../reads/polymorphic-page.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, Facet, FacetValue, IndexSum, PageInfo } from '../schema/read-context.ts'
+import type {
+  ClusterGap,
+  Facet,
+  FacetValue,
+  IndexSum,
+  PageInfo,
+  TypeCount,
+} from '../schema/read-context.ts'
 import {
   type PlainWriter,
   plainMembers,
@@ -145,7 +153,7 @@ export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage
 }
 
 /** Compiles `incomplete` of a page. */
-function gapsWriter<P>(
+export function gapsWriter<P>(
   field: PlanField,
   read: (run: PlanRun, page: P) => readonly ClusterGap[],
 ): PlainWriter<P> {
@@ -237,7 +245,7 @@ function sumsWriter(field: PlanField): PlainWriter<readonly IndexSum[]> {
 
 /** A page of objects of several kinds. */
 export interface UnionRead {
-  readonly page: PageOf<KindRow>
+  readonly page: MergedPage<FleetPart>
   readonly parts: readonly ClusterKind[]
   readonly types: readonly string[]
   readonly notLookedAt: () => readonly string[]
@@ -251,8 +259,14 @@ export function unionWriter<P extends UnionRead>(
   return connectionWriter<P, KindRow, P>(field, {
     sourceOf: (read) => read,
     row,
-    part: unionMember,
+    part: (member) => (member.name === 'counts' ? countsWriter(member) : unionMember(member)),
   })
+}
+
+/** Compiles the number of objects of each type. */
+export function countsWriter(field: PlanField): PlainWriter<Pick<UnionRead, 'page'>> {
+  const one = plainWriter(field, valueMembers<TypeCount>(['type', 'count']))
+  return (run, read) => run.list(countsByType(read), (count) => one(run, count))
 }
 
 /** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */

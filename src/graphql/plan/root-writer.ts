@@ -1,27 +1,30 @@
 import { getNullableType, isObjectType } from 'graphql'
+import type { MergedRow } from '../../query/page/merged-page.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import { readFleetList } from '../reads/fleet-list.ts'
+import { anyKindsPlaces, type AnyKindsPage, readAnyKinds } from '../reads/any-kinds-list.ts'
+import { type FleetPart, readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
 import type {
+  KubernetesObjectsArguments,
   LookupArguments,
   ObjectByRefArguments,
   ObjectListArguments,
   SearchArguments,
 } from '../schema/read-arguments.ts'
-import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
+import type { TypeCount, SearchResultSource } from '../schema/read-context.ts'
 import { ofAnotherKind } from '../schema/relay-fields.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
-import { connectionWriter, unionMember } from './connection-writer.ts'
+import { connectionWriter, countsWriter, gapsWriter, unionMember } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
@@ -44,6 +47,8 @@ export function rootWriter(field: PlanField): RootWriter {
       return objectByRef(field)
     case 'objectList':
       return objectListRoot(field)
+    case 'kubernetesObjects':
+      return anyKindsRoot(field)
     case 'aroundObjects':
       return graphWriter(field)
     case 'search':
@@ -187,6 +192,50 @@ function objectListRoot(field: PlanField): RootWriter {
   }
 }
 
+/** Compiles `kubernetesObjects`. */
+function anyKindsRoot(field: PlanField): RootWriter {
+  const { args, nodes } = field
+  /** The rows of `nodes` and of `edges`, which may select different fields. */
+  const rows: ReturnType<typeof rowsByKind>[] = []
+  const write = connectionWriter<AnyKindsPage, MergedRow<FleetPart>, AnyKindsPage>(field, {
+    sourceOf: (read) => read,
+    row(row) {
+      const ofRows = rowsByKind(row)
+      rows.push(ofRows)
+      return (run, _read, { part, id }) => ofRows.write(run, part, id)
+    },
+    part(part) {
+      switch (part.name) {
+        case 'counts':
+          return countsWriter(part)
+        case 'incomplete':
+          return gapsWriter(part, (_run, { gaps }) => gaps)
+        default:
+          return unionMember(part)
+      }
+    },
+  })
+  return {
+    further(served, values, variables) {
+      const places = anyKindsPlaces(served, values as unknown as KubernetesObjectsArguments)
+      return places.flatMap((at) => [
+        at,
+        ...rows
+          .flatMap(({ needs }) => neededKinds(needs(at.kind), at.cluster, variables))
+          .map((need) => ({ ...need, isOptional: true })),
+      ])
+    },
+    write(run) {
+      const found = readAnyKinds(
+        run,
+        run.argumentsOf(args) as unknown as KubernetesObjectsArguments,
+      )
+      run.errors.beside(found.failures, nodes)
+      return write(run, found)
+    },
+  }
+}
+
 interface IdentityAt {
   readonly identity: ObjectIdentity
   readonly at: ClusterKind
@@ -238,7 +287,7 @@ function searchRoot(field: PlanField): RootWriter {
     },
     part(part) {
       if (part.name !== 'counts') return unionMember(part)
-      const one = plainWriter(part, valueMembers<SearchCount>(['type', 'count']))
+      const one = plainWriter(part, valueMembers<TypeCount>(['type', 'count']))
       return (run, { counts }) => run.list(counts(), (count) => one(run, count))
     },
   })

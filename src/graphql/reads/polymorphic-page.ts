@@ -1,6 +1,10 @@
 import type { Condition } from '../../query/condition/condition.ts'
-import type { PageOf } from '../../query/page/page.ts'
-import { listMergedPage, type MergedPart, type MergedRow } from '../../query/page/merged-page.ts'
+import {
+  listMergedPage,
+  type MergedPage,
+  type MergedPart,
+  type MergedRow,
+} from '../../query/page/merged-page.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
@@ -24,7 +28,7 @@ export interface PolymorphicPlaces {
 
 /** A page of objects of several kinds. */
 export interface PolymorphicPage extends PolymorphicPlaces {
-  readonly page: PageOf<KindRow>
+  readonly page: MergedPage<KindView & MergedPart>
   /** The type names of the kinds read, sorted. */
   readonly types: readonly string[]
 }

@@ -7,7 +7,7 @@ import type { Kind } from '../model/kind.ts'
 import { workloadPlace } from '../model/workload-order.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
-import type { SearchCount, SearchResultSource } from '../schema/read-context.ts'
+import type { TypeCount, SearchResultSource } from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { refOf } from './object-read.ts'
@@ -19,7 +19,7 @@ import { type SearchedKinds, searchedKinds, searchedNeeds } from './searched-kin
 export interface SearchRead extends SearchedKinds {
   readonly page: PageOf<SearchHit>
   readonly resultOf: (hit: SearchHit) => SearchResultSource
-  readonly counts: () => readonly SearchCount[]
+  readonly counts: () => readonly TypeCount[]
 }
 
 /** Searches what {@link searchedKinds} finds. Throws as it does, and as `searchPage` does. */

@@ -51,6 +51,7 @@ type RootSource =
   | { readonly form: 'objectsByIds' }
   | { readonly form: 'objectByRef' }
   | { readonly form: 'objectList' }
+  | { readonly form: 'kubernetesObjects' }
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
   | { readonly form: 'clusterStates' }

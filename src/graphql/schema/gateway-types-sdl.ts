@@ -1,4 +1,5 @@
 import {
+  anyKindsFilters,
   connection,
   connectionOf,
   first,
@@ -7,7 +8,9 @@ import {
   objectListArguments,
   objectListFilters,
   objectListOrder,
+  offset,
   oneKind,
+  page,
   severalKinds,
   stream,
   verb,
@@ -77,6 +80,14 @@ type Query {
   that do not know all kinds.
   """
   objectList(${objectListArguments}): ObjectListConnection
+  """
+  Lists objects of several kinds as one list, in any order, over any clusters.
+  """
+  kubernetesObjects(
+    ${anyKindsFilters}
+    "The keys of the order, the most significant first; cluster, type, namespace and name if absent."
+    orderBy: [KubernetesObjectOrder!]${page}${offset}
+  ): KubernetesObjectConnection
   """
   The objects around some objects, of any kind, and their relations. The gateway follows relations
   in both directions, the nearest first.
@@ -152,7 +163,12 @@ type Subscription {
     ${objectListFilters}${objectListOrder}${first}${stream}
   ): KubernetesObjectPage
 }
-${connection('KubernetesObject', severalKinds)}
+${connection(
+  'KubernetesObject',
+  `  "The number of objects of each type on all pages, the most frequent first."
+  counts: [TypeCount!]!
+${severalKinds}`,
+)}
 ${frames('KubernetesObject')}
 ${livePage('KubernetesObject')}
 ${connectionOf(
@@ -166,7 +182,7 @@ ${connection('UsedBy', severalKinds)}
 ${connection(
   'SearchResult',
   `  "The number of results of each type, the most frequent first."
-  counts: [SearchCount!]!
+  counts: [TypeCount!]!
 ${severalKinds}`,
 )}
 "Where a page stands in its list."
@@ -608,8 +624,8 @@ type SearchResult {
   value: String!
 }
 
-"The number of results of one type."
-type SearchCount {
+"The number of objects of one type."
+type TypeCount {
   "The type of the kind in this schema: \`Pod\`."
   type: String!
   "The number of objects."

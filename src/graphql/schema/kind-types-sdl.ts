@@ -200,7 +200,8 @@ export const first: string = `
     "The number of objects from the beginning, at most; 100 if \`last\` is absent, too."
     first: Int`
 
-const page = `${first}
+/** The arguments of a page. */
+export const page: string = `${first}
     "Only objects after this cursor, which is the \`endCursor\` of a page."
     after: String
     "The number of objects from the end, at most. Not with \`first\`."
@@ -208,7 +209,8 @@ const page = `${first}
     "Only objects before this cursor, which is the \`startCursor\` of a page."
     before: String`
 
-const offset = `
+/** The argument that jumps to a place in a list. */
+export const offset: string = `
     """
     The number of objects to skip from the beginning of the list, to jump to a place: go on from there with
     \`after\`. Not with \`after\`, \`last\` or \`before\`.
@@ -230,6 +232,16 @@ export const stream: string = `
     resumeFrom: String
     "Collects changes for this many milliseconds, and sends only the last state of each object."
     coalesceMs: Int`
+
+/** The arguments that name several kinds and filter their list. */
+export const anyKindsFilters: string = `
+    """
+    The kinds: \`"Deployment"\`, or a type or a resource; \`"*.example.com"\` for all kinds of the group
+    and its subgroups; \`"*"\` for the common kinds and those in memory except Events.
+    """
+    kinds: [String!]!${cluster}${clusters}${namespaces}${labelSelector}
+    "Conditions that the objects must all meet. Indexes answer them."
+    where: KubernetesObjectWhere`
 
 /** The arguments that name a kind and filter its list. */
 export const objectListFilters: string = `

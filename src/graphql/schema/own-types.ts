@@ -31,6 +31,7 @@ import type {
   FacetArguments,
   ResourcesArguments,
   GraphArguments,
+  KubernetesObjectsArguments,
   NamespacesArguments,
   ObjectByRefArguments,
   ObjectListArguments,
@@ -138,6 +139,11 @@ const query: Readonly<Record<string, OwnField>> = {
     resolve: (_source, args: ObjectListArguments, context, info) =>
       reportingGaps(context.read.objectList(args), context, info),
   },
+  kubernetesObjects: {
+    source: { form: 'kubernetesObjects' },
+    resolve: (_source, args: KubernetesObjectsArguments, context, info) =>
+      reportingFailures(context.read.kubernetesObjects(args), context, info),
+  },
   graph: {
     source: { form: 'aroundObjects' },
     resolve: (_source, args: GraphArguments, context, info) =>
@@ -244,7 +250,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   }),
   GraphEdge: own('graphEdge'),
   SearchResult: own('searchResult'),
-  SearchCount: own('searchCount'),
+  TypeCount: own('searchCount'),
 }
 
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(

@@ -108,6 +108,18 @@ export interface ObjectListArguments
     UntypedArguments,
     Omit<ListFieldArguments, keyof UntypedArguments | 'related'> {}
 
+/** The arguments of `kubernetesObjects`. */
+export interface KubernetesObjectsArguments extends ClusterArguments, PageArguments {
+  /** Kinds, types or resources; `*.GROUP` and `*` are patterns. */
+  readonly kinds: readonly string[]
+  readonly namespace?: string | null
+  readonly namespaces?: readonly string[] | null
+  readonly labelSelector?: string | null
+  readonly where?: Where | null
+  readonly orderBy?: readonly OrderKey[] | null
+  readonly offset?: number | null
+}
+
 /** The arguments of a root look-up field. Those of namespaced kinds take `namespace`. */
 export interface LookupArguments {
   readonly cluster?: string | null

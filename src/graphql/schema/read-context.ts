@@ -5,6 +5,7 @@ import type {
   CanArguments,
   FacetArguments,
   GraphArguments,
+  KubernetesObjectsArguments,
   ListFieldArguments,
   LookupArguments,
   NamespacesArguments,
@@ -77,6 +78,8 @@ export interface OwnedConnectionSource extends ConnectionSource {
   types(): readonly string[]
   /** The type names of the kinds that may hold more, but are not loaded or not allowed, sorted. */
   notLookedAt(): readonly string[]
+  /** The number of objects of each type on all pages. */
+  counts(): readonly TypeCount[]
   /** Why kinds could not be read. */
   readonly failures: readonly Error[]
 }
@@ -260,7 +263,7 @@ export interface SearchResultSource {
 }
 
 /** The number of results of one kind. */
-export interface SearchCount {
+export interface TypeCount {
   readonly type: string
   readonly count: number
 }
@@ -272,7 +275,7 @@ export interface SearchSource {
   pageInfo(): PageInfo
   totalCount(): number
   staleSince(): string | null
-  counts(): readonly SearchCount[]
+  counts(): readonly TypeCount[]
   /** The type names of the kinds that were read, sorted. */
   types(): readonly string[]
   notLookedAt(): readonly string[]
@@ -298,6 +301,8 @@ export interface StoreReads {
   list(kind: Kind, args: ListFieldArguments): ConnectionSource | null
   /** The list of the kind that the arguments name. */
   objectList(args: ObjectListArguments): ConnectionSource | null
+  /** The objects of several kinds and clusters as one list. */
+  kubernetesObjects(args: KubernetesObjectsArguments): OwnedConnectionSource
   lookup(kind: Kind, args: LookupArguments): Row | null
   /** By the `id` of an object, see `decodeObjectId`. */
   object(id: string): Row | null

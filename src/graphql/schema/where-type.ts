@@ -19,6 +19,7 @@ import {
   type Kind,
   usedByField,
 } from '../model/kind.ts'
+import { commonIndexes } from '../model/sdl-indexes.ts'
 import type { SchemaTypes } from './own-types.ts'
 
 const descriptions: Readonly<Record<FilterOperator, string>> = {
@@ -104,31 +105,51 @@ export function buildWhereType(kind: Kind, types: SchemaTypes): GraphQLInputObje
   const where: GraphQLInputObjectType = new GraphQLInputObjectType({
     name: `${kind.typeName}Where`,
     description: `Conditions on ${kind.resource.resource}, all of which must hold. Indexes answer them.`,
-    fields(): GraphQLInputFieldConfigMap {
-      const list = new GraphQLList(new GraphQLNonNull(where))
-      const fields: GraphQLInputFieldConfigMap = {}
-      for (const index of kind.indexes)
-        fields[index.name] = {
-          type:
-            index.type === 'healthStatus'
-              ? types.own.input('HealthStatusFilter')
-              : filters[index.type],
-          description: describeIndex(index),
-        }
-      return {
-        ...fields,
-        ...relatedWhereFields(kind, types),
-        labels: {
-          type: labels,
-          description: 'Conditions on labels, all of which must hold.',
-        },
-        and: { type: list, description: 'All of these hold.' },
-        or: { type: list, description: 'At least one of these holds.' },
-        not: { type: where, description: 'This does not hold.' },
-      }
-    },
+    fields: () => ({
+      ...indexFields(kind.indexes, types.own.input('HealthStatusFilter')),
+      ...relatedWhereFields(kind, types),
+      ...combinedFields(where),
+    }),
   })
   return where
+}
+
+/** `KubernetesObjectWhere`: one field per index that every kind has, and `labels`, `and`, `or`, `not`. */
+export function objectWhereType(health: GraphQLInputObjectType): GraphQLInputObjectType {
+  const where: GraphQLInputObjectType = new GraphQLInputObjectType({
+    name: 'KubernetesObjectWhere',
+    description: 'Conditions on objects of any kind, all of which must hold. Indexes answer them.',
+    fields: () => ({ ...indexFields(commonIndexes, health), ...combinedFields(where) }),
+  })
+  return where
+}
+
+function indexFields(
+  indexes: readonly IndexDefinition[],
+  health: GraphQLInputObjectType,
+): GraphQLInputFieldConfigMap {
+  return Object.fromEntries(
+    indexes.map((index) => [
+      index.name,
+      {
+        type: index.type === 'healthStatus' ? health : filters[index.type],
+        description: describeIndex(index),
+      },
+    ]),
+  )
+}
+
+function combinedFields(where: GraphQLInputObjectType): GraphQLInputFieldConfigMap {
+  const list = new GraphQLList(new GraphQLNonNull(where))
+  return {
+    labels: {
+      type: labels,
+      description: 'Conditions on labels, all of which must hold.',
+    },
+    and: { type: list, description: 'All of these hold.' },
+    or: { type: list, description: 'At least one of these holds.' },
+    not: { type: where, description: 'This does not hold.' },
+  }
 }
 
 /** The fields of `where` on related objects: one for each relation. */
@@ -166,12 +187,24 @@ export function buildOrderType(kind: Kind): GraphQLInputObjectType {
     name: `${kind.typeName}Order`,
     description: `One key of an order of ${kind.resource.resource}. Equal objects are ordered by namespace and name.`,
     isOneOf: true,
-    fields: (): GraphQLInputFieldConfigMap =>
-      Object.fromEntries(
-        kind.indexes.map((index) => [
-          index.name,
-          { type: direction, description: describeIndex(index) },
-        ]),
-      ),
+    fields: () => orderFields(kind.indexes),
   })
+}
+
+/** `KubernetesObjectOrder`: one key of an order, which is an index that every kind has. */
+export const objectOrderType: GraphQLInputObjectType = new GraphQLInputObjectType({
+  name: 'KubernetesObjectOrder',
+  description:
+    'One key of an order of objects of any kind. Equal objects are ordered by cluster, type, namespace and name.',
+  isOneOf: true,
+  fields: () => ({
+    ...orderFields(commonIndexes),
+    age: { type: direction, description: 'The age of the object: with ASC, the youngest first.' },
+  }),
+})
+
+function orderFields(indexes: readonly IndexDefinition[]): GraphQLInputFieldConfigMap {
+  return Object.fromEntries(
+    indexes.map((index) => [index.name, { type: direction, description: describeIndex(index) }]),
+  )
 }

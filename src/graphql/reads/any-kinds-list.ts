@@ -1,0 +1,269 @@
+import { nearestName } from '../../lib/options.ts'
+import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { allOf, type Condition, hasValue, namespacesOf } from '../../query/condition/condition.ts'
+import { compileLabelSelector } from '../../query/condition/list-condition.ts'
+import { compileWhere } from '../../query/condition/where.ts'
+import { compileOrder } from '../../query/page/list-order.ts'
+import { listMergedPage, type MergedPage } from '../../query/page/merged-page.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { KubernetesObjectsArguments } from '../schema/read-arguments.ts'
+import type { ClusterGap, TypeCount } from '../schema/read-context.ts'
+import { clustersNamed, clustersPrepared, isReachable } from '../served/cluster-argument.ts'
+import { kindsServedBy, unnamedKinds } from '../served/named-kinds.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
+import { type FleetPart, fleetPart } from './fleet-list.ts'
+import { testsPerPage } from './list-read.ts'
+import { withFailed } from './polymorphic-page.ts'
+import type { ReadRun } from './read-run.ts'
+import { kindsCalled } from './searched-kinds.ts'
+
+/** A page of one list over several kinds and clusters. */
+export interface AnyKindsPage {
+  readonly page: MergedPage<FleetPart>
+  readonly parts: readonly FleetPart[]
+  /** The type names of the kinds that were read, sorted. */
+  readonly types: readonly string[]
+  readonly notLookedAt: () => readonly string[]
+  readonly gaps: readonly ClusterGap[]
+  readonly failures: readonly ClientError[]
+}
+
+/** A list has a part for each kind in each cluster. */
+const maxParts = 1_000
+
+/**
+ * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
+ * gap. Throws as `listMergedPage` does, and `ArgumentError` and `ClientError` for wrong arguments.
+ */
+export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): AnyKindsPage {
+  const { served, budget, limits } = run
+  const named = kindsNamedBy(served, args.kinds, limits)
+  const clusters = clustersNamed(served, args)
+  const indexes = lazyIndexesIn(args)
+  const parts: FleetPart[] = []
+  const gaps: ClusterGap[] = []
+  const failures: ClientError[] = []
+  const left = new Set<string>()
+  for (const at of placesIn(served, named, clusters)) {
+    const { cluster, kind } = at
+    budget.spend('tests', testsPerPage)
+    const condition = conditionOf(kind, args)
+    try {
+      if (kind.uncached) throw notListed(at)
+      const within = (): readonly string[] | undefined => namespacesOf(condition)
+      const isNamed = named.isNamed(kind)
+      const part = fleetPart(run, { ...at, indexes, isOptional: true }, within)
+      const name = `${cluster}/${kind.typeName}`
+      if (part !== undefined) parts.push({ ...part, name, condition })
+      else if (isNamed) gaps.push(notServedGap(at))
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      left.add(kind.typeName)
+      // Nobody asked for a kind that only a pattern covers.
+      if (!named.isNamed(kind) && error.code !== 'CLUSTER_UNREACHABLE') continue
+      gaps.push(gapOfError(at, error))
+      failures.push(error)
+    }
+  }
+  const outdated = parts.filter(({ cluster }) => !isReachable(served, cluster))
+  const types = new Set(parts.map(({ kind }) => kind.typeName))
+  const { first, after, last, before, offset } = args
+  return {
+    page: listMergedPage({
+      parts,
+      terms: compileOrder(orderOf(args), orderable),
+      budget,
+      maxPageSize: limits.maxPageSize,
+      identity: identityOf(args),
+      first,
+      after,
+      last,
+      before,
+      offset,
+    }),
+    parts,
+    types: [...types].toSorted(),
+    notLookedAt() {
+      const others = named.isOpen ? clusters.flatMap((one) => kindsServedBy(served, one)) : []
+      const names = others.map(({ typeName }) => typeName).filter((name) => !types.has(name))
+      return withFailed([...names, ...left], failures)
+    },
+    gaps: [...gaps, ...gapsOfParts(served, outdated)],
+    failures: [...failures, ...outdated.map((part) => unreachableCluster(part, true))],
+  }
+}
+
+/** The number of objects of each type on all pages, most first, without types that have none. */
+export function countsByType({ page }: Pick<AnyKindsPage, 'page'>): readonly TypeCount[] {
+  const counts = new Map<string, number>()
+  for (const { part, count } of page.counts()) {
+    const { typeName } = part.kind
+    if (count > 0) counts.set(typeName, (counts.get(typeName) ?? 0) + count)
+  }
+  return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
+    (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
+  )
+}
+
+/** The kinds that a list over kinds prepares, with their indexes. Ignores wrong arguments, which the field reports. */
+export function anyKindsPlaces(
+  served: ServedSchema,
+  args: KubernetesObjectsArguments,
+): readonly ClusterKind[] {
+  const named = kindsNamedBy(served, args.kinds, { introspection: false })
+  const indexes = lazyIndexesIn(args)
+  return placesIn(served, named, clustersPrepared(served, args))
+    .filter(
+      ({ cluster, kind }) =>
+        !kind.uncached && served.clusters.get(cluster)?.serves(kind.resource) === true,
+    )
+    .map((at) => ({ ...at, indexes, isOptional: true }))
+}
+
+interface NamedKinds {
+  /** By patterns or names. */
+  readonly kinds: ReadonlySet<Kind>
+  /** Whether `*` stands for the kinds that are common or in memory. */
+  readonly isOpen: boolean
+  /** Whether a name, not a pattern, leads to a kind. */
+  isNamed(kind: Kind): boolean
+}
+
+/**
+ * The kinds that names and patterns mean. A name is that of a kind, a type or a resource, with or without its group;
+ * `*.example.com` stands for all kinds of the group and its subgroups. Throws `ArgumentError` for one that means none.
+ */
+function kindsNamedBy(
+  served: ServedSchema,
+  names: readonly string[],
+  limits: Pick<OperationLimits, 'introspection'>,
+): NamedKinds {
+  const exact = new Set<Kind>()
+  const all = new Set<Kind>()
+  let isOpen = false
+  for (const [at, name] of names.entries()) {
+    if (name === '*') isOpen = true
+    else {
+      const group = name.startsWith('*.') ? name.slice(2) : undefined
+      const found =
+        group === undefined
+          ? kindsCalled(served, name)
+          : [...served.kinds.values()].filter(({ resource }) => isWithin(resource.group, group))
+      if (found.length === 0) throw noSuchKind(served, { name, at }, limits)
+      for (const kind of found) {
+        all.add(kind)
+        if (group === undefined) exact.add(kind)
+      }
+    }
+  }
+  return { kinds: all, isOpen, isNamed: (kind) => exact.has(kind) }
+}
+
+function isWithin(group: string, wanted: string): boolean {
+  return group === wanted || group.endsWith(`.${wanted}`)
+}
+
+function noSuchKind(
+  { kinds }: ServedSchema,
+  { name, at }: { readonly name: string; readonly at: number },
+  { introspection }: Pick<OperationLimits, 'introspection'>,
+): ArgumentError {
+  const known = [...kinds.values()].flatMap(({ typeName, resource }) => [resource.kind, typeName])
+  const nearest = introspection ? nearestName(name, new Set(known)) : undefined
+  return new ArgumentError(`kinds[${at}]`, `there is no kind ${JSON.stringify(name)}`, {
+    value: name,
+    hint:
+      nearest === undefined
+        ? 'write the kind, its type or its resource: "Deployment", "deployments.apps"; or a group: "*.example.com"'
+        : `there is ${JSON.stringify(nearest)}`,
+  })
+}
+
+/** Each kind in each cluster. Throws `ArgumentError` for too many. */
+function placesIn(
+  served: ServedSchema,
+  { kinds, isOpen }: NamedKinds,
+  clusters: readonly string[],
+): readonly ClusterKind[] {
+  const places = clusters.flatMap((cluster) => {
+    const open = isOpen ? [...unnamedKinds(served, cluster)].filter(isListedUnnamed) : []
+    return Array.from(new Set([...kinds, ...open]), (kind) => ({ cluster, kind }))
+  })
+  if (places.length <= maxParts) return places
+  const problem = `make ${places.length} lists of one kind in one cluster, and at most ${maxParts} are read`
+  const hint = 'name fewer kinds or clusters'
+  throw new ArgumentError('kinds', problem, { value: places.length, hint })
+}
+
+/** Events would crowd out the objects that they are about. */
+function isListedUnnamed({ resource, uncached }: Kind): boolean {
+  return resource.kind !== 'Event' && !uncached
+}
+
+/** The indexes that every kind has. Those that are lazy are built on first use. */
+const orderable = [
+  { name: 'name', type: 'string' },
+  { name: 'namespace', type: 'string' },
+  { name: 'creationTimestamp', type: 'dateTime' },
+  { name: 'health', type: 'healthStatus' },
+  { name: 'changed', type: 'dateTime' },
+] as const
+
+const lazy = ['health', 'changed']
+
+function lazyIndexesIn({
+  where,
+  orderBy,
+}: KubernetesObjectsArguments): { readonly needed: readonly string[] } | undefined {
+  const named = new Set<string>()
+  const search = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    for (const [name, inner] of Object.entries(value)) {
+      named.add(name)
+      search(inner)
+    }
+  }
+  search(where)
+  search(orderBy)
+  const needed = lazy.filter((name) => named.has(name))
+  return needed.length === 0 ? undefined : { needed }
+}
+
+/** The order by indexes: the youngest are those that were created last. */
+function orderOf({ orderBy }: KubernetesObjectsArguments): KubernetesObjectsArguments['orderBy'] {
+  return orderBy?.map((key) => {
+    const { age } = key
+    if (age === undefined) return key
+    return { creationTimestamp: age === 'ASC' ? 'DESC' : 'ASC' }
+  })
+}
+
+function conditionOf(kind: Kind, args: KubernetesObjectsArguments): Condition {
+  const { namespace, namespaces, labelSelector, where } = args
+  return allOf([
+    ...(isGiven(namespace) ? [hasValue('namespace', [namespace])] : []),
+    ...(isGiven(namespaces) ? [hasValue('namespace', namespaces)] : []),
+    ...(isGiven(labelSelector) ? [compileLabelSelector(labelSelector)] : []),
+    compileWhere(where, kind.indexes),
+  ])
+}
+
+function identityOf(args: KubernetesObjectsArguments): { readonly list: string } {
+  const { kinds, namespace, namespaces, labelSelector, where, orderBy } = args
+  const { cluster, clusters, clusterSelector } = args
+  const places = { cluster, clusters, clusterSelector, namespace, namespaces }
+  return { list: '*/*', kinds, ...places, labelSelector, where, orderBy } as never
+}
+
+function isGiven<T>(value: T | null | undefined): value is T {
+  return value !== undefined && value !== null
+}
+
+function notListed({ cluster, kind: { typeName } }: ClusterKind): ClientError {
+  const message = `${typeName} is read live, and is in no list of several kinds`
+  const hint = 'read it by its own list'
+  return new ClientError('UNSUPPORTED', message, { cluster, type: typeName, hint })
+}

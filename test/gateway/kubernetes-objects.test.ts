@@ -1,0 +1,176 @@
+import { defaultServerOptions, type GraphQLServer, startGraphQLServer } from 'informerql'
+import { startSimulator, type Simulator } from 'informerql/simulator'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { company } from '../support/company.ts'
+import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { created } from './created.ts'
+import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
+import type { Fields } from './test-cluster.ts'
+
+const wait = { timeout: 20_000, interval: 50 }
+const names = ['eu', 'us'] as const
+const log = { info() {}, warn() {}, error() {} }
+
+describe('kubernetesObjects', () => {
+  const simulators = new Map<string, Simulator>()
+  let gateway: ServedGateway
+  let resolvers: GraphQLServer
+
+  beforeAll(async () => {
+    for (const name of names) {
+      const populate = company({ pods: 60, seed: `kinds ${name}` })
+      const simulator = await startSimulator({ bookmarkIntervalMs: 0, populate })
+      simulators.set(name, simulator)
+      if (name === 'us') continue
+      for (const [kind, group] of [
+        ['Gear', 'fleet.example.com'],
+        ['Wheel', 'parts.fleet.example.com'],
+      ] as const) {
+        const versions = [versionOf('v1', { teeth: { type: 'integer' } })]
+        await created(simulator, definitionsPath, definitionOf(kind, group, versions))
+        const path = `/apis/${group}/v1/namespaces/default/${kind.toLowerCase()}s`
+        const object = { apiVersion: `${group}/v1`, kind, metadata: { name: 'one' } }
+        await created(simulator, path, object)
+      }
+    }
+    gateway = await serveGateway({
+      clusters: names.map((name) => ({ name, server: simulators.get(name)?.url ?? '' })),
+    })
+    resolvers = await startGraphQLServer({
+      server: { ...defaultServerOptions(), port: 0 },
+      plugins: [gateway.gateway.plugin],
+      log,
+      readiness: gateway.gateway.readiness,
+    })
+  })
+  afterAll(async () => {
+    await resolvers[Symbol.asyncDispose]()
+    await gateway[Symbol.asyncDispose]()
+    for (const simulator of simulators.values()) await simulator[Symbol.asyncDispose]()
+  })
+
+  /** What a plan answers, which has to be what graphql-js answers. */
+  const ask = async (query: string, variables = {}): Promise<GraphQLAnswer> => {
+    // Loads what both read.
+    await gateway.query(query, variables)
+    const planned = await gateway.queryText(query, variables)
+    const response = await fetch(resolvers.url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query, variables }),
+    })
+    expect(planned).toBe(await response.text())
+    return JSON.parse(planned) as GraphQLAnswer
+  }
+
+  const fields = 'id kind clusterName name namespace creationTimestamp health { status }'
+
+  it('is one list over kinds and clusters, in any order, page by page', async () => {
+    const lists = await gateway.data(
+      `{ ${names.map(
+        (name) => `
+      pods_${name}: pods(cluster: "${name}", first: 500) { nodes { ${fields} } }
+      deployments_${name}: deployments(cluster: "${name}", first: 500) { nodes { ${fields} } }`,
+      )} }`,
+    )
+    const all = Object.values(lists as Record<string, Fields>).flatMap(
+      ({ nodes }) => nodes as Fields[],
+    )
+    const severity = ['DEGRADED', 'UNKNOWN', 'PROGRESSING', 'TERMINATING', 'SUSPENDED', 'HEALTHY']
+    const typed = (one: Fields): string =>
+      `${one.clusterName}/${one.kind}/${one.namespace}/${one.name}`
+    const orders: readonly (readonly [string, (one: Fields) => string])[] = [
+      ['', () => ''],
+      ['{ name: ASC }', ({ name }) => name as string],
+      ['{ age: DESC }', ({ creationTimestamp }) => creationTimestamp as string],
+      ['{ health: ASC }', ({ health }) => String(severity.indexOf(health.status as string))],
+    ]
+    for (const [key, valueOf] of orders) {
+      const expected = all.toSorted((a, b) => {
+        const [left, right] = [valueOf(a), valueOf(b)]
+        if (left !== right) return left < right ? -1 : 1
+        return typed(a) < typed(b) ? -1 : 1
+      })
+      const found: string[] = []
+      for (let after = ''; ;) {
+        const { data } = await ask(`{ kubernetesObjects(kinds: ["Deployment", "pods"],
+          clusters: ["*"], first: 83, orderBy: [${key}] ${after}) {
+            nodes { id ... on Pod { spec { nodeName } } } totalCount pageInfo { hasNextPage endCursor }
+            types complete incomplete { code } counts { type count } } }`)
+        const list = data.kubernetesObjects
+        found.push(...(list.nodes as Fields[]).map(({ id }) => id as string))
+        const pods = all.filter(({ kind }) => kind === 'Pod').length
+        expect(list).toMatchObject({
+          totalCount: all.length,
+          types: ['Deployment', 'Pod'],
+          complete: true,
+          incomplete: [],
+          counts: [
+            { type: 'Pod', count: pods },
+            { type: 'Deployment', count: all.length - pods },
+          ],
+        })
+        if (list.pageInfo.hasNextPage !== true) break
+        after = `after: "${list.pageInfo.endCursor}"`
+      }
+      expect(found, key).toEqual(expected.map(({ id }) => id as string))
+    }
+  })
+
+  it('filters by what every kind has', async () => {
+    const { data } = await ask(`{
+      broken: kubernetesObjects(kinds: ["Pod", "Deployment"], where: { health: { eq: DEGRADED } }) {
+        nodes { health { status } } totalCount }
+      named: kubernetesObjects(kinds: ["*"], namespace: "default", where: { name: { contains: "e" }, labels: [{ key: "app", exists: true }] }) {
+        nodes { name labels namespace } }
+      changed: kubernetesObjects(kinds: ["Pod"], orderBy: [{ changed: DESC }], where: { changed: { exists: true } }, first: 3) {
+        totalCount nodes { name } }
+    }`)
+    const { broken, named, changed } = data
+    expect(broken.totalCount).toBeGreaterThan(0)
+    for (const { health } of broken.nodes) expect(health.status).toBe('DEGRADED')
+    for (const { name, labels, namespace } of named.nodes) {
+      expect([name.includes('e'), labels.app !== undefined, namespace]).toEqual([
+        true,
+        true,
+        'default',
+      ])
+    }
+    expect(changed.totalCount).toBeGreaterThan(50)
+  })
+
+  it('finds all kinds of a group, and says what a cluster does not serve only of named kinds', async () => {
+    const query = (
+      kinds: string,
+    ): string => `{ kubernetesObjects(kinds: ${kinds}, clusters: ["*"]) {
+      nodes { clusterName kind name } incomplete { cluster type code } types } }`
+    await expect
+      .poll(async () => {
+        const { data } = await ask(query('["*.example.com"]'))
+        return data?.kubernetesObjects.nodes
+      }, wait)
+      .toEqual([
+        { clusterName: 'eu', kind: 'Gear', name: 'one' },
+        { clusterName: 'eu', kind: 'Wheel', name: 'one' },
+      ])
+    const named = await ask(query('["Gear"]'))
+    expect(named.errors).toBeUndefined()
+    expect(named.data.kubernetesObjects.incomplete).toEqual([
+      { cluster: 'us', type: 'FleetExampleComGear', code: 'NOT_SERVED' },
+    ])
+    const pattern = await ask(query('["*.example.com"]'))
+    expect(pattern.data.kubernetesObjects.incomplete).toEqual([])
+  })
+
+  it('refuses kinds that do not exist, and names the nearest', async () => {
+    const { errors = [] } = await ask(
+      '{ kubernetesObjects(kinds: ["Pod", "Deploymnt"]) { totalCount } }',
+    )
+    expect(errors[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      argument: 'kinds[1]',
+      value: 'Deploymnt',
+      hint: 'there is "Deployment"',
+    })
+  })
+})
