@@ -67,11 +67,13 @@ describe('kubernetesObjects', () => {
 
   it('is one list over kinds and clusters, in any order, page by page', async () => {
     const lists = await gateway.data(
-      `{ ${names.map(
-        (name) => `
+      `{ ${names
+        .map(
+          (name) => `
       pods_${name}: pods(cluster: "${name}", first: 500) { nodes { ${fields} } }
       deployments_${name}: deployments(cluster: "${name}", first: 500) { nodes { ${fields} } }`,
-      )} }`,
+        )
+        .join(' ')} }`,
     )
     const all = Object.values(lists as Record<string, Fields>).flatMap(
       ({ nodes }) => nodes as Fields[],

@@ -284,6 +284,7 @@ describe('the schema of Kubernetes 1.36', () => {
       'namespace',
       'creationTimestamp',
       'health',
+      'changed',
       'phase',
       'nodeName',
       'podIP',

@@ -70,7 +70,7 @@ const indexes = ({ schema }: ServedSchema): readonly (readonly string[])[] => {
   const ordered = new Set(order?.map(({ name }) => name))
   return (where ?? [])
     .filter(({ name }) => ordered.has(name))
-    .slice(4)
+    .slice(5)
     .map(({ name, type }) => [name, String(type)])
 }
 
