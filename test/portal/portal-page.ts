@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
 import { portalFolder, type ServerOptions } from 'informerql'
-import { type Simulator, startSimulatedCluster } from 'informerql/simulator'
+import {
+  type SimulatedFleetCluster,
+  type Simulator,
+  startSimulatedCluster,
+  startSimulatedFleet,
+} from 'informerql/simulator'
 import type { Browser, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { kubeconfigText } from '../gateway/test-cluster.ts'
@@ -18,6 +23,8 @@ const tokenOf = (viewer: string): string => `${viewer}-token`
 export interface PortalOptions {
   /** The size of the company. Default 60. */
   readonly pods?: number
+  /** The company in three clusters, `prod-eu`, `prod-us` and `staging`, where nobody is asked who they are. Default: in one, `demo`. */
+  readonly isFleet?: boolean
   /** Changes by themselves. Default none. */
   readonly eventsPerSecond?: number
   /** Whether callers have to sign in, as {@link Viewer}. Default: everybody sees everything. */
@@ -27,7 +34,9 @@ export interface PortalOptions {
 
 /** A simulated company, and a gateway that serves its portal. */
 export interface ServedPortal extends AsyncDisposable {
+  /** The first one of a fleet. */
   readonly cluster: Simulator
+  readonly clusters: readonly Pick<SimulatedFleetCluster, 'name' | 'simulator'>[]
   /** `http://127.0.0.1:PORT/`, the same after {@link start}. */
   readonly url: string
   readonly gateway: () => ServedGateway
@@ -65,23 +74,22 @@ export interface PortalPage extends AsyncDisposable {
 
 /** Serves the portal of a new company. */
 export async function servePortal(options: PortalOptions = {}): Promise<ServedPortal> {
-  const { pods = 60, eventsPerSecond = 0, asksWho = false, server = {} } = options
+  const { asksWho = false, server = {} } = options
   await using stack = new AsyncDisposableStack()
-  const cluster = await startSimulatedCluster({
-    population: { pods },
-    churn: { eventsPerSecond },
-    ...(asksWho ? { authorization: 'rbac', users } : {}),
-  })
-  stack.use(cluster)
+  const clusters = await startClusters(options, stack)
+  const [{ simulator: cluster }] = clusters
   if (asksWho) bindRoles(cluster)
   const folder = await mkdtemp(join(tmpdir(), 'informerql-portal-'))
   stack.defer(() => rm(folder, { recursive: true }))
   const kubeconfig = join(folder, 'kubeconfig.json')
   await writeFile(kubeconfig, kubeconfigText(cluster.url, tokenOf('gateway')))
-  const selection = asksWho ? { kubeconfig } : { server: cluster.url }
+  const selections = clusters.map(({ name, simulator }) => ({
+    name,
+    ...(asksWho ? { kubeconfig } : { server: simulator.url }),
+  }))
   const serve = (port: number): Promise<ServedGateway> =>
     serveGateway(
-      { clusters: [{ name: 'demo', ...selection }] },
+      { clusters: selections },
       { ...server, port },
       { portalFolder, auth: asksWho ? { mode: 'token-review' } : {} },
     )
@@ -93,6 +101,7 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
   const started = stack.move()
   return {
     cluster,
+    clusters,
     url,
     gateway: () => gateway,
     stop,
@@ -102,6 +111,25 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
     },
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   }
+}
+
+type Clusters = readonly [ServedPortal['clusters'][number], ...ServedPortal['clusters']]
+
+async function startClusters(
+  { pods = 60, eventsPerSecond = 0, asksWho = false, isFleet = false }: PortalOptions,
+  stack: AsyncDisposableStack,
+): Promise<Clusters> {
+  const options = { population: { pods }, churn: { eventsPerSecond } }
+  if (isFleet) {
+    const fleet = stack.use(await startSimulatedFleet(options))
+    const [first, ...others] = fleet.clusters
+    if (first === undefined) throw new Error('the fleet of the package has clusters')
+    return [first, ...others]
+  }
+  const rules = asksWho ? ({ authorization: 'rbac', users } as const) : {}
+  return [
+    { name: 'demo', simulator: stack.use(await startSimulatedCluster({ ...options, ...rules })) },
+  ]
 }
 
 /** Opens a page of a served portal. */

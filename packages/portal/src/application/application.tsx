@@ -2,13 +2,21 @@ import { useLiveCollection } from '@informerql/client/react'
 import { Link, useParams } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { ApplicationDocument } from '../gateway/documents.ts'
+import { usePageCluster } from '../frame/page-cluster.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Health } from '../look/health.tsx'
 import { words } from '../words.ts'
 import styles from './application.module.css'
-import { type Revision, revisionsOf, rolloutOf, type Workload } from './revisions.ts'
+import {
+  type AnyObject,
+  isWorkload,
+  type Revision,
+  revisionsOf,
+  rolloutOf,
+  type Workload,
+} from './revisions.ts'
 import { ShowQuery } from '../frame/show-query.tsx'
 
 const ObjectGraph = lazy(async () => {
@@ -27,8 +35,9 @@ export function Application() {
     query: ApplicationDocument,
     variables: { id },
   })
-  const [object] = rows
+  const object: AnyObject | undefined = rows[0]
   useViewTitle(object?.name ?? text.title)
+  usePageCluster(object?.clusterName)
   if (object === undefined) {
     return (
       <section className={styles['application']}>
@@ -37,7 +46,7 @@ export function Application() {
       </section>
     )
   }
-  if (!('pods' in object)) {
+  if (!isWorkload(object)) {
     return (
       <section className={styles['application']}>
         <h1>{object.name}</h1>

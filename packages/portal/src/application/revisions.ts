@@ -1,11 +1,17 @@
 import type { ApplicationSubscription } from '../gateway/documents.ts'
 
-type AnyObject = NonNullable<
+/** An object of an application's page: a workload, or any other that its address names. */
+export type AnyObject = NonNullable<
   NonNullable<ApplicationSubscription['object']>['changes'][number]['object']
 >
 
 /** A Deployment, StatefulSet, DaemonSet or CronJob with its surroundings. */
 export type Workload = Extract<AnyObject, { readonly pods: unknown }>
+
+/** Whether an object has pods. */
+export function isWorkload(object: AnyObject): object is Workload {
+  return 'pods' in object
+}
 
 export type WorkloadPod = NonNullable<Workload['pods']>['nodes'][number]
 

@@ -21,6 +21,9 @@ export function restoreScope(): void {
   if (search !== '') history.replaceState(null, '', `/?${search}`)
 }
 
+/** The address of one object's page. */
+const objectPage = /^\/(objects|applications)\/./
+
 /** Keeps the scope's parameters for the next time. */
 function remember(search: ScopeSearch): void {
   localStorage.setItem(kept, new URLSearchParams({ ...search }).toString())
@@ -49,13 +52,14 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
       setScope({ cluster: next, namespaces = [] }) {
         const names = namespaces.join(',')
         remember(scopeSearch({ cluster: next, ns: names }))
+        const chosen = { cluster: next, ns: names === '' ? undefined : names }
+        const isOther = next !== cluster
+        // An object is in one cluster, so its page is none of another one.
+        const isLeft = isOther && objectPage.test(router.state.location.pathname)
         void router.navigate({
-          to: '.',
-          search: (search: Readonly<Record<string, unknown>>) => ({
-            ...search,
-            cluster: next,
-            ns: names === '' ? undefined : names,
-          }),
+          to: isLeft ? '/' : '.',
+          search: (search: Readonly<Record<string, unknown>>) =>
+            isLeft ? chosen : { ...search, ...(isOther ? { open: undefined } : {}), ...chosen },
         } as never)
       },
       hrefOf: (target) => router.buildLocation(address(target) as never).href,

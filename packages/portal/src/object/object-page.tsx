@@ -1,4 +1,6 @@
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { usePageCluster } from '../frame/page-cluster.ts'
 import { type ObjectTab, ObjectView, tabNamed } from './object-view.tsx'
 
 /** The page of one object: `/objects/$id?tab=events`. */
@@ -12,5 +14,9 @@ export function ObjectPage() {
       replace: true,
     })
   }
-  return <ObjectView key={id} id={id} tab={tabNamed(tab)} onTab={show} isPage />
+  const [cluster, setCluster] = useState<string>()
+  usePageCluster(cluster)
+  return (
+    <ObjectView key={id} id={id} tab={tabNamed(tab)} onTab={show} onCluster={setCluster} isPage />
+  )
 }

@@ -42,17 +42,24 @@ export function ObjectView({
   tab,
   onTab,
   onClose,
+  onCluster,
   isPage = false,
 }: {
   readonly id: string
   readonly tab: ObjectTab
   readonly onTab: (tab: ObjectTab) => void
   readonly onClose?: () => void
+  /** Called with the object's cluster when it is known. */
+  readonly onCluster?: (cluster: string) => void
   /** Whether the view is the page. */
   readonly isPage?: boolean
 }) {
   const live = useLiveObject(id)
   const { object } = live
+  const cluster = object?.clusterName
+  useEffect(() => {
+    if (cluster !== undefined) onCluster?.(cluster)
+  }, [cluster, onCluster])
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return
