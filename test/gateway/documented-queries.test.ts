@@ -1,5 +1,5 @@
 import { OperationTypeNode } from 'graphql'
-import { startSimulator, type Simulator } from 'informerql/simulator'
+import { type SimulatedFleet, startSimulatedFleet } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { noon } from '../population/collected.ts'
 import { type Example, examples, isOperation } from '../schema/documented-examples.ts'
@@ -9,27 +9,32 @@ import {
   serveGateway,
   type Variables,
 } from '../support/gateway.ts'
-import { company } from '../support/company.ts'
 
 const isSubscription = ({ document }: Example): boolean =>
   document.definitions.some(
     (one) => 'operation' in one && one.operation === OperationTypeNode.SUBSCRIPTION,
   )
 
-describe('what the guides show as GraphQL, asked of the cluster that is simulated', () => {
-  let simulator: Simulator
+describe('what the guides show as GraphQL, asked of the fleet that is simulated', () => {
+  let fleet: SimulatedFleet
   let gateway: ServedGateway
   /** What readers are to put in the place of variables. */
   let values: Variables
   beforeAll(async () => {
-    simulator = await startSimulator({ populate: company({ now: noon }) })
-    gateway = await serveGateway({ clusters: [{ name: 'demo', server: simulator.url }] })
+    const rest = { churn: { eventsPerSecond: 0 } }
+    fleet = await startSimulatedFleet({ ...rest, population: { now: noon } })
+    const clusters = fleet.clusters.map(({ name, labels, simulator }) => ({
+      name,
+      labels,
+      server: simulator.url,
+    }))
+    gateway = await serveGateway({ clusters })
     const { pods } = await gateway.data('{ pods(first: 1) { nodes { id } } }')
     values = { id: pods.nodes[0].id, text: 'cart' }
   })
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]()
-    await simulator[Symbol.asyncDispose]()
+    await fleet[Symbol.asyncDispose]()
   })
 
   it.each(examples.filter(isOperation))('$file:$line is answered', async (example) => {
