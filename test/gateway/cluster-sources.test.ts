@@ -211,6 +211,43 @@ describe('a directory of kubeconfigs', () => {
     )
   })
 
+  it('a subscription to gatewayClusters has all of them again after each change, and nothing else', async () => {
+    await putCluster('one.yaml', one)
+    gateway = await serveGateway({
+      clusters: [],
+      clusterSources: [{ type: 'directory', path: dir }],
+      retryMs: 100,
+    })
+    const frames: Fields[] = []
+    const client = gateway.connect()
+    const leave = client.subscribe(
+      {
+        query: `subscription ($coalesceMs: Int, $version: Boolean!) {
+          fleet: gatewayClusters(coalesceMs: $coalesceMs) { name ...state }
+        }
+        fragment state on GatewayCluster { state version @include(if: $version) }`,
+        variables: { coalesceMs: 20, version: false },
+      },
+      { next: (frame) => frames.push(frame), error: () => {}, complete: () => {} },
+    )
+    const connected = (name: string): object => ({ name, state: 'CONNECTED' })
+    await expect.poll(() => frames, wait).toEqual([{ data: { fleet: [connected('one')] } }])
+    await configMap(one, 'that-is-none-of-its-changes')
+    await putCluster('two.yaml', two)
+    const both = { data: { fleet: [connected('one'), connected('two')] } }
+    await expect.poll(() => frames.at(-1), wait).toEqual(both)
+    two.faults.inject({ fault: { type: 'refuse-connections', forMs: 3_000 } })
+    const away = { name: 'two', state: 'UNREACHABLE' }
+    await expect
+      .poll(() => frames.at(-1), wait)
+      .toEqual({ data: { fleet: [connected('one'), away] } })
+    await expect.poll(() => frames.at(-1), wait).toEqual(both)
+    await rm(join(dir, 'two.yaml'))
+    await expect.poll(() => frames.at(-1), wait).toEqual({ data: { fleet: [connected('one')] } })
+    for (const [at, frame] of frames.entries()) expect(frame).not.toEqual(frames[at - 1])
+    leave()
+  })
+
   it('takes over rotated credentials without throwing away what is cached', async () => {
     await putCluster('one.yaml', one)
     gateway = await serveGateway({

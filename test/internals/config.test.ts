@@ -1,7 +1,7 @@
 // Imports internals: a process for each of some 60 configurations would take minutes.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
   type Config,
@@ -202,6 +202,21 @@ describe('a configuration that cannot be used is refused, and', () => {
   it('so are labels that Kubernetes would refuse', () => {
     const path = file('clusters:\n  - { context: a, labels: { "no key": x } }\n')
     expect(problemsOf({ file: path })[0]).toContain('"no key" is not a label key')
+  })
+
+  it('so is a source of clusters whose hub is none of the clusters', () => {
+    const path = file('clusters: [{ name: a }]\nclusterSources: [{ type: argocd, hub: b }]\n')
+    expect(problemsOf({ file: path })).toEqual(['clusterSources[0].hub = "b": is none of clusters'])
+  })
+
+  it('so is no cluster at all without a source of clusters', () => {
+    expect(problemsOf({ file: file('clusters: []\n') })).toEqual([
+      'clusters = []: there must be at least one, or a source of clusters',
+    ])
+    const path = file('clusterSources: [{ type: directory, path: clusters }]\n')
+    const { clusters, clusterSources } = loadConfig({ file: path, variables: {}, flags: [] })
+    expect(clusters).toEqual([])
+    expect(clusterSources).toEqual([{ type: 'directory', path: join(dirname(path), 'clusters') }])
   })
 
   it('so are two clusters of one name', () => {

@@ -74,6 +74,8 @@ export function followedLists(
   switch (source.form) {
     case 'listFrames':
       return [listToFollow(served, source.kind, args)]
+    case 'clusterFrames':
+      return []
     case 'lookupFrames':
       return [objectToFollow(served, source.kind, args as LookupSubscriptionArguments)]
     case 'livePages':

@@ -169,6 +169,11 @@ export class FramePlans {
     return { args, lists, merged: this.#isMerged ? lists[0]?.plan.whole : undefined }
   }
 
+  /** Whether it follows the clusters themselves: then there are no lists. */
+  get followsClusters(): boolean {
+    return this.#source.form === 'clusterFrames'
+  }
+
   get #isMerged(): boolean {
     return this.#source.form === 'objectsFrames'
   }

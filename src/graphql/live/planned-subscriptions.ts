@@ -32,7 +32,8 @@ import type { StreamArguments } from '../schema/read-arguments.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
-import type { PlannedQueries, QueryOrigin, QueryRequest } from '../answer/planned-queries.ts'
+import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
+import { ClustersStream, clustersQuery, type SubscribedClusters } from './clusters-stream.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { type Followed, FramePlans } from './frame-plan.ts'
 import { type Joining, neededBy } from './group-access.ts'
@@ -78,10 +79,15 @@ export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
   readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
   readonly #groups: LiveGroups
+  /** Answers `gatewayClusters`. */
+  readonly #clusters: PlannedQueries
 
   constructor(options: PlannedSubscriptionsOptions) {
     this.#options = options
     this.#groups = new LiveGroups(options)
+    // Without the observer: a frame is no operation of its own.
+    const { served, limits, documents, fragments, unexpected } = options
+    this.#clusters = new PlannedQueries({ served, limits, documents, fragments, unexpected })
   }
 
   /**
@@ -178,6 +184,11 @@ export class PlannedSubscriptions {
       const known = this.#known(served, document, operation)
       plans = known.plan.variation(variableValues)
       const followed = plans.of(variableValues, this.#options.limits)
+      if (plans.followsClusters) {
+        const asked = { document, operation: validated.operation, nodes: plans.nodes, variables }
+        const { coalesceMs } = followed.args as StreamArguments
+        return await this.#followClusters(served, asked, coalesceMs, viewer)
+      }
       const joining = {
         served,
         document,
@@ -220,6 +231,20 @@ export class PlannedSubscriptions {
     if (member === undefined) throw new TypeError('nothing is followed')
     if (merged === undefined) return member
     return new MergedStream(members, { write: merged, resumedFrom: positions && token })
+  }
+
+  async #followClusters(
+    { fleet }: ServedSchema,
+    { variables, ...subscribed }: SubscribedClusters & Pick<SubscriptionRequest, 'variables'>,
+    coalesceMs: number | null | undefined,
+    viewer: Viewer | undefined,
+  ): Promise<MemberStream> {
+    const query = clustersQuery(subscribed)
+    return await ClustersStream.open({
+      fleet,
+      coalesceMs: checkedCoalesceMs(coalesceMs) ?? this.#options.limits.coalesceMs,
+      read: async () => await this.#clusters.answer({ query, variables }, { viewer }),
+    })
   }
 
   #known(

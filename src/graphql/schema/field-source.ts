@@ -41,6 +41,7 @@ export type FollowSource =
   | { readonly form: 'objectByRefFrames' }
   | { readonly form: 'objectListFrames' }
   | { readonly form: 'objectListPages' }
+  | { readonly form: 'clusterFrames' }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -251,6 +252,7 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'objectByRefFrames':
     case 'objectListFrames':
     case 'objectListPages':
+    case 'clusterFrames':
       return source
     default:
       return undefined

@@ -24,6 +24,7 @@ import type { Kind } from '../model/kind.ts'
 import type { HasField } from '../model/schema-profile.ts'
 import { type FieldSource, type FollowSource, fromSource, type OwnParts } from './field-source.ts'
 import { idOfObjectRef, type KindOf } from './object-ref.ts'
+import { clusterTypesSdl } from './cluster-types-sdl.ts'
 import { gatewayTypesSdl } from './gateway-types-sdl.ts'
 import { kindTypesSdl } from './kind-types-sdl.ts'
 import type {
@@ -163,6 +164,7 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   objectByRef: { form: 'objectByRefFrames' },
   objectList: { form: 'objectListFrames' },
   objectListPage: { form: 'objectListPages' },
+  gatewayClusters: { form: 'clusterFrames' },
 }
 
 /**
@@ -254,8 +256,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
 }
 
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
-  parse(kindTypesSdl + gatewayTypesSdl, { noLocation: true }).definitions.flatMap((node) =>
-    'name' in node && node.name !== undefined ? [[node.name.value, node]] : [],
+  parse(kindTypesSdl + gatewayTypesSdl + clusterTypesSdl, { noLocation: true }).definitions.flatMap(
+    (node) => ('name' in node && node.name !== undefined ? [[node.name.value, node]] : []),
   ),
 )
 
