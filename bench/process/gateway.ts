@@ -1,5 +1,6 @@
 /**
- * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: the API server's URL, and `unplanned`
+ * The gateway for one benchmark, with its pods cached, until its parent goes. Arguments: the URL of the API server, or those of
+ * several with commas, and `unplanned`
  * where graphql-js is to answer everything, or `yoga` where it is to do so behind yoga as it comes, or `portal` to serve the
  * portal too. Tells its parent `{ url }`.
  */
@@ -18,7 +19,9 @@ import { serveParent } from '../support/service.ts'
 const [api = '', planned = 'planned'] = process.argv.slice(2)
 const log = { info() {}, warn: console.error, error: console.error }
 const gateway = await createGateway({
-  clusters: [{ name: 'bench', server: api }],
+  clusters: api
+    .split(',')
+    .map((server, at) => ({ name: at === 0 ? 'bench' : `bench-${at}`, server })),
   preload: ['pods'],
   limits: {
     syncDeadlineMs: 120_000,

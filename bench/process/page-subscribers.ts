@@ -1,7 +1,7 @@
 /**
  * Many subscribers of the pods with the most restarts, each on a WebSocket of its own. Arguments: the gateway's URL; `live` to follow
  * the page, or `again` to follow the changes of all pods and list the page again after each; the number of subscribers; the number of
- * different pages; the time in milliseconds. About every tenth subscriber parses its frames.
+ * different pages; the time in milliseconds; further arguments of the page. About every tenth subscriber parses its frames.
  */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
@@ -23,13 +23,13 @@ interface Answer {
   }
 }
 
-const [url = '', way = 'live', count = '1', pages = '1', durationMs = '1000'] =
+const [url = '', way = 'live', count = '1', pages = '1', durationMs = '1000', further = ''] =
   process.argv.slice(2)
 const subscribers = new MeasuredSubscribers(Number(count), 20)
 
 const row = `metadata { name namespace annotation(key: "${writtenAnnotation}") } status { phase }`
 const window = (number: number): string =>
-  `first: ${20 + (number % Number(pages))}, orderBy: [{ restarts: DESC }]`
+  `first: ${20 + (number % Number(pages))}, orderBy: [{ restarts: DESC }]${further}`
 const pageQuery = (number: number): string => `subscription {
   page: podsPage(${window(number)}, coalesceMs: 100) {
     reset synced totalCount changes { step index from objectId object { ${row} } }
