@@ -45,7 +45,7 @@ export const rbac = '/apis/rbac.authorization.k8s.io/v1'
 
 const namespaces = ['red', 'green', 'blue']
 
-const populate = async ({ must }: AccessCluster): Promise<void> => {
+export const populate = async ({ must }: AccessCluster): Promise<void> => {
   const make = (path: string, body: Fields): Promise<Fields> => must(path, { method: 'POST', body })
   await make(`${rbac}/clusterroles`, { metadata: { name: 'gateway' }, rules: gatewayRules })
   await make(`${rbac}/clusterrolebindings`, {
@@ -112,7 +112,8 @@ const requireOk =
 const contentTypeOf = (method: string): string =>
   method === 'PATCH' ? 'application/merge-patch+json' : 'application/json'
 
-const startSimulated = async (): Promise<AccessCluster & AsyncDisposable> => {
+/** A simulated cluster of this name, with objects and without rights for anybody but the gateway. */
+export const startSimulated = async (name = 'test'): Promise<AccessCluster & AsyncDisposable> => {
   const simulator = await startSimulator({
     authorization: 'rbac',
     users: [
@@ -136,7 +137,7 @@ const startSimulated = async (): Promise<AccessCluster & AsyncDisposable> => {
     return { status: response.status, json: await response.json() }
   }
   return {
-    selection: () => ({ name: 'test', kubeconfig }),
+    selection: () => ({ name, kubeconfig }),
     ask,
     must: requireOk(ask),
     [Symbol.asyncDispose]: async () => {
