@@ -40,7 +40,7 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
       )
       .join(' ')
 
-  const counted = (facet: Fields | undefined): ReadonlyMap<unknown, number> =>
+  const counted = (facet: Fields): ReadonlyMap<unknown, number> =>
     new Map((facet?.values ?? []).map(({ value, count }: Fields) => [value, count]))
 
   it('over both is exactly what each shows alone, and each refusal is a gap', async () => {
@@ -63,11 +63,11 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
             const seen = names.filter((name) => alone.get(name)?.[list] !== null)
             const refused = names.filter((name) => !seen.includes(name))
             refusals += refused.length
-            const parts = seen.map((name) => alone.get(name)?.[list] as Fields)
+            const parts = seen.map((name) => alone.get(name)?.[list])
             const nodes = parts.flatMap((part) => part.nodes as Fields[])
             const gaps = refused.map((cluster) => ({ cluster, code: 'FORBIDDEN' }))
             for (const field of [list, `any${type}`]) {
-              const found = answer.data[field] as Fields
+              const found = answer.data[field]
               expect(found.nodes, `${place}, ${field}`).toEqual(nodes)
               expect(found.totalCount, place).toBe(nodes.length)
               expect(found.incomplete, place).toEqual(gaps)
@@ -82,7 +82,7 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
                 sums.set(value, (sums.get(value) ?? 0) + count)
               }
             }
-            const { facets } = answer.data[list] as Fields
+            const { facets } = answer.data[list]
             expect(counted(facets[0]), place).toEqual(sums)
             const sizes = seen.map((name, at) => [name, parts[at]?.nodes.length] as const)
             expect(counted(facets[1]), place).toEqual(new Map(sizes.filter(([, size]) => size > 0)))
