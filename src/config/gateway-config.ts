@@ -9,6 +9,7 @@ import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
 import {
   defaultCommonKinds,
+  defaultProblemKinds,
   defaultOperationLimits,
   type OperationLimits,
 } from '../graphql/served/served-schema.ts'
@@ -25,6 +26,8 @@ export interface GatewayConfig {
   readonly preload: readonly string[]
   /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
   readonly commonKinds: readonly string[]
+  /** What `problems` looks at by itself, loads and keeps: list fields, and `*.GROUP` for the kinds of an API group. */
+  readonly problemKinds: readonly string[]
   /** How long an operation may take until its answer, or until its subscription starts. */
   readonly operationDeadlineMs: number
   /** How long an operation waits for the first sync of its kinds. */
@@ -35,6 +38,8 @@ export interface GatewayConfig {
   readonly maxPageSize: number
   /** The largest product of the page sizes of nested lists, in rows. */
   readonly maxPathRows: number
+  /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
+  readonly problemAfterMs: number
   /** Whether introspection is allowed. Absent: only on loopback without authentication. */
   readonly introspection?: boolean | undefined
   /** Bounds of documents: see `DocumentLimits`. */
@@ -199,12 +204,14 @@ export const gatewayConfigShape: {
   ).prefault([]),
   preload: z.array(z.string().min(1)).default([]),
   commonKinds: z.array(z.string().min(1)).default([...defaultCommonKinds]),
+  problemKinds: z.array(z.string().min(1)).default([...defaultProblemKinds]),
   operationDeadlineMs: whole(operation.operationDeadlineMs, 1, mostMs),
   introspection: z.boolean().optional(),
   syncDeadlineMs: whole(operation.syncDeadlineMs, 1, mostMs),
   liveDeadlineMs: whole(operation.liveDeadlineMs, 1, mostMs),
   maxPageSize: whole(operation.maxPageSize, 1, 5_000),
   maxPathRows: whole(operation.maxPathRows, 1, 1_000_000_000),
+  problemAfterMs: whole(operation.problemAfterMs, 0, 86_400_000),
   schemaFiles: z.array(z.string().min(1)).default([]),
   schema: z.string().min(1).optional(),
   aliases: z.record(z.string(), z.string()).default({}),
@@ -227,6 +234,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const {
     clusterSources,
     commonKinds,
+    problemKinds,
     uncached,
     profile,
     relay,
@@ -236,6 +244,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     work,
   } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
+  const { problemAfterMs } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
   const served = { schemaFiles, inferReferences, aliases, uncached, profile, relay, secretData }
   const deadlines = { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }
@@ -248,8 +257,9 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     clusterSources,
     preload,
     commonKinds,
+    problemKinds,
     cache,
     live,
-    limits: { ...deadlines, ...sizes, ...documents, work, coalesceMs, introspection },
+    limits: { ...deadlines, ...sizes, problemAfterMs, ...documents, work, coalesceMs, introspection },
   }
 }

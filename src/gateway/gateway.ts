@@ -184,6 +184,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   aliases: anObject,
   uncached: aList,
   commonKinds: aList,
+  problemKinds: aList,
   profile: anObject,
   relay: aFlag,
   secretData: aFlag,

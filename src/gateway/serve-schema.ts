@@ -11,6 +11,7 @@ import { schemaModelInSteps } from '../graphql/model/schema-model.ts'
 import { resolveRelations, type SchemaRelations } from '../graphql/served/schema-relations.ts'
 import {
   defaultCommonKinds,
+  defaultProblemKinds,
   type FleetChanges,
   type ServedCluster,
   type ServedSchema,
@@ -23,6 +24,7 @@ import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
+import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
 import type { ClusterApi } from './cluster-api.ts'
 import type { ClusterMember } from './cluster-member.ts'
@@ -40,6 +42,11 @@ export interface SchemaOptions {
    * stop while they are idle. Default: `defaultCommonKinds`.
    */
   readonly commonKinds?: readonly string[]
+  /**
+   * What `problems` looks at by itself: list fields of kinds, and `*.GROUP` for all kinds of an API group and those below
+   * it. Their caches do not stop while they are idle. Default: `defaultProblemKinds`.
+   */
+  readonly problemKinds?: readonly string[]
   /** The part of the clusters' API that becomes the schema; by default all of it. */
   readonly profile?: SchemaProfile
   /** Whether the schema supports refetching by relay-compiler. Default false. */
@@ -115,6 +122,7 @@ export function* buildSchemaInSteps(
     indexers = {},
     inferReferences = false,
     commonKinds: common = defaultCommonKinds,
+    problemKinds: looked = defaultProblemKinds,
   } = options
   const members = sources.members.map((member): BuiltMember => {
     const { cluster, cache, access } = member
@@ -141,9 +149,11 @@ export function* buildSchemaInSteps(
   if (invalid !== undefined) throw new InvalidSchemaError(invalid.message)
   yield
   const commonKinds = new Set(model.kinds.filter(({ listField }) => common.includes(listField)))
-  const resources = yield* resourcesOf(model.kinds, relations, commonKinds)
+  const problemKinds = new Set(model.kinds.filter((kind) => isNamedBy(kind, looked)))
+  const kept = new Set([...commonKinds, ...problemKinds])
+  const resources = yield* resourcesOf(model.kinds, relations, kept)
   const kindOf = (group: string, kind: string): Kind | undefined => model.kindOf(group, kind)
-  return { schema, kinds, kindOf, relations, commonKinds, resources, members, madeOf }
+  return { schema, kinds, kindOf, relations, commonKinds, problemKinds, resources, members, madeOf }
 }
 
 /** The APIs that differ from each other, the first of each: clusters of one version mostly serve the same. */
@@ -225,7 +235,7 @@ export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema
 function* resourcesOf(
   kinds: Iterable<Kind>,
   { compiled, indexTexts }: SchemaRelations,
-  common: ReadonlySet<Kind>,
+  kept: ReadonlySet<Kind>,
 ): Generator<void, ReadonlyMap<Kind, KindResource>> {
   const related = indexersByType(compiled)
   const resources = new Map<Kind, KindResource>()
@@ -237,12 +247,13 @@ function* resourcesOf(
       resource,
       metadataOnly,
       uncached,
-      isKept: common.has(kind),
+      isKept: kept.has(kind),
       indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
       lazyIndexers: {
         ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
         ...ofRelations,
         ...endedIndexers(ended),
+        ...problemIndexers(resource),
         ...Object.assign({}, ...choices.map(({ field, path }) => choiceIndexers(field, path))),
       },
       indexTexts: {
@@ -250,11 +261,19 @@ function* resourcesOf(
         ...textsOf(ofRelations, indexTexts),
         ...(ended === undefined ? {} : { [endedIndexName(ended)]: JSON.stringify(ended) }),
         ...Object.fromEntries(choices.map(({ field, path }) => [choiceIndex(field), path.text])),
+        [problemIndex]: problemIndexText,
       },
     })
     yield
   }
   return resources
+}
+
+/** Whether some names are the kind's list field, or `*.GROUP` of its API group or one above that. */
+function isNamedBy({ listField, resource: { group } }: Kind, names: readonly string[]): boolean {
+  return names.some((name) =>
+    name.startsWith('*.') ? `.${group}`.endsWith(name.slice(1)) : name === listField,
+  )
 }
 
 function textsOf(indexers: Indexers, texts: Readonly<Record<string, string>>): typeof texts {

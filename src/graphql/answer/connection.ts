@@ -27,6 +27,7 @@ import { refOf } from '../reads/object-read.ts'
 import type { ReadRun } from '../reads/read-run.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
+import type { ProblemsRead } from '../reads/problems-read.ts'
 import type { SearchRead } from '../reads/search-read.ts'
 import type { UsedByPage } from '../reads/used-by-read.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
@@ -40,6 +41,7 @@ import type {
   IndexSum,
   OwnedConnectionSource,
   PageInfo,
+  ProblemsSource,
   Row,
   SearchSource,
   TypeCount,
@@ -230,6 +232,14 @@ export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
   const { types, notLookedAt, resultOf, counts, failures } = read
   const connection = new PageConnection(run, read, resultOf)
   return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
+}
+
+/** A page of problems as a connection. */
+export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
+  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
+  const connection = new PageConnection(run, read, problemOf)
+  const told = { lookedAt: () => lookedAt, notLookedAt, counts, failures }
+  return Object.assign(connection, told)
 }
 
 /** A graph as a source for the resolvers. */

@@ -22,6 +22,7 @@ import type {
   ObjectByRefArguments,
   ObjectListArguments,
   OwnedArguments,
+  ProblemsArguments,
   RelationArguments,
   SearchArguments,
   UsedByArguments,
@@ -32,6 +33,7 @@ import type {
   ObjectRef,
   OwnedConnectionSource,
   PrinterColumn,
+  ProblemsSource,
   Row,
   SearchSource,
   SecretContents,
@@ -46,6 +48,7 @@ import {
   graphSource,
   ListConnection,
   polymorphicConnection,
+  problemsConnection,
   searchConnection,
   usedByConnection,
 } from './connection.ts'
@@ -63,6 +66,7 @@ import {
 import { OwnedRead } from '../reads/owned-read.ts'
 import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
+import { readProblems } from '../reads/problems-read.ts'
 import { readSearch } from '../reads/search-read.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
 
@@ -194,6 +198,10 @@ export class StoreReader implements StoreReads {
 
   search(args: SearchArguments): SearchSource {
     return searchConnection(this.#run, readSearch(this.#run, args))
+  }
+
+  problems(args: ProblemsArguments): ProblemsSource {
+    return problemsConnection(this.#run, readProblems(this.#run, args))
   }
 
   /** Every row of a list has the same arguments for its relations. */

@@ -27,6 +27,7 @@ import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-write
 import { connectionWriter, countsWriter, gapsWriter, unionMember } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
+import { problemsWriter } from './problems-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
 import { neededIn, neededKinds, type PlanField, type RootWriter } from './plan-compiler.ts'
 import type { PlanRun } from './plan-run.ts'
@@ -53,6 +54,8 @@ export function rootWriter(field: PlanField): RootWriter {
       return graphWriter(field)
     case 'search':
       return searchRoot(field)
+    case 'problems':
+      return problemsWriter(field)
     case 'clusterStates':
       return clustersWriter(field)
     case 'currentViewer':

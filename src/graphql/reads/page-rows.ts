@@ -22,6 +22,7 @@ import {
   isIncluded,
   narrowedType,
 } from '../documents/document-fragments.ts'
+import { defaultProblemObjects } from './problems-read.ts'
 import { graphBounds } from './graph/graph-request.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
@@ -136,6 +137,8 @@ function pageSearch(
         return { ...inner, answersRows: source.part === 'nodes' || source.part === 'edges' }
       case 'graphNode':
         return { ...inner, answersRows: source.part === 'object' }
+      case 'problem':
+        return source.part === 'objects' ? within(problemObjectsStep(node), inner) : inner
       case 'graph':
         return inner
       case 'objectsByIds':
@@ -159,6 +162,11 @@ function pageSearch(
     const given = valueOf(argumentNode(node, 'maxNodes')) ?? graphBounds.nodes
     const size = typeof given === 'number' ? given : graphBounds.maxNodes
     return { node, size: Math.min(size, graphBounds.maxNodes), argument: 'maxNodes' }
+  }
+
+  function problemObjectsStep(node: FieldNode): PageStep {
+    const given = valueOf(argumentNode(node, 'first')) ?? defaultProblemObjects
+    return { node, size: typeof given === 'number' ? given : maxPageSize, argument: 'first' }
   }
 
   function pageStep(node: FieldNode): PageStep {

@@ -24,7 +24,13 @@ import type { SchemaModel } from '../model/schema-model.ts'
 import { OwnTypes, type SchemaTypes } from './own-types.ts'
 import { sortedSchema } from './scalars.ts'
 import { TypeNames } from './type-names.ts'
-import { buildOrderType, buildWhereType, objectOrderType, objectWhereType } from './where-type.ts'
+import {
+  buildOrderType,
+  buildWhereType,
+  objectOrderType,
+  objectWhereType,
+  sortDirection,
+} from './where-type.ts'
 
 /** Additions to the content of the model. */
 export interface SchemaOptions {
@@ -101,6 +107,7 @@ function schemaTypes(model: SchemaModel, secretData: boolean): SchemaTypes {
     if (name === 'ObjectMeta') return types.objectMeta
     if (name === 'KubernetesObjectWhere') return objectWhereType(own.input('HealthStatusFilter'))
     if (name === 'KubernetesObjectOrder') return objectOrderType
+    if (name === 'SortDirection') return sortDirection
     if (kind !== undefined && name === 'Kind') return objectType(kind)
     if (kind !== undefined && name === 'KindWhere') return types.whereType(kind)
     if (kind !== undefined && name === 'KindOrder') return types.orderType(kind)

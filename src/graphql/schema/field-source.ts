@@ -55,6 +55,7 @@ type RootSource =
   | { readonly form: 'kubernetesObjects' }
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
+  | { readonly form: 'problems' }
   | { readonly form: 'clusterStates' }
   | { readonly form: 'currentViewer' }
   | { readonly form: 'rootCan' }
@@ -131,6 +132,7 @@ export interface OwnParts {
     | 'complete'
     | 'counts'
     | 'type'
+    | 'lookedAt'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
   readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion' | 'staleSince'
@@ -172,6 +174,21 @@ export interface OwnParts {
   readonly graphEdge: 'from' | 'to' | 'relation'
   readonly searchResult: 'object' | 'matched' | 'value'
   readonly searchCount: 'type' | 'count'
+  readonly problem:
+    | 'id'
+    | 'cluster'
+    | 'object'
+    | 'kind'
+    | 'type'
+    | 'severity'
+    | 'reason'
+    | 'message'
+    | 'since'
+    | 'count'
+    | 'objects'
+    | 'lastEvent'
+  readonly problemCount: 'severity' | 'type' | 'kind' | 'count'
+  readonly problemEvent: 'reason' | 'message' | 'count' | 'lastSeen'
   readonly clusterState:
     | 'source'
     | 'since'

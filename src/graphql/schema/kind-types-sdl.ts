@@ -156,7 +156,8 @@ const cluster = `
     "The name of the cluster; the default cluster if absent."
     cluster: String`
 
-const clusters = `
+/** The arguments that name several clusters. */
+export const clusters: string = `
     """
     The names of clusters, instead of \`cluster\`: one list over all of them. \`["*"]\` stands for all
     clusters.
@@ -168,7 +169,8 @@ const clusters = `
     """
     clusterSelector: String`
 
-const namespaces = `
+/** The namespaces of a list. */
+export const namespaces: string = `
     "Only objects of this namespace."
     namespace: String
     "Only objects of these namespaces."

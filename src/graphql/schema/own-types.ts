@@ -36,6 +36,8 @@ import type {
   NamespacesArguments,
   ObjectByRefArguments,
   ObjectListArguments,
+  ProblemObjectsArguments,
+  ProblemsArguments,
   SearchArguments,
   SumArguments,
 } from './read-arguments.ts'
@@ -46,6 +48,8 @@ import type {
   GraphSource,
   ObjectRef,
   OwnedConnectionSource,
+  ProblemSource,
+  ProblemsSource,
   ResolverContext,
   ResourceState,
   SearchSource,
@@ -83,7 +87,7 @@ function own<F extends keyof OwnParts, S>(
   })
 }
 
-type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource
+type AnyConnection = ConnectionSource & OwnedConnectionSource & SearchSource & ProblemsSource
 
 /** Whether no kind was left out. */
 function isComplete(read: { notLookedAt(): readonly string[] }): boolean {
@@ -106,6 +110,7 @@ const connection = own('connection', {
   complete: isComplete,
   counts: (page: AnyConnection) => page.counts(),
   type: (page: AnyConnection) => page.type(),
+  lookedAt: (page: AnyConnection) => page.lookedAt(),
 })
 
 /** The fields of `Query`, those of kinds aside. */
@@ -154,6 +159,11 @@ const query: Readonly<Record<string, OwnField>> = {
     source: { form: 'search' },
     resolve: (_source, args: SearchArguments, context, info) =>
       reportingFailures(context.read.search(args), context, info),
+  },
+  problems: {
+    source: { form: 'problems' },
+    resolve: (_source, args: ProblemsArguments, context, info) =>
+      reportingFailures(context.read.problems(args), context, info),
   },
 }
 
@@ -253,6 +263,14 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   GraphEdge: own('graphEdge'),
   SearchResult: own('searchResult'),
   TypeCount: own('searchCount'),
+  ProblemConnection: connection,
+  ProblemEdge: own('edge'),
+  Problem: own('problem', {
+    objects: (problem: ProblemSource, args: ProblemObjectsArguments) => problem.objects(args),
+    lastEvent: (problem: ProblemSource) => problem.lastEvent(),
+  }),
+  ProblemCount: own('problemCount'),
+  ProblemEvent: own('problemEvent'),
 }
 
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
@@ -352,6 +370,7 @@ export class OwnTypes {
         return new GraphQLInputObjectType({
           name,
           description: described(node.description, kind),
+          isOneOf: node.directives?.some((one) => one.name.value === 'oneOf') === true,
           fields: () => this.#inputs(node.fields, kind),
         })
       case NodeKind.OBJECT_TYPE_DEFINITION:

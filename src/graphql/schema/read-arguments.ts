@@ -1,3 +1,4 @@
+import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { Where } from '../../query/condition/where.ts'
 
 /** One key of an order: exactly one member, the name of an index, with its direction. */
@@ -196,6 +197,24 @@ export interface SearchArguments extends SearchedPlaces {
   readonly text: string
   readonly first?: number | null
   readonly after?: string | null
+}
+
+/** The arguments of `problems`. */
+export interface ProblemsArguments {
+  readonly cluster?: string | null
+  readonly namespace?: string | null
+  readonly namespaces?: readonly string[] | null
+  /** Type names. */
+  readonly types?: readonly string[] | null
+  readonly severity?: readonly ProblemSeverity[] | null
+  readonly orderBy?: readonly OrderKey[] | null
+  readonly first?: number | null
+  readonly after?: string | null
+}
+
+/** The arguments of `Problem.objects`. */
+export interface ProblemObjectsArguments {
+  readonly first?: number | null
 }
 
 /** The arguments of `can` of an object. */

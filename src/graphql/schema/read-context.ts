@@ -1,5 +1,6 @@
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
+import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
 import type {
   CanArguments,
@@ -13,6 +14,8 @@ import type {
   ObjectCanArguments,
   ObjectListArguments,
   OwnedArguments,
+  ProblemObjectsArguments,
+  ProblemsArguments,
   RelationArguments,
   ResourcesArguments,
   SearchArguments,
@@ -283,6 +286,57 @@ export interface SearchSource {
   readonly failures: readonly Error[]
 }
 
+/** A problem: a topmost owner and a reason. */
+export interface ProblemSource {
+  readonly id: string
+  readonly cluster: string
+  /** The topmost owner. */
+  readonly object: ObjectRef
+  readonly kind: string
+  /** `null` if the kind is not served. */
+  readonly type: string | null
+  readonly severity: ProblemSeverity
+  readonly reason: string
+  readonly message: string | null
+  /** By RFC 3339. */
+  readonly since: string | null
+  readonly count: number
+  /** The objects that have it. */
+  objects(args: ProblemObjectsArguments): readonly ObjectRef[]
+  lastEvent(): ProblemEvent | null
+}
+
+/** A Warning Event. */
+export interface ProblemEvent {
+  readonly reason: string
+  readonly message: string | null
+  readonly count: number
+  readonly lastSeen: string | null
+}
+
+/** The number of problems of one severity and kind. */
+export interface ProblemCount {
+  readonly severity: ProblemSeverity
+  readonly type: string | null
+  readonly kind: string
+  readonly count: number
+}
+
+/** A page of problems. */
+export interface ProblemsSource {
+  rows(): readonly ProblemSource[]
+  edges(): readonly { readonly cursor: string; readonly node: ProblemSource }[]
+  pageInfo(): PageInfo
+  totalCount(): number
+  staleSince(): string | null
+  counts(): readonly ProblemCount[]
+  /** The type names of the kinds that were looked at, sorted. */
+  lookedAt(): readonly string[]
+  notLookedAt(): readonly string[]
+  /** Why named kinds could not be read. */
+  readonly failures: readonly Error[]
+}
+
 /** The content of a Secret besides its metadata. */
 export interface SecretContents {
   /** Base64, by key. */
@@ -331,6 +385,8 @@ export interface StoreReads {
   graph(args: GraphArguments): GraphSource
   /** The objects of any kind with a value that contains a text. */
   search(args: SearchArguments): SearchSource
+  /** What is wrong with the objects of the kinds that are looked at. */
+  problems(args: ProblemsArguments): ProblemsSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */

@@ -172,7 +172,8 @@ function relatedWhereFields(kind: Kind, types: SchemaTypes): GraphQLInputFieldCo
   return fields
 }
 
-const direction = new GraphQLEnumType({
+/** The direction of an order. */
+export const sortDirection: GraphQLEnumType = new GraphQLEnumType({
   name: 'SortDirection',
   description: 'The direction of an order. Objects without a value come last in both.',
   values: {
@@ -199,12 +200,12 @@ export const objectOrderType: GraphQLInputObjectType = new GraphQLInputObjectTyp
   isOneOf: true,
   fields: () => ({
     ...orderFields(commonIndexes),
-    age: { type: direction, description: 'The age of the object: with ASC, the youngest first.' },
+    age: { type: sortDirection, description: 'The age of the object: with ASC, the youngest first.' },
   }),
 })
 
 function orderFields(indexes: readonly IndexDefinition[]): GraphQLInputFieldConfigMap {
   return Object.fromEntries(
-    indexes.map((index) => [index.name, { type: direction, description: describeIndex(index) }]),
+    indexes.map((index) => [index.name, { type: sortDirection, description: describeIndex(index) }]),
   )
 }

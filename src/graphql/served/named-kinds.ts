@@ -32,6 +32,14 @@ export function commonKindsOf({ commonKinds, clusters }: ServedSchema, cluster: 
   )
 }
 
+/** The kinds that a cluster serves, that the gateway caches, and that `problems` looks at by default. */
+export function problemKindsOf({ problemKinds, clusters }: ServedSchema, cluster: string): Kind[] {
+  const cache = clusters.get(cluster)
+  return [...problemKinds].filter(
+    ({ resource, uncached }) => !uncached && cache?.serves(resource) === true,
+  )
+}
+
 /** The kinds of a cluster that a request reads without naming them: the common ones, and those in memory. */
 export function unnamedKinds(served: ServedSchema, cluster: string): ReadonlySet<Kind> {
   const kinds = new Set(commonKindsOf(served, cluster))

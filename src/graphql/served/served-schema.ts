@@ -43,6 +43,8 @@ export interface ServedSchema {
   readonly indexTexts: ReadonlyMap<Kind, IndexTexts>
   /** The kinds that fields of any kind load by themselves: see {@link defaultCommonKinds}. */
   readonly commonKinds: ReadonlySet<Kind>
+  /** The kinds that `problems` looks at by itself: see {@link defaultProblemKinds}. */
+  readonly problemKinds: ReadonlySet<Kind>
   /** By name; the first one is the default. */
   readonly clusters: ReadonlyMap<string, ClusterCache>
   /** How the fleet describes the clusters, by name. */
@@ -74,6 +76,35 @@ export const defaultCommonKinds: readonly string[] = [
   'horizontalPodAutoscalers',
 ]
 
+/**
+ * What `problems` looks at by itself: list fields, and `*.GROUP` for all kinds of an API group and those below it. Not
+ * among them are kinds that only repeat the problems of others, such as PodDisruptionBudgets.
+ */
+export const defaultProblemKinds: readonly string[] = [
+  'pods',
+  'deployments',
+  'replicaSets',
+  'statefulSets',
+  'daemonSets',
+  'jobs',
+  'cronJobs',
+  'nodes',
+  'namespaces',
+  'services',
+  'persistentVolumeClaims',
+  'persistentVolumes',
+  'storageClasses',
+  'horizontalPodAutoscalers',
+  'apiServices',
+  'customResourceDefinitions',
+  'events',
+  'certManagerCertificates',
+  'certManagerIssuers',
+  'certManagerClusterIssuers',
+  'externalSecretsExternalSecrets',
+  '*.toolkit.fluxcd.io',
+]
+
 /** The limits of operations; the one place for every bound. */
 export interface OperationLimits extends DocumentLimits {
   /** How long an operation may take until it is answered, or until its subscription has begun, whatever it waits for. */
@@ -84,6 +115,8 @@ export interface OperationLimits extends DocumentLimits {
   readonly liveDeadlineMs: number
   /** Largest `first`. */
   readonly maxPageSize: number
+  /** How long ongoing work may go on until `problems` has it, and how long what is over counts there. */
+  readonly problemAfterMs: number
   /** Rows that the page sizes along one path, each list within the one before, may multiply to. */
   readonly maxPathRows: number
   /** What one operation, or one frame of a subscription, may cost; what is not given is the default. */
@@ -103,6 +136,7 @@ export const defaultOperationLimits: OperationLimits = {
   liveDeadlineMs: 10_000,
   maxPageSize: 500,
   maxPathRows: 20_000,
+  problemAfterMs: 600_000,
   work: defaultWorkLimits,
   maxTokens: 10_000,
   maxDepth: 64,

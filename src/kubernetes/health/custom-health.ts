@@ -83,16 +83,18 @@ function byConditions(conditions: Conditions, generation: number | undefined): H
   for (const type of underWay) {
     const found = conditionWith(conditions, type, 'True')
     if (found === undefined || notUnderWay.has(found.reason)) continue
-    return progressing(found.reason ?? type, found.message)
+    return progressing(found.reason ?? type, found.message, found.since)
   }
   const goods = good.flatMap((type) => conditions.get(type) ?? [])
   const not = goods.filter(({ status }) => status === 'False')
   const failed = degradedBy(not.find(isFailure))
   if (failed !== undefined) return failed
   const [first] = not
-  if (first !== undefined) return progressing(first.reason ?? `Not${first.type}`, first.message)
+  if (first !== undefined) {
+    return progressing(first.reason ?? `Not${first.type}`, first.message, first.since)
+  }
   const open = goods.find((one) => one.status !== 'True' || isStale(one, generation))
-  if (open !== undefined) return progressing(open.reason ?? open.type, open.message)
+  if (open !== undefined) return progressing(open.reason ?? open.type, open.message, open.since)
   return goods.length === 0 ? undefined : healthy
 }
 

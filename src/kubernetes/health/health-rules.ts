@@ -61,12 +61,12 @@ function nodeHealth(object: Fields): Health {
   const conditions = conditionsOf(object)
   const ready = conditions.get('Ready')
   if (ready === undefined) return { status: 'UNKNOWN', reason: 'NoStatus' }
-  const { reason = 'NotReady', message } = ready
-  if (ready.status === 'Unknown') return { status: 'UNKNOWN', reason, message }
-  if (ready.status !== 'True') return degraded(reason, message)
+  const { reason = 'NotReady', message, since } = ready
+  if (ready.status === 'Unknown') return { status: 'UNKNOWN', reason, message, since }
+  if (ready.status !== 'True') return degraded(reason, message, since)
   for (const type of ['MemoryPressure', 'DiskPressure', 'PIDPressure', 'NetworkUnavailable']) {
     const trouble = conditionWith(conditions, type, 'True')
-    if (trouble !== undefined) return degraded(type, trouble.message)
+    if (trouble !== undefined) return degraded(type, trouble.message, trouble.since)
   }
   const isCordoned = specOf(object)['unschedulable'] === true
   return isCordoned ? suspended('Cordoned', 'it takes no new pods') : healthy
@@ -97,7 +97,7 @@ function claimHealth(object: Fields): Health {
   for (const type of [...failedResizes, ...resizes]) {
     const found = conditionWith(conditions, type, 'True')
     if (found === undefined) continue
-    return (failedResizes.includes(type) ? degraded : progressing)(type, found.message)
+    return (failedResizes.includes(type) ? degraded : progressing)(type, found.message, found.since)
   }
   return healthy
 }
@@ -107,15 +107,16 @@ function volumeHealth(object: Fields): Health {
   const status = statusOf(object)
   const message = textOf(status['message'])
   const phase = textOf(status['phase']) ?? 'Pending'
+  const since = textOf(status['lastPhaseTransitionTime'])
   switch (phase) {
     case 'Failed':
-      return degraded(textOf(status['reason']) ?? phase, message)
+      return degraded(textOf(status['reason']) ?? phase, message, since)
     case 'Pending':
-      return progressing(phase, message)
+      return progressing(phase, message, since)
     case 'Released':
       return specOf(object)['persistentVolumeReclaimPolicy'] === 'Retain'
         ? { status: 'HEALTHY', reason: phase, message }
-        : progressing(phase, message)
+        : progressing(phase, message, since)
     default:
       return healthy
   }
@@ -157,7 +158,7 @@ function apiServiceHealth(object: Fields): Health {
   const available = conditionsOf(object).get('Available')
   if (available?.status === 'True') return healthy
   if (available === undefined) return progressing('NoStatus')
-  return degraded(available.reason ?? 'NotAvailable', available.message)
+  return degraded(available.reason ?? 'NotAvailable', available.message, available.since)
 }
 
 function customResourceDefinitionHealth(object: Fields): Health {
@@ -171,7 +172,11 @@ function customResourceDefinitionHealth(object: Fields): Health {
     ) ??
     (established?.status === 'True'
       ? healthy
-      : progressing(established?.reason ?? 'NotEstablished', established?.message))
+      : progressing(
+          established?.reason ?? 'NotEstablished',
+          established?.message,
+          established?.since,
+        ))
   )
 }
 
@@ -225,7 +230,9 @@ function deploymentHealth(object: Fields): Health {
   const failure = replicaFailure(conditions)
   if (failure !== undefined) return failure
   const progress = conditionWith(conditions, 'Progressing', 'False')
-  if (progress !== undefined) return degraded(progress.reason ?? 'NotProgressing', progress.message)
+  if (progress !== undefined) {
+    return degraded(progress.reason ?? 'NotProgressing', progress.message, progress.since)
+  }
   if (specOf(object)['paused'] === true) return suspended('Paused', 'the rollout is paused')
   const { updatedReplicas, replicas, availableReplicas } = statusOf(object)
   const updated = countOf(updatedReplicas)
@@ -289,7 +296,9 @@ function jobHealth(object: Fields): Health {
   const failure =
     conditionWith(conditions, 'Failed', 'True') ??
     conditionWith(conditions, 'FailureTarget', 'True')
-  if (failure !== undefined) return degraded(failure.reason ?? 'Failed', failure.message)
+  if (failure !== undefined) {
+    return degraded(failure.reason ?? 'Failed', failure.message, failure.since)
+  }
   if (conditionWith(conditions, 'Complete', 'True') !== undefined) {
     return { status: 'HEALTHY', reason: 'Completed' }
   }
@@ -307,7 +316,7 @@ function cronJobHealth(object: Fields): Health {
   if (scheduled === undefined || itemsOf(active).length > 0) return healthy
   const succeeded = textOf(lastSuccessfulTime)
   if (succeeded !== undefined && Date.parse(succeeded) >= Date.parse(scheduled)) return healthy
-  return degraded('LastRunFailed', `the run of ${scheduled} has not succeeded`)
+  return degraded('LastRunFailed', `the run of ${scheduled} has not succeeded`, scheduled)
 }
 
 const argoStatuses: Readonly<Record<string, Health['status']>> = {

@@ -29,6 +29,8 @@ export interface Health {
   readonly reason?: string | undefined
   /** The reason for people. */
   readonly message?: string | undefined
+  /** Since when it is so, as the object says. */
+  readonly since?: string | undefined
 }
 
 /**
@@ -41,7 +43,8 @@ export function ruledHealth(rule: HealthRule, object: Fields): Health {
   const metadata = fieldsOf(object['metadata'])
   const deletion = textOf(metadata['deletionTimestamp'])
   if (deletion !== undefined) {
-    return { status: 'TERMINATING', reason: 'Deleted', message: `deleted at ${deletion}` }
+    const message = `deleted at ${deletion}`
+    return { status: 'TERMINATING', reason: 'Deleted', message, since: deletion }
   }
   const observed = numberOf(statusOf(object)['observedGeneration'])
   const generation = numberOf(metadata['generation'])
@@ -54,12 +57,12 @@ export function ruledHealth(rule: HealthRule, object: Fields): Health {
 
 export const healthy: Health = { status: 'HEALTHY' }
 
-export function progressing(reason: string, message?: string): Health {
-  return { status: 'PROGRESSING', reason, message }
+export function progressing(reason: string, message?: string, since?: string): Health {
+  return { status: 'PROGRESSING', reason, message, since }
 }
 
-export function degraded(reason: string, message?: string): Health {
-  return { status: 'DEGRADED', reason, message }
+export function degraded(reason: string, message?: string, since?: string): Health {
+  return { status: 'DEGRADED', reason, message, since }
 }
 
 export function suspended(reason: string, message?: string): Health {
@@ -77,6 +80,8 @@ export interface Condition {
   readonly severity: string | undefined
   /** The generation of the object that the condition describes. */
   readonly observedGeneration: number | undefined
+  /** Since when it has its status. */
+  readonly since: string | undefined
 }
 
 /** The conditions of an object by type. The first one of each type counts. */
@@ -94,6 +99,7 @@ export function conditionsIn(list: unknown): Conditions {
       message: textOf(one['message']),
       severity: textOf(one['severity']),
       observedGeneration: numberOf(one['observedGeneration']),
+      since: textOf(one['lastTransitionTime']),
     })
   }
   return conditions
@@ -115,5 +121,5 @@ export function conditionWith(
 
 /** DEGRADED with the reason of the condition, else with its type; `undefined` without a condition. */
 export function degradedBy(condition: Condition | undefined): Health | undefined {
-  return condition && degraded(condition.reason ?? condition.type, condition.message)
+  return condition && degraded(condition.reason ?? condition.type, condition.message, condition.since)
 }

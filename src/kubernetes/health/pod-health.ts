@@ -85,11 +85,11 @@ function about(container: Fields, text: string): string {
 function unscheduled(conditions: Conditions): Health | undefined {
   const condition = conditionWith(conditions, 'PodScheduled', 'False')
   if (condition === undefined) return undefined
-  const { reason, message } = condition
+  const { reason, message, since } = condition
   if (reason === 'SchedulingGated') return suspended(reason, message)
   return reason === 'Unschedulable' || reason === 'SchedulerError'
-    ? degraded(reason, message)
-    : progressing(reason ?? 'NotScheduled', message)
+    ? degraded(reason, message, since)
+    : progressing(reason ?? 'NotScheduled', message, since)
 }
 
 function readiness(conditions: Conditions, containers: readonly Fields[], status: Fields): Health {
@@ -97,13 +97,15 @@ function readiness(conditions: Conditions, containers: readonly Fields[], status
   if (ready?.status === 'True') return healthy
   // The node has stopped reporting.
   if (ready?.status === 'Unknown' || status['reason'] === 'NodeLost') {
-    return { status: 'UNKNOWN', reason: ready?.reason ?? 'NodeLost', message: ready?.message }
+    const reason = ready?.reason ?? 'NodeLost'
+    return { status: 'UNKNOWN', reason, message: ready?.message, since: ready?.since }
   }
   if (status['phase'] === 'Running') {
-    return progressing(ready?.reason ?? 'NotReady', ready?.message)
+    return progressing(ready?.reason ?? 'NotReady', ready?.message, ready?.since)
   }
   const waiting = containers
     .map(({ state }) => textOf(fieldsOf(fieldsOf(state)['waiting'])['reason']))
     .find((reason) => reason !== undefined)
-  return progressing(waiting ?? textOf(status['phase']) ?? 'Pending', ready?.message)
+  const reason = waiting ?? textOf(status['phase']) ?? 'Pending'
+  return progressing(reason, ready?.message, ready?.since)
 }

@@ -27,7 +27,9 @@ export interface EventsRelation extends RelationBase {
   readonly form: 'events'
 }
 
-const about = 'event:about'
+/** The index of Events by the object that they are about: the values of {@link eventKeysOf}. */
+export const eventsAboutIndex = 'event:about'
+const about = eventsAboutIndex
 const related = 'event:related'
 const named = 'event:named'
 const namePrefix = 'name:'
@@ -110,13 +112,13 @@ const eventIndexers: Indexers = {
  */
 function eventsAbout(origin: RelationOrigin): Condition {
   const { withRelated = false } = origin
-  const keys = [...keysOf(origin.view, origin.id), ...mirrorKeysOf(origin)]
+  const keys = [...eventKeysOf(origin.view, origin.id), ...mirrorKeysOf(origin)]
   const own = hasValue(about, keys)
   return withRelated ? anyOf([own, hasValue(related, keys)]) : own
 }
 
-/** The index values by which Events may refer to an object. */
-function keysOf(view: OriginView, id: ObjectId): readonly string[] {
+/** The index values by which Events may refer to an object, other than a static pod. */
+export function eventKeysOf(view: OriginView, id: ObjectId): readonly string[] {
   return [...uidKeysOf(view, id), ...nameKeysOf(view, id)]
 }
 
@@ -168,7 +170,7 @@ function compileEvents(definition: EventsRelation, context: RelationContext): Re
     follow: eventsAbout,
     followAll({ view, withRelated = false, part, budget }, ids) {
       const events = part(to).view
-      const keysOfOne = areNamed(view, events) ? keysOf : uidKeysOf
+      const keysOfOne = areNamed(view, events) ? eventKeysOf : uidKeysOf
       const all: string[] = []
       for (const id of ids) all.push(...keysOfOne(view, id))
       if (isMirrored && view.hasIndex(mirrored)) {

@@ -1,0 +1,299 @@
+import { createHash } from 'node:crypto'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { decodeFact, type ProblemFact } from '../../kubernetes/problems/problem-fact.ts'
+import { isInScope } from '../../query/condition/scope.ts'
+import { type PageOf, pageSizeOf } from '../../query/page/page.ts'
+import { foldProblems } from '../../query/problems/problem-fold.ts'
+import { type ListedProblem, problemPage } from '../../query/problems/problem-page.ts'
+import { problemIndex, type ProblemPart, type ProblemPlace } from '../../query/problems/problem-part.ts'
+import { eventKeysOf, eventsAboutIndex } from '../../query/relation/events-relation.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { KindView } from '../prepare/kind-view.ts'
+import { objectRefsOf } from '../schema/object-ref.ts'
+import type { ProblemObjectsArguments, ProblemsArguments } from '../schema/read-arguments.ts'
+import type { ObjectRef, ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
+import { clusterNamed } from '../served/cluster-argument.ts'
+import { knownKinds, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
+import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { refOf } from './object-read.ts'
+import { ownerReferencesOf } from './owner-read.ts'
+import { withFailed } from './polymorphic-page.ts'
+import type { ReadRun } from './read-run.ts'
+
+/** A page of problems. Valid within the tick. */
+export interface ProblemsRead {
+  readonly page: PageOf<Problem>
+  /** What was looked at. */
+  readonly parts: readonly KindView[]
+  readonly problemOf: (problem: Problem) => ProblemSource
+  readonly counts: () => readonly ProblemCount[]
+  /** The type names of the kinds that were looked at, sorted. */
+  readonly lookedAt: readonly string[]
+  /** The type names of the kinds to look at that were not read, sorted. */
+  readonly notLookedAt: () => readonly string[]
+  /** The errors of named kinds that could not be read. */
+  readonly failures: readonly ClientError[]
+}
+
+/** A kind whose objects are looked at, in one cluster. */
+interface LookedAtPart extends ProblemPart, KindView {}
+
+type Problem = ListedProblem<LookedAtPart>
+
+const problemIndexes = { needed: [problemIndex] }
+
+/**
+ * The problems of the kinds that are looked at by default and of the named ones. Throws `ArgumentError`, `CursorError`,
+ * `PageSizeError` and `QueryTooCostlyError`. The error of a named kind that cannot be read is among the failures.
+ */
+export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRead {
+  const { served, budget, limits } = run
+  const { types = null, severity = null, orderBy, first, after } = args
+  const clusters = [clusterNamed(served, args.cluster)]
+  const named = namedKinds(served, types)
+  const namespaces = namespacesIn(args)
+  const looked = clusters.map((cluster) => lookedAtParts(run, { cluster, named, namespaces }))
+  const nowMs = Date.now()
+  const problems = looked.flatMap(({ cluster, parts }) =>
+    foldProblems<LookedAtPart>({
+      parts,
+      namespaces: namespaces && new Set(namespaces),
+      nowMs,
+      afterMs: limits.problemAfterMs,
+      readOwners: (part, id) => ownerReferencesOf(run, part, id),
+      budget,
+    }).map((problem) => ({ ...problem, cluster })),
+  )
+  const typeNames = types === null ? undefined : new Set(types)
+  const asked = problems.filter(
+    (problem) =>
+      (severity === null || severity.includes(problem.severity)) &&
+      (typeNames === undefined || isOfType(served, problem, typeNames)),
+  )
+  const parts = looked.flatMap((one) => one.parts)
+  const missing = looked.flatMap((one) => one.missing)
+  const failures = looked.flatMap((one) => one.failures)
+  return {
+    page: problemPage({
+      problems: asked,
+      orderBy,
+      first,
+      after,
+      identity: { list: `${clusters.join()}/problems`, namespaces: namespaces ?? null, types, severity },
+      maxPageSize: limits.maxPageSize,
+      budget,
+    }),
+    parts,
+    problemOf: (problem) => problemSource(run, problem),
+    counts: () => countsOf(served, asked),
+    lookedAt: typesOf(parts),
+    notLookedAt: () => withFailed(missing, failures),
+    failures,
+  }
+}
+
+/** The kinds that `problems` loads, with the indexes that it reads. Ignores unknown names. */
+export function problemNeeds(
+  served: ServedSchema,
+  { types }: { readonly types?: unknown },
+  cluster: string,
+): readonly RelatedNeed[] {
+  return [...new Set([...problemKindsOf(served, cluster), ...knownKinds(served, types)])]
+    .filter(({ uncached }) => !uncached)
+    .map((kind) => ({ kind, indexes: problemIndexes }))
+}
+
+/** The kind of Events with the index that `lastEvent` reads. */
+export function lastEventNeeds({ kindOf }: ServedSchema): readonly RelatedNeed[] {
+  const kind = kindOf('', 'Event')
+  if (kind === undefined || kind.uncached) return []
+  return [{ kind, indexes: { needed: [problemIndex, eventsAboutIndex] } }]
+}
+
+function namespacesIn({ namespace, namespaces }: ProblemsArguments): readonly string[] | undefined {
+  if (namespace === undefined || namespace === null) return namespaces ?? undefined
+  if (namespaces === undefined || namespaces === null) return [namespace]
+  return namespaces.filter((one) => one === namespace)
+}
+
+interface LookedAt {
+  readonly cluster: string
+  readonly parts: readonly LookedAtPart[]
+  /** The type names of the kinds that are looked at by default and could not be read. */
+  readonly missing: readonly string[]
+  readonly failures: readonly ClientError[]
+}
+
+function lookedAtParts(
+  { served, parts }: ReadRun,
+  {
+    cluster,
+    named,
+    namespaces,
+  }: {
+    readonly cluster: string
+    readonly named: readonly Kind[]
+    readonly namespaces: readonly string[] | undefined
+  },
+): LookedAt {
+  const found: LookedAtPart[] = []
+  const missing: string[] = []
+  const failures: ClientError[] = []
+  for (const kind of new Set([...problemKindsOf(served, cluster), ...named])) {
+    const { namespaced } = kind.resource
+    const reading = { within: () => (namespaced ? namespaces : undefined) }
+    const read = (): KindView => parts.part({ cluster, kind, indexes: problemIndexes }, reading)
+    try {
+      found.push({ ...read(), type: kind.typeName })
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error
+      if (named.includes(kind)) failures.push(error)
+      else missing.push(kind.typeName)
+    }
+  }
+  return { cluster, parts: found, missing, failures }
+}
+
+function typesOf(parts: readonly ProblemPart[]): readonly string[] {
+  return [...new Set(parts.map(({ type }) => type))].toSorted()
+}
+
+/** Whether the topmost owner, or one of the objects, is of one of the types. */
+function isOfType(
+  served: ServedSchema,
+  { root, objects }: Problem,
+  types: ReadonlySet<string>,
+): boolean {
+  const isOne = (place: ProblemPlace<LookedAtPart>): boolean =>
+    types.has(typeNameOf(served, place) ?? '')
+  return isOne(root) || objects.some(isOne)
+}
+
+function typeNameOf(
+  { kindOf }: ServedSchema,
+  place: ProblemPlace<LookedAtPart>,
+): string | undefined {
+  if (place.form === 'object') return place.part.type
+  const { apiVersion = '', kind } = place.to
+  return kindOf(splitApiVersion(apiVersion).group, kind)?.typeName
+}
+
+function kindNameOf(place: ProblemPlace<LookedAtPart>): string {
+  return place.form === 'object' ? place.part.kind.resource.kind : place.to.kind
+}
+
+/** The number of objects of a problem that `objects` gives unless the arguments say otherwise. */
+export const defaultProblemObjects = 10
+
+/** The objects whose Events `lastEvent` compares, at most. */
+const maxEventObjects = 20
+
+function problemSource(run: ReadRun, problem: Problem): ProblemSource {
+  const { cluster, root, reason, severity, message = null, sinceMs, objects } = problem
+  return {
+    get id() {
+      return problemId(problem)
+    },
+    cluster,
+    object: placeRef(run, cluster, root),
+    kind: kindNameOf(root),
+    type: typeNameOf(run.served, root) ?? null,
+    severity,
+    reason,
+    message,
+    since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
+    count: objects.length,
+    objects({ first }: ProblemObjectsArguments) {
+      const { size } = pageSizeOf(
+        { first: first ?? defaultProblemObjects },
+        run.limits.maxPageSize,
+      )
+      run.budget.spend('tests', testsPerSorted * objects.length)
+      return orderedPlaces(objects)
+        .slice(0, size)
+        .map((place) => placeRef(run, cluster, place))
+    },
+    lastEvent: () => lastEventOf(run, problem),
+  }
+}
+
+/** Opaque, and the same as long as the problem lasts, on every replica. */
+function problemId({ cluster, key }: Problem): string {
+  return createHash('sha256').update(`${cluster} ${key}`).digest('base64url').slice(0, 22)
+}
+
+/** Comparing the keys of an object takes as long as so many tests. */
+const testsPerSorted = 4
+
+function orderedPlaces(
+  places: readonly ProblemPlace<LookedAtPart>[],
+): readonly ProblemPlace<LookedAtPart>[] {
+  const keyed = places.map((place) => ({ place, key: `${kindNameOf(place)} ${keyOf(place)}` }))
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ place }) => place)
+}
+
+function keyOf(place: ProblemPlace<LookedAtPart>): string {
+  if (place.form === 'object') return place.part.view.keyOf(place.id)
+  const { name, namespace = place.namespace } = place.to
+  return objectKey({ namespace, name })
+}
+
+function placeRef(run: ReadRun, cluster: string, place: ProblemPlace<LookedAtPart>): ObjectRef {
+  if (place.form === 'object') return refOf(place)
+  const origin = { cluster, namespace: place.namespace === '' ? undefined : place.namespace }
+  const [ref] = objectRefsOf([place.to], origin, run.served.kindOf)
+  if (ref === undefined) throw new TypeError('a reference without a kind or a name')
+  return ref
+}
+
+/** The newest Warning Event about the topmost owner or one of the objects, that the viewer may see. */
+function lastEventOf(run: ReadRun, { cluster, root, objects }: Problem): ProblemEvent | null {
+  const [need] = lastEventNeeds(run.served)
+  if (need === undefined) return null
+  const events = run.late(() => unlessRefused(() => run.parts.part({ cluster, ...need })))
+  if (events === undefined) return null
+  const about = events.view.index(eventsAboutIndex)
+  const facts = events.view.index(problemIndex)
+  let newest: ProblemFact | undefined
+  for (const place of [root, ...objects.slice(0, maxEventObjects)]) {
+    for (const key of eventKeys(place)) {
+      for (const id of about.posting(key) ?? []) {
+        run.budget.spend('examined', 1)
+        const fact = warningOf(facts.valuesOf(id))
+        if (fact === undefined || !isInScope(events.scope, events.view.keyOf(id))) continue
+        if ((fact.at ?? '') > (newest?.at ?? '')) newest = fact
+      }
+    }
+  }
+  if (newest?.role?.form !== 'report') return null
+  const { reason, message = null, at = null, role } = newest
+  return { reason, message, count: role.count, lastSeen: at }
+}
+
+function eventKeys(place: ProblemPlace<LookedAtPart>): readonly string[] {
+  if (place.form === 'object') return eventKeysOf(place.part.view, place.id)
+  const { uid } = place.to
+  return uid === undefined ? [] : [uid]
+}
+
+function warningOf([value]: readonly string[]): ProblemFact | undefined {
+  return value === undefined ? undefined : decodeFact(value)
+}
+
+function countsOf(served: ServedSchema, problems: readonly Problem[]): readonly ProblemCount[] {
+  const counts = new Map<string, { -readonly [M in keyof ProblemCount]: ProblemCount[M] }>()
+  for (const { severity, root } of problems) {
+    const kind = kindNameOf(root)
+    const type = typeNameOf(served, root) ?? null
+    const key = `${severity} ${type ?? ''} ${kind}`
+    const known = counts.get(key)
+    if (known === undefined) counts.set(key, { severity, type, kind, count: 1 })
+    else known.count += 1
+  }
+  return Array.from(counts)
+    .toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))
+    .map(([, count]) => count)
+}

@@ -1,0 +1,129 @@
+import { isRecord } from '../../lib/json.ts'
+
+/** All severities, the worst first. */
+export const problemSeverities = ['CRITICAL', 'WARNING'] as const
+
+/**
+ * - `CRITICAL`: something does not work
+ * - `WARNING`: something works worse than intended, or has not worked for long enough to be sure
+ */
+export type ProblemSeverity = (typeof problemSeverities)[number]
+
+/** A reference to the object that an Event is about, as the Event has it. */
+export interface ReportedObject {
+  readonly apiVersion?: string
+  readonly kind: string
+  readonly namespace?: string
+  readonly name: string
+  readonly uid?: string
+}
+
+/** What a fact means for other objects. */
+export type ProblemRole =
+  /** A Node that runs nothing at present: the problems of its pods are its own. */
+  | { readonly form: 'down' }
+  /** A failed pod of a Job. The Job says whether that is a problem. */
+  | { readonly form: 'attempt' }
+  /** A failed Job that began at this time. A later success of its CronJob makes up for it. */
+  | { readonly form: 'run'; readonly began: string | undefined }
+  /** A claim that no volume is bound to. Its class may wait for the first pod. */
+  | { readonly form: 'claim'; readonly storageClass: string | undefined }
+  /** A Warning Event: so many reports about an object. */
+  | { readonly form: 'report'; readonly about: ReportedObject; readonly count: number }
+
+/** When a fact is a problem: at once, from a while after its time on, or until a while after it. */
+export type ProblemTiming = 'atOnce' | 'later' | 'recent'
+
+/** What may be wrong with an object, as the object alone tells. */
+export interface ProblemFact {
+  readonly timing: ProblemTiming
+  /** The time that the timing is about, in RFC 3339. Absent for facts that are a problem at once. */
+  readonly at?: string | undefined
+  readonly severity: ProblemSeverity
+  /** A word for programs: `CrashLoopBackOff`. */
+  readonly reason: string
+  /** The reason for people. */
+  readonly message?: string | undefined
+  /** Since when, in RFC 3339, as far as the object says. */
+  readonly since?: string | undefined
+  readonly role?: ProblemRole | undefined
+}
+
+/** Longer messages are cut: an index keeps them. */
+const maxMessage = 1_024
+
+const marks = { atOnce: 'a', later: 'l', recent: 'r' } as const
+/** The mark of the last success of a CronJob. */
+const successMark = 's'
+/** The length of `2026-01-31T10:00:00.000Z`. */
+const timeLength = 24
+
+/**
+ * A fact as the value of an index: its timing and its time come first, so that the facts that are a problem at some
+ * moment are ranges of values. `undefined` for a time that cannot be read.
+ */
+export function encodeFact({ timing, at, message, ...rest }: ProblemFact): string | undefined {
+  const time = timing === 'atOnce' ? '' : timeText(at)
+  if (time === undefined) return undefined
+  const cut = message !== undefined && message.length > maxMessage
+  const text = cut ? `${message.slice(0, maxMessage)}…` : message
+  return `${marks[timing]}${time}${JSON.stringify({ ...rest, message: text })}`
+}
+
+/** The fact that {@link encodeFact} has encoded. `undefined` for another value. */
+export function decodeFact(value: string): ProblemFact | undefined {
+  const timing = (Object.keys(marks) as ProblemTiming[]).find((one) => value[0] === marks[one])
+  if (timing === undefined) return undefined
+  const start = timing === 'atOnce' ? 1 : 1 + timeLength
+  const fact: unknown = JSON.parse(value.slice(start))
+  if (!isRecord(fact)) return undefined
+  const at = timing === 'atOnce' ? undefined : value.slice(1, start)
+  return { ...(fact as unknown as ProblemFact), timing, at }
+}
+
+/** The value of a StorageClass whose volumes are bound when a pod uses them. */
+export const waitsForPod = 'w'
+
+/** The value for the last success of a CronJob. */
+export function encodeSuccess(time: string): string | undefined {
+  const text = timeText(time)
+  return text === undefined ? undefined : successMark + text
+}
+
+/** The time of the last success among an object's values, in milliseconds. */
+export function lastSuccessIn(values: readonly string[]): number | undefined {
+  const value = values.find((one) => one.startsWith(successMark))
+  return value === undefined ? undefined : Date.parse(value.slice(1))
+}
+
+/** A range of values: from the first one, up to but not including the second one. */
+export type FactRange = readonly [from: string, until: string]
+
+/** The ranges of the facts that are a problem now, if a problem `later` begins `afterMs` after its time. */
+export function factRanges(nowMs: number, afterMs: number): readonly FactRange[] {
+  const bound = new Date(nowMs - afterMs).toISOString()
+  const { atOnce, later, recent } = marks
+  return [
+    [atOnce, after(atOnce)],
+    [later, `${later}${bound}`],
+    [`${recent}${bound}`, after(recent)],
+  ]
+}
+
+/** The range of the facts that are no problem yet; the first one is the next to become one. */
+export function laterRange(nowMs: number, afterMs: number): FactRange {
+  const [, [, until = ''] = []] = factRanges(nowMs, afterMs)
+  return [until, after(marks.later)]
+}
+
+function after(mark: string): string {
+  return String.fromCodePoint((mark.codePointAt(0) ?? 0) + 1)
+}
+
+function timeText(time: string | undefined): string | undefined {
+  const ms = time === undefined ? Number.NaN : Date.parse(time)
+  return Number.isNaN(ms) || ms < 0 || ms > latestMs ? undefined : new Date(ms).toISOString()
+}
+
+/** Later years have more digits. */
+const latestMs = Date.parse('9999-12-31T23:59:59.999Z')

@@ -1,0 +1,99 @@
+import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+import type { FilterableIndex } from '../index/index-definition.ts'
+import { decodeCursor, encodeCursor, type ListIdentity, listHash } from '../page/cursor.ts'
+import { comparePositions, compileOrder, type OrderPosition } from '../page/list-order.ts'
+import { FirstRows } from '../page/ordered-rows.ts'
+import { type PageOf, pageSizeOf } from '../page/page.ts'
+import type { FoldedProblem } from './problem-fold.ts'
+import type { ProblemPart } from './problem-part.ts'
+
+/** A problem in a list over clusters. */
+export interface ListedProblem<P extends ProblemPart> extends FoldedProblem<P> {
+  readonly cluster: string
+}
+
+export interface ProblemPageOptions<P extends ProblemPart> {
+  readonly problems: readonly ListedProblem<P>[]
+  readonly orderBy?: readonly Readonly<Record<string, unknown>>[] | null | undefined
+  readonly first?: number | null | undefined
+  readonly after?: string | null | undefined
+  /** Without the order. */
+  readonly identity: ListIdentity
+  readonly maxPageSize: number
+  readonly budget: WorkBudget
+}
+
+/** The keys of orders. */
+const orderKeys: readonly FilterableIndex[] = [
+  { name: 'severity', type: 'string' },
+  { name: 'since', type: 'dateTime' },
+  { name: 'count', type: 'int' },
+]
+
+/** The worst and newest first. */
+const defaultOrder = [{ severity: 'DESC' }, { since: 'DESC' }]
+
+/** Sorting a problem takes as long as so many tests. */
+const testsPerProblem = 4
+
+/**
+ * One page of problems; equal ones by cluster and object. Throws `ArgumentError`, `CursorError` and
+ * `QueryTooCostlyError`.
+ */
+export function problemPage<P extends ProblemPart>({
+  problems,
+  orderBy,
+  first,
+  after,
+  identity,
+  maxPageSize,
+  budget,
+}: ProblemPageOptions<P>): PageOf<ListedProblem<P>> {
+  const { size } = pageSizeOf({ first }, maxPageSize)
+  const terms = compileOrder(orderBy ?? defaultOrder, orderKeys)
+  const order = { terms, backwards: false }
+  const hash = listHash({ ...identity, orderBy: terms })
+  const positionOf = (problem: ListedProblem<P>): OrderPosition => ({
+    values: terms.map(({ index }) => orderValue(problem, index)),
+    key: `${problem.cluster} ${problem.key}`,
+  })
+  const from =
+    after === undefined || after === null
+      ? undefined
+      : decodeCursor(after, { hash, argument: 'after', terms: terms.length })
+  budget.spend('tests', testsPerProblem * problems.length)
+  const rows = new FirstRows<{
+    readonly problem: ListedProblem<P>
+    readonly position: OrderPosition
+  }>(size + 1, (a, b) => comparePositions(a.position, b.position, order))
+  for (const problem of problems) {
+    const position = positionOf(problem)
+    if (from !== undefined && comparePositions(position, from, order) <= 0) continue
+    rows.add({ problem, position })
+  }
+  const found = rows.rows()
+  return {
+    rows: found.slice(0, size).map(({ problem }) => problem),
+    hasNextPage: found.length > size,
+    hasPreviousPage: from !== undefined,
+    cursorOf: (problem) => encodeCursor(hash, positionOf(problem), budget),
+    totalCount: () => problems.length,
+  }
+}
+
+const severityRanks: Readonly<Record<ProblemSeverity, string>> = { CRITICAL: '1', WARNING: '0' }
+
+function orderValue<P extends ProblemPart>(
+  { severity, sinceMs, objects }: ListedProblem<P>,
+  key: string,
+): string | undefined {
+  switch (key) {
+    case 'severity':
+      return severityRanks[severity]
+    case 'since':
+      return sinceMs === undefined ? undefined : new Date(sinceMs).toISOString()
+    default:
+      return String(objects.length).padStart(12, '0')
+  }
+}

@@ -1,0 +1,64 @@
+import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
+import type { ApiResource } from '../../kubernetes/api-resource.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import { problemRulesVersion, problemValuesOf } from '../../kubernetes/problems/problem-rules.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import type { Indexers } from '../../informer/store/store-view.ts'
+import { isInScope, type Scope } from '../condition/scope.ts'
+
+/** The index of what may be wrong with each object, as `encodeFact` writes it. Healthy objects have no value. */
+export const problemIndex = 'problem:facts'
+
+/** The index of problems of a kind. */
+export function problemIndexers(resource: ApiResource): Indexers {
+  const valuesOf = problemValuesOf(resource)
+  return { [problemIndex]: (object) => valuesOf(object as Unstructured) }
+}
+
+/** The definition of {@link problemIndexers}. */
+export const problemIndexText: string = problemRulesVersion
+
+/** A kind whose objects are looked at for problems, and what of it the viewer may see. */
+export interface ProblemPart {
+  /** The name of its type. */
+  readonly type: string
+  readonly view: StoreView
+  readonly scope: Scope
+}
+
+/** An owner or a reported object by the reference to it. */
+export interface ProblemReference {
+  readonly apiVersion?: string
+  readonly kind: string
+  /** Absent for an owner, which is in the namespace of what it owns unless its kind is cluster-scoped. */
+  readonly namespace?: string
+  readonly name: string
+  readonly uid?: string
+}
+
+/** An object that the viewer may see, or else a reference in one that the viewer may see. */
+export type ProblemPlace<P extends ProblemPart> =
+  | { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
+  /** `namespace`: that of the object with the reference, `''` for a cluster-scoped one. */
+  | { readonly form: 'reference'; readonly to: ProblemReference; readonly namespace: string }
+
+/** The facts of a part. */
+export function factsOf({ view }: ProblemPart): IndexView {
+  return view.index(problemIndex)
+}
+
+/** Whether the viewer may see an object, and it is in one of the namespaces. */
+export function isShown(
+  { view, scope }: ProblemPart,
+  id: ObjectId,
+  namespaces: ReadonlySet<string> | undefined,
+): boolean {
+  const key = view.keyOf(id)
+  if (namespaces !== undefined && !namespaces.has(splitObjectKey(key).namespace)) return false
+  return isInScope(scope, key)
+}
+
+/** Whether a part holds the objects of a kind. */
+export function holds({ view: { resource } }: ProblemPart, group: string, kind: string): boolean {
+  return resource.kind === kind && resource.group === group
+}
