@@ -26,7 +26,7 @@ export interface GatewayConfig {
   readonly preload: readonly string[]
   /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
   readonly commonKinds: readonly string[]
-  /** What `problems` looks at by itself, loads and keeps: list fields, and `*.GROUP` for the kinds of an API group. */
+  /** What `problems` looks at by itself, loads and keeps: list fields of kinds, and `*.GROUP` for those of an API group. */
   readonly problemKinds: readonly string[]
   /** How long an operation may take until its answer, or until its subscription starts. */
   readonly operationDeadlineMs: number
@@ -260,6 +260,14 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     problemKinds,
     cache,
     live,
-    limits: { ...deadlines, ...sizes, problemAfterMs, ...documents, work, coalesceMs, introspection },
+    limits: {
+      ...deadlines,
+      ...sizes,
+      problemAfterMs,
+      ...documents,
+      work,
+      coalesceMs,
+      introspection,
+    },
   }
 }

@@ -53,7 +53,11 @@ export const populate = async ({ must }: AccessCluster): Promise<void> => {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'gateway' },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'gateway' }],
   })
+  const told = (path: string, status: Fields): Promise<Fields> =>
+    must(`${path}/status`, { method: 'PATCH', body: { status } })
   for (const name of ['big', 'small']) await make('/api/v1/nodes', { metadata: { name } })
+  // Each pod has a problem: those on the small node the same one.
+  await told('/api/v1/nodes/small', { conditions: [{ type: 'Ready', status: 'Unknown' }] })
   await inParallel(namespaces, async (namespace) => {
     await make('/api/v1/namespaces', { metadata: { name: namespace } })
     const core = `/api/v1/namespaces/${namespace}`
@@ -78,6 +82,10 @@ export const populate = async ({ must }: AccessCluster): Promise<void> => {
           ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name, uid }],
         },
         spec: { nodeName, containers },
+      })
+      await told(`${core}/pods/${pod}`, {
+        phase: 'Pending',
+        conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }],
       })
       await make(`${core}/events`, {
         metadata: { name: `of-${pod}` },

@@ -13,6 +13,7 @@ import {
   checkNamespaces,
   checkObjects,
   checkPickers,
+  checkProblems,
   checkRelations,
   checkStates,
 } from './route-checks.ts'
@@ -30,6 +31,7 @@ const checks = [
   checkCan,
   checkPickers,
   checkExploring,
+  checkProblems,
 ]
 
 const idsOf = async (served: ViewedGateway): Promise<Checked['ids']> => {

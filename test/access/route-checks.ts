@@ -298,3 +298,44 @@ export const checkExploring = async (checked: Checked): Promise<void> => {
     }
   }
 }
+
+/** What is wrong: each pod has a problem, the second ones that of the small node. */
+export const checkProblems = async (checked: Checked): Promise<void> => {
+  const object = '{ kind namespace name }'
+  const { data, errors } = await checked.ask(`{ problems(first: 100) {
+    totalCount lookedAt notLookedAt counts { count }
+    nodes { kind reason count object ${object} objects(first: 100) ${object} } } }`)
+  expect(data?.problems, JSON.stringify(errors)).toBeDefined()
+  const { nodes, totalCount, counts, lookedAt, notLookedAt } = data.problems
+  expect(totalCount).toBe(nodes.length)
+  expect(counts.reduce((sum: number, { count }: Fields) => sum + count, 0)).toBe(nodes.length)
+  const pods = shownOf(checked, 'Pod').listed ?? new Set<string>()
+  const isNodeShown = shownOf(checked, 'Node').listed?.has('small') === true
+  const isDown = (key: string): boolean => isNodeShown && key.endsWith('/second')
+  const expected: string[] = []
+  const namespaces = new Set([...pods].map((key) => key.split('/')[0] ?? ''))
+  for (const namespace of namespaces) {
+    const own = [...pods].filter((key) => key.startsWith(`${namespace}/`) && !isDown(key))
+    if (own.length > 0) expected.push(`ReplicaSet ${namespace}/shop Unschedulable: ${listed(own)}`)
+  }
+  const down = [...pods].filter(isDown)
+  if (isNodeShown) expected.push(`Node small NotReady: ${down.length > 0 ? listed(down) : 'small'}`)
+  const found = nodes.map(
+    (row: Fields) =>
+      `${row.kind} ${nameOf(row.object)} ${row.reason}: ${listed(row.objects.map(nameOf))}`,
+  )
+  expect(found.toSorted()).toEqual(expected.toSorted())
+  for (const { count, objects } of nodes) expect(objects).toHaveLength(count)
+  for (const [type, places] of [
+    ['Pod', pods.size],
+    ['Node', isNodeShown ? 1 : 0],
+  ] as const) {
+    expect([...lookedAt, ...notLookedAt]).toContain(type)
+    if (places > 0) expect(lookedAt).toContain(type)
+  }
+}
+
+const listed = (all: readonly string[]): string => all.toSorted().join()
+
+const nameOf = ({ namespace, name: own }: Fields): string =>
+  namespace === null ? own : `${namespace}/${own}`

@@ -31,7 +31,7 @@ const openSubscription = async (query: string): Promise<() => Promise<unknown>> 
 
 describe('a kind that nobody needs', () => {
   it('is stopped after its idle time, and loaded anew when it is asked for', async () => {
-    await serve({ commonKinds: [], cache: { idleStopMs: 50 } })
+    await serve({ commonKinds: [], problemKinds: [], cache: { idleStopMs: 50 } })
     await gateway.data('{ pods { totalCount } }')
     await expect.poll(cached, { timeout: 25_000 }).toEqual([])
     const again =
@@ -43,7 +43,7 @@ describe('a kind that nobody needs', () => {
   })
 
   it('is kept while a subscription depends on it, by a relation too', async () => {
-    await serve({ commonKinds: [], cache: { idleStopMs: 1 } })
+    await serve({ commonKinds: [], problemKinds: [], cache: { idleStopMs: 1 } })
     const leave = await openSubscription('nodes { changes { object { pods { totalCount } } } }')
     await gateway.data('{ services { totalCount } }')
     await expect.poll(cached, { timeout: 25_000 }).toEqual(['Node', 'Pod'])
@@ -52,13 +52,13 @@ describe('a kind that nobody needs', () => {
   })
 
   it('is kept where it is preloaded', async () => {
-    await serve({ commonKinds: [], cache: { idleStopMs: 1 }, preload: ['pods'] })
+    await serve({ commonKinds: [], problemKinds: [], cache: { idleStopMs: 1 }, preload: ['pods'] })
     await gateway.data('{ pods { totalCount } services { totalCount } }')
     await expect.poll(cached, { timeout: 25_000 }).toEqual(['Pod'])
   })
 
   it('is kept where it is a common kind', async () => {
-    await serve({ commonKinds: ['pods'], cache: { idleStopMs: 1 } })
+    await serve({ commonKinds: ['pods'], problemKinds: [], cache: { idleStopMs: 1 } })
     await gateway.data('{ pods { totalCount } services { totalCount } }')
     await expect.poll(cached, { timeout: 25_000 }).toEqual(['Pod'])
   })

@@ -190,6 +190,8 @@ export class RandomOperations {
         return this.#pick(['log', 'scale', 'status'])
       case 'kinds':
         return Array.from({ length: this.#below(3) }, () => this.#pick(this.#objects).type)
+      case 'types':
+        return this.#chance(0.5) ? [this.#pick(this.#objects).type] : ['Deployment', 'Node']
       case 'relations':
         return this.#pick([
           ['pods', 'Pod.node'],

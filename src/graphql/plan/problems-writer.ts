@@ -1,5 +1,10 @@
 import type { PageOf } from '../../query/page/page.ts'
-import { lastEventNeeds, problemNeeds, type ProblemsRead, readProblems } from '../reads/problems-read.ts'
+import {
+  lastEventNeeds,
+  problemNeeds,
+  type ProblemsRead,
+  readProblems,
+} from '../reads/problems-read.ts'
 import type { ProblemObjectsArguments, ProblemsArguments } from '../schema/read-arguments.ts'
 import type { ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
 import { connectionWriter, unionMember } from './connection-writer.ts'

@@ -227,7 +227,11 @@ type ValueReader = (run: ReadRun, part: KindView, id: ObjectId) => readonly unkn
 const readOwners = valueReader('metadata.ownerReferences[*]')
 
 /** The owners that an object names. Reads them once a run, without parsing the rest of the object. */
-export function ownerReferencesOf(run: ReadRun, part: KindView, id: ObjectId): readonly OwnerReference[] {
+export function ownerReferencesOf(
+  run: ReadRun,
+  part: KindView,
+  id: ObjectId,
+): readonly OwnerReference[] {
   return readOwners(run, part, id) as readonly OwnerReference[]
 }
 

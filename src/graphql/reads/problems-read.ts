@@ -6,14 +6,23 @@ import { isInScope } from '../../query/condition/scope.ts'
 import { type PageOf, pageSizeOf } from '../../query/page/page.ts'
 import { foldProblems } from '../../query/problems/problem-fold.ts'
 import { type ListedProblem, problemPage } from '../../query/problems/problem-page.ts'
-import { problemIndex, type ProblemPart, type ProblemPlace } from '../../query/problems/problem-part.ts'
+import {
+  problemIndex,
+  type ProblemPart,
+  type ProblemPlace,
+} from '../../query/problems/problem-part.ts'
 import { eventKeysOf, eventsAboutIndex } from '../../query/relation/events-relation.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import { objectRefsOf } from '../schema/object-ref.ts'
 import type { ProblemObjectsArguments, ProblemsArguments } from '../schema/read-arguments.ts'
-import type { ObjectRef, ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
+import type {
+  ObjectRef,
+  ProblemCount,
+  ProblemEvent,
+  ProblemSource,
+} from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -82,7 +91,12 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       orderBy,
       first,
       after,
-      identity: { list: `${clusters.join()}/problems`, namespaces: namespaces ?? null, types, severity },
+      identity: {
+        list: `${clusters.join()}/problems`,
+        namespaces: namespaces ?? null,
+        types,
+        severity,
+      },
       maxPageSize: limits.maxPageSize,
       budget,
     }),
@@ -207,10 +221,7 @@ function problemSource(run: ReadRun, problem: Problem): ProblemSource {
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
     count: objects.length,
     objects({ first }: ProblemObjectsArguments) {
-      const { size } = pageSizeOf(
-        { first: first ?? defaultProblemObjects },
-        run.limits.maxPageSize,
-      )
+      const { size } = pageSizeOf({ first: first ?? defaultProblemObjects }, run.limits.maxPageSize)
       run.budget.spend('tests', testsPerSorted * objects.length)
       return orderedPlaces(objects)
         .slice(0, size)

@@ -121,5 +121,7 @@ export function conditionWith(
 
 /** DEGRADED with the reason of the condition, else with its type; `undefined` without a condition. */
 export function degradedBy(condition: Condition | undefined): Health | undefined {
-  return condition && degraded(condition.reason ?? condition.type, condition.message, condition.since)
+  return (
+    condition && degraded(condition.reason ?? condition.type, condition.message, condition.since)
+  )
 }

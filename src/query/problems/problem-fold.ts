@@ -296,9 +296,7 @@ class ProblemFold<P extends ProblemPart> {
     const { view, scope } = part
     const { namespaced } = view.resource
     const { name, uid } = about
-    const key = objectKey(
-      namespaced ? { namespace: about.namespace ?? namespace, name } : { name },
-    )
+    const key = objectKey(namespaced ? { namespace: about.namespace ?? namespace, name } : { name })
     if (!isInScope(scope, key)) return reference
     // Kubelets write the name of their Node in place of its UID.
     const isNamed = uid === undefined || uid === name

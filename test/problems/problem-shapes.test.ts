@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { defaultServerOptions, startGraphQLServer } from 'informerql'
+import { definitionOf, define, versionOf } from '../gateway/definitions.ts'
+import { describeClusters, type Fields, inParallel } from '../gateway/test-cluster.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { madeShape } from './made-shapes.ts'
+import { type ProblemShape, problemShapes } from './problem-shapes.ts'
+
+const namespaceOf = (shape: ProblemShape): string => `shape-${problemShapes.indexOf(shape)}`
+
+const rowsIn = (nodes: readonly Fields[]): readonly unknown[] =>
+  nodes
+    .map(({ object, kind, reason, severity, count }) => [
+      `${kind}/${object.name}`,
+      reason,
+      severity,
+      count,
+    ])
+    .toSorted(byText)
+
+const byText = (a: unknown, b: unknown): number => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)
+
+const clusterScoped = ({ rows }: ProblemShape): boolean =>
+  rows.some(([object]) => /^(?:Node|APIService)\//.test(object))
+
+describeClusters('What is wrong', (cluster) => {
+  let gateway: ServedGateway
+  let lateGateway: ServedGateway
+  beforeAll(async () => {
+    await define(
+      cluster(),
+      definitionOf('Certificate', 'cert-manager.io', [
+        versionOf('v1', {}, { subresources: { status: {} } }),
+      ]),
+    )
+    await inParallel(problemShapes, (shape) => madeShape(cluster(), namespaceOf(shape), shape))
+    const clusters = [{ name: 'one', ...cluster().selection }]
+    gateway = await serveGateway({ clusters })
+    lateGateway = await serveGateway({ clusters, limits: { problemAfterMs: 0 } })
+  }, 60_000)
+  afterAll(async () => {
+    await gateway[Symbol.asyncDispose]()
+    await lateGateway[Symbol.asyncDispose]()
+  })
+
+  const nodes = `nodes { id object { kind namespace name } kind reason severity count
+    message since objects { kind namespace name } }`
+
+  it.each(problemShapes)('is as documented: $wrong', async (shape) => {
+    const { rows, isLate } = shape
+    const asked = isLate === true ? lateGateway : gateway
+    const namespace = namespaceOf(shape)
+    const names = rows.map(([object]) => object.split('/')[1])
+    const { problems } = clusterScoped(shape)
+      ? await asked.data(`{ problems(first: 500) { ${nodes} } }`)
+      : await asked.data(`{ problems(namespace: "${namespace}") { ${nodes} } }`)
+    const found = clusterScoped(shape)
+      ? problems.nodes.filter(
+          ({ object }: Fields) => names.includes(object.name) || object.namespace === namespace,
+        )
+      : problems.nodes
+    expect(rowsIn(found)).toEqual(rows.toSorted(byText))
+    for (const { objects, count, since } of found) {
+      expect(objects).toHaveLength(count)
+      if (since !== null) expect(Date.parse(since)).toBeLessThanOrEqual(Date.now())
+    }
+  })
+
+  it('is the same by graphql-js as by plans', async () => {
+    const { plugin, planned, readiness } = gateway.gateway
+    await using slow = await startGraphQLServer({
+      server: { ...defaultServerOptions(), port: 0 },
+      plugins: [plugin],
+      log: { warn() {}, error() {} },
+      readiness,
+    })
+    const page = `totalCount lookedAt notLookedAt complete staleSince
+      counts { severity type kind count } pageInfo { hasNextPage endCursor } edges { cursor node {
+        id cluster type kind reason severity message since count
+        object { id apiVersion kind namespace name object { id kind } }
+        objects(first: 2) { id kind namespace name object { kind ... on Pod { status { phase } } } }
+        lastEvent { reason message count lastSeen } } }`
+    for (const args of [
+      'first: 200',
+      'first: 5, orderBy: [{ count: DESC }, { since: ASC }]',
+      'severity: WARNING',
+      'types: ["Deployment", "ConfigMap"]',
+      'types: ["Nothing"]',
+      'namespaces: ["shape-0", "shape-1"]',
+      'first: 501',
+    ]) {
+      const query = `{ problems(${args}) { ${page} } }`
+      const answer = await fetch(slow.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ query }),
+      })
+      expect(await planned.answer({ query }), args).toBe(await answer.text())
+    }
+  })
+})
+
+describe('docs/problems.md', () => {
+  it('has what is wrong and the rows, as the tests have them', () => {
+    const document = readFileSync('docs/problems.md', 'utf8')
+    const told = document
+      .split('\n')
+      .filter((line) => line.startsWith('|'))
+      .map((line) => line.split('|').map((cell) => cell.trim()))
+    for (const { wrong, rows } of problemShapes) {
+      const cells = told.filter(([, cell]) => cell === wrong)
+      expect(cells, wrong).toHaveLength(1)
+      const shown = rows.map(
+        ([object, reason, severity]) =>
+          `${object.split('/')[0]} \`${reason}\`, ${severity.toLowerCase()}`,
+      )
+      expect(cells[0]?.[2]).toBe(shown.length === 0 ? 'none' : shown.join('; '))
+    }
+  })
+})
