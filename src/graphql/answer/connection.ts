@@ -236,9 +236,9 @@ export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
 
 /** A page of problems as a connection. */
 export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
-  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
+  const { lookedAt, notLookedAt, problemOf, counts, failures, gaps } = read
   const connection = new PageConnection(run, read, problemOf)
-  const told = { lookedAt: () => lookedAt, notLookedAt, counts, failures }
+  const told = { lookedAt: () => lookedAt, notLookedAt, counts, failures, incomplete: () => gaps }
   return Object.assign(connection, told)
 }
 

@@ -5,9 +5,9 @@ import {
   type ProblemsRead,
   readProblems,
 } from '../reads/problems-read.ts'
-import type { ProblemObjectsArguments, ProblemsArguments } from '../schema/read-arguments.ts'
+import type { ProblemObjectsArguments } from '../schema/read-arguments.ts'
 import type { ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
-import { connectionWriter, unionMember } from './connection-writer.ts'
+import { connectionWriter, gapsWriter, unionMember } from './connection-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanField, RootWriter } from './plan-compiler.ts'
@@ -34,6 +34,8 @@ export function problemsWriter(field: PlanField): RootWriter {
           )
           return (run, { counts }) => run.list(counts(), (count) => one(run, count))
         }
+        case 'incomplete':
+          return gapsWriter(part, (_run, { gaps }) => gaps)
         case 'lookedAt':
           return (_run, { lookedAt }) => JSON.stringify(lookedAt)
         default: {
@@ -45,7 +47,7 @@ export function problemsWriter(field: PlanField): RootWriter {
   })
   return {
     write(run) {
-      const read = readProblems(run, run.argumentsOf(args) as unknown as ProblemsArguments)
+      const read = readProblems(run, run.argumentsOf(args))
       run.errors.beside(read.failures, nodes)
       return write(run, read)
     },

@@ -172,12 +172,14 @@ export class KindLeases implements KindSource, Disposable {
 
   /**
    * Whether an operation may read a kind that it has not waited for: one in memory, with the indexes that the operation
-   * names. Without a viewer, the operation waits for a kind with lazy indexes.
+   * names. Without a viewer, the operation waits for a kind whose lazy indexes are not built.
    */
   #isReadAsItIs(at: ClusterKind): boolean {
-    if (this.access === undefined && at.indexes !== undefined) return false
     const view = this.synced(at)
     if (view === undefined) return false
+    if (this.access === undefined && at.indexes !== undefined && !hasAll(view, at.indexes)) {
+      return false
+    }
     return this.#named.get(at)?.every((indexes) => isIndexed(view, indexes)) ?? true
   }
 
@@ -244,6 +246,11 @@ export class KindLeases implements KindSource, Disposable {
 
 /** How often a wait checks whether the cluster can still be reached. */
 const reachableCheckMs = 100
+
+/** Whether a store has all of some indexes. */
+function hasAll(view: StoreView, { needed = [], useful = [] }: WantedIndexes): boolean {
+  return isIndexed(view, { needed: [...needed, ...useful] })
+}
 
 /** Whether a store has the needed ones of some indexes. */
 function isIndexed(view: StoreView, { needed = [] }: WantedIndexes = {}): boolean {

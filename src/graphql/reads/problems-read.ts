@@ -18,18 +18,20 @@ import type { KindView } from '../prepare/kind-view.ts'
 import { objectRefsOf } from '../schema/object-ref.ts'
 import type { ProblemObjectsArguments, ProblemsArguments } from '../schema/read-arguments.ts'
 import type {
+  ClusterGap,
   ObjectRef,
   ProblemCount,
   ProblemEvent,
   ProblemSource,
 } from '../schema/read-context.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import { clustersNamed, isOverClusters, isReachable } from '../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
+import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
+import { fleetPart } from './fleet-list.ts'
 import { refOf } from './object-read.ts'
 import { ownerReferencesOf } from './owner-read.ts'
-import { withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** A page of problems. Valid within the tick. */
@@ -43,7 +45,9 @@ export interface ProblemsRead {
   readonly lookedAt: readonly string[]
   /** The type names of the kinds to look at that were not read, sorted. */
   readonly notLookedAt: () => readonly string[]
-  /** The errors of named kinds that could not be read. */
+  /** What is missing, or out of date. */
+  readonly gaps: readonly ClusterGap[]
+  /** The errors of named kinds that could not be read, and of several clusters one for each that cannot be reached. */
   readonly failures: readonly ClientError[]
 }
 
@@ -61,10 +65,13 @@ const problemIndexes = { needed: [problemIndex] }
 export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRead {
   const { served, budget, limits } = run
   const { types = null, severity = null, orderBy, first, after } = args
-  const clusters = [clusterNamed(served, args.cluster)]
+  const clusters = clustersNamed(served, args)
+  const isOver = isOverClusters(args)
   const named = namedKinds(served, types)
   const namespaces = namespacesIn(args)
-  const looked = clusters.map((cluster) => lookedAtParts(run, { cluster, named, namespaces }))
+  const looked = clusters.map((cluster) =>
+    lookedAtParts(run, { cluster, isOver, named, namespaces }),
+  )
   const nowMs = Date.now()
   const problems = looked.flatMap(({ cluster, parts }) =>
     foldProblems<LookedAtPart>({
@@ -84,6 +91,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
   )
   const parts = looked.flatMap((one) => one.parts)
   const missing = looked.flatMap((one) => one.missing)
+  const outdated = gapsOfParts(served, parts)
   const failures = looked.flatMap((one) => one.failures)
   return {
     page: problemPage({
@@ -92,7 +100,9 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       first,
       after,
       identity: {
-        list: `${clusters.join()}/problems`,
+        list: `${isOver ? '*' : clusters.join()}/problems`,
+        clusters: args.clusters,
+        clusterSelector: args.clusterSelector,
         namespaces: namespaces ?? null,
         types,
         severity,
@@ -104,7 +114,8 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
     problemOf: (problem) => problemSource(run, problem),
     counts: () => countsOf(served, asked),
     lookedAt: typesOf(parts),
-    notLookedAt: () => withFailed(missing, failures),
+    notLookedAt: () => [...new Set(missing)].toSorted(),
+    gaps: [...looked.flatMap((one) => one.gaps), ...outdated],
     failures,
   }
 }
@@ -136,39 +147,53 @@ function namespacesIn({ namespace, namespaces }: ProblemsArguments): readonly st
 interface LookedAt {
   readonly cluster: string
   readonly parts: readonly LookedAtPart[]
-  /** The type names of the kinds that are looked at by default and could not be read. */
+  /** The type names of the kinds that could not be read. */
   readonly missing: readonly string[]
+  readonly gaps: readonly ClusterGap[]
+  /** One for each code. */
   readonly failures: readonly ClientError[]
 }
 
 function lookedAtParts(
-  { served, parts }: ReadRun,
+  run: ReadRun,
   {
     cluster,
+    isOver,
     named,
     namespaces,
   }: {
     readonly cluster: string
+    readonly isOver: boolean
     readonly named: readonly Kind[]
     readonly namespaces: readonly string[] | undefined
   },
 ): LookedAt {
   const found: LookedAtPart[] = []
   const missing: string[] = []
+  const gaps: ClusterGap[] = []
   const failures: ClientError[] = []
-  for (const kind of new Set([...problemKindsOf(served, cluster), ...named])) {
+  for (const kind of new Set([...problemKindsOf(run.served, cluster), ...named])) {
     const { namespaced } = kind.resource
-    const reading = { within: () => (namespaced ? namespaces : undefined) }
-    const read = (): KindView => parts.part({ cluster, kind, indexes: problemIndexes }, reading)
+    const at = { cluster, kind, indexes: problemIndexes, isOptional: isOver }
+    const within = (): readonly string[] | undefined => (namespaced ? namespaces : undefined)
     try {
-      found.push({ ...read(), type: kind.typeName })
+      const part = isOver ? fleetPart(run, at, within) : run.parts.part(at, { within })
+      if (part === undefined) gaps.push(notServedGap(at))
+      else found.push({ ...part, type: kind.typeName })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      if (named.includes(kind)) failures.push(error)
-      else missing.push(kind.typeName)
+      gaps.push(gapOfError(at, error))
+      missing.push(kind.typeName)
+      // The viewer need not be allowed to list what the request does not name.
+      const isAsked = named.includes(kind) || (isOver && error.code !== 'FORBIDDEN')
+      if (isAsked && !failures.some(({ code }) => code === error.code)) failures.push(error)
     }
   }
-  return { cluster, parts: found, missing, failures }
+  const [held] = found
+  if (isOver && held !== undefined && !isReachable(run.served, cluster)) {
+    failures.push(unreachableCluster(held, true))
+  }
+  return { cluster, parts: found, missing, gaps, failures }
 }
 
 function typesOf(parts: readonly ProblemPart[]): readonly string[] {

@@ -1,3 +1,4 @@
+import { problemsField } from './problem-types-sdl.ts'
 import {
   anyKindsFilters,
   connection,
@@ -5,7 +6,6 @@ import {
   first,
   frames,
   livePage,
-  namespaces,
   objectListArguments,
   objectListFilters,
   objectListOrder,
@@ -133,28 +133,7 @@ type Query {
     "Only results after this cursor, which is the \`endCursor\` of a page."
     after: String
   ): SearchResultConnection
-  """
-  What is wrong, of all kinds that are looked at: a row for each topmost owner and reason. One cause is
-  one row: the pods of a Deployment, or those on a node that is down. See docs/problems.md.
-  """
-  problems(
-    "The name of the cluster; the default cluster if absent."
-    cluster: String${namespaces}
-    """
-    Only problems of objects of these types, or of what such objects own. Types that are not looked at by
-    default are loaded, and looked at as well.
-    """
-    types: [String!]
-    "Only problems of these severities."
-    severity: [ProblemSeverity!]
-    "The keys of the order, the most significant first; the worst and then the newest if absent."
-    orderBy: [ProblemOrder!]
-    "The number of problems, at most; 100 if absent."
-    first: Int
-    "Only problems after this cursor, which is the \`endCursor\` of a page."
-    after: String
-  ): ProblemConnection
-}
+${problemsField}}
 
 type Subscription {
   """
@@ -214,20 +193,6 @@ ${connection(
   `  "The number of results of each type, the most frequent first."
   counts: [TypeCount!]!
 ${severalKinds}`,
-)}
-${connection(
-  'Problem',
-  `  "The number of problems by severity and the kind of the object, the most frequent first."
-  counts: [ProblemCount!]!
-  "The types of the kinds that were looked at."
-  lookedAt: [String!]!
-  "Whether every kind was looked at that should be: \`notLookedAt\` is empty."
-  complete: Boolean!
-  """
-  The types of the kinds that were not looked at although they should be: they cannot be read, or the
-  viewer may not list them.
-  """
-  notLookedAt: [String!]!`,
 )}
 "Where a page stands in its list."
 type PageInfo {
@@ -484,82 +449,6 @@ type TypeCount {
   type: String!
   "The number of objects."
   count: Int!
-}
-
-"Something that is wrong: an object, a reason, and those of the objects that it owns that have it."
-type Problem {
-  "Opaque; the same as long as the problem lasts."
-  id: ID!
-  "The name of the cluster."
-  cluster: String!
-  """
-  The topmost owner of the objects that have the problem, as \`rootOwner\` finds it, or the one object
-  itself. The Node for pods on a node that is down.
-  """
-  object: ObjectRef!
-  "The kind of \`object\` as the API writes it: \`Deployment\`."
-  kind: String!
-  "The type of that kind in this schema; null if it is not served."
-  type: String
-  "How bad it is."
-  severity: ProblemSeverity!
-  "The reason in one word: \`CrashLoopBackOff\`."
-  reason: String!
-  "The reason as text for people: of the object that has had it for the longest."
-  message: String
-  "Since when, as far as the objects say."
-  since: DateTime
-  "The number of objects that have the problem. Owners do not count if what they own has it."
-  count: Int!
-  "The objects that have the problem, by kind, namespace and name."
-  objects(
-    "The number of objects, at most; 10 if absent."
-    first: Int
-  ): [ObjectRef!]
-  "The newest Warning Event about \`object\` or the objects that have the problem."
-  lastEvent: ProblemEvent
-}
-
-"How bad a problem is."
-enum ProblemSeverity {
-  "Something does not work."
-  CRITICAL
-  "Something works worse than intended, or has not worked for a while."
-  WARNING
-}
-
-"One key of an order of problems. Equal problems are ordered by cluster and object."
-input ProblemOrder @oneOf {
-  "\`DESC\`: the worst first."
-  severity: SortDirection
-  "\`DESC\`: the newest first. Problems of unknown age come last."
-  since: SortDirection
-  "\`DESC\`: those that most objects have first."
-  count: SortDirection
-}
-
-"The number of problems of one severity and kind."
-type ProblemCount {
-  "The severity."
-  severity: ProblemSeverity!
-  "The type of the kind in this schema; null if it is not served."
-  type: String
-  "The kind as the API writes it: \`Deployment\`."
-  kind: String!
-  "The number of problems."
-  count: Int!
-}
-
-"A Warning Event about an object that has a problem."
-type ProblemEvent {
-  "The reason in one word: \`BackOff\`."
-  reason: String!
-  "What happened, as text for people."
-  message: String
-  "How often it has happened."
-  count: Int!
-  "When it happened last."
-  lastSeen: DateTime
 }
 
 "Conditions on the objects that use an object, all of which must hold."

@@ -27,6 +27,7 @@ import { idOfObjectRef, type KindOf } from './object-ref.ts'
 import { clusterTypesSdl } from './cluster-types-sdl.ts'
 import { gatewayTypesSdl } from './gateway-types-sdl.ts'
 import { kindTypesSdl } from './kind-types-sdl.ts'
+import { problemTypesSdl } from './problem-types-sdl.ts'
 import type {
   CanArguments,
   FacetArguments,
@@ -273,9 +274,11 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemEvent: own('problemEvent'),
 }
 
+const sdl = kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl
+
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
-  parse(kindTypesSdl + gatewayTypesSdl + clusterTypesSdl, { noLocation: true }).definitions.flatMap(
-    (node) => ('name' in node && node.name !== undefined ? [[node.name.value, node]] : []),
+  parse(sdl, { noLocation: true }).definitions.flatMap((node) =>
+    'name' in node && node.name !== undefined ? [[node.name.value, node]] : [],
   ),
 )
 

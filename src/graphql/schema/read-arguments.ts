@@ -200,8 +200,7 @@ export interface SearchArguments extends SearchedPlaces {
 }
 
 /** The arguments of `problems`. */
-export interface ProblemsArguments {
-  readonly cluster?: string | null
+export interface ProblemsArguments extends ClusterArguments {
   readonly namespace?: string | null
   readonly namespaces?: readonly string[] | null
   /** Type names. */

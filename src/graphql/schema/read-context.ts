@@ -330,6 +330,7 @@ export interface ProblemsSource {
   totalCount(): number
   staleSince(): string | null
   counts(): readonly ProblemCount[]
+  incomplete(): readonly ClusterGap[]
   /** The type names of the kinds that were looked at, sorted. */
   lookedAt(): readonly string[]
   notLookedAt(): readonly string[]

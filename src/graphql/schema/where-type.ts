@@ -200,12 +200,18 @@ export const objectOrderType: GraphQLInputObjectType = new GraphQLInputObjectTyp
   isOneOf: true,
   fields: () => ({
     ...orderFields(commonIndexes),
-    age: { type: sortDirection, description: 'The age of the object: with ASC, the youngest first.' },
+    age: {
+      type: sortDirection,
+      description: 'The age of the object: with ASC, the youngest first.',
+    },
   }),
 })
 
 function orderFields(indexes: readonly IndexDefinition[]): GraphQLInputFieldConfigMap {
   return Object.fromEntries(
-    indexes.map((index) => [index.name, { type: sortDirection, description: describeIndex(index) }]),
+    indexes.map((index) => [
+      index.name,
+      { type: sortDirection, description: describeIndex(index) },
+    ]),
   )
 }

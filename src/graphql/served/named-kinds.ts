@@ -32,11 +32,15 @@ export function commonKindsOf({ commonKinds, clusters }: ServedSchema, cluster: 
   )
 }
 
-/** The kinds that a cluster serves, that the gateway caches, and that `problems` looks at by default. */
+/**
+ * The kinds that `problems` looks at by default in a cluster: those that the gateway caches and the cluster serves, or may
+ * serve where it cannot be reached.
+ */
 export function problemKindsOf({ problemKinds, clusters }: ServedSchema, cluster: string): Kind[] {
   const cache = clusters.get(cluster)
+  const isUnknown = cache?.connection.state === 'unreachable'
   return [...problemKinds].filter(
-    ({ resource, uncached }) => !uncached && cache?.serves(resource) === true,
+    ({ resource, uncached }) => !uncached && (isUnknown || cache?.serves(resource) === true),
   )
 }
 

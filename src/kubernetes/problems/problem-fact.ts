@@ -110,12 +110,6 @@ export function factRanges(nowMs: number, afterMs: number): readonly FactRange[]
   ]
 }
 
-/** The range of the facts that are no problem yet; the first one is the next to become one. */
-export function laterRange(nowMs: number, afterMs: number): FactRange {
-  const [, [, until = ''] = []] = factRanges(nowMs, afterMs)
-  return [until, after(marks.later)]
-}
-
 function after(mark: string): string {
   return String.fromCodePoint((mark.codePointAt(0) ?? 0) + 1)
 }
