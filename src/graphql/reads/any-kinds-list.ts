@@ -64,7 +64,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       left.add(kind.typeName)
       // Nobody asked for a kind that only a pattern covers.
       if (!named.isNamed(kind) && error.code !== 'CLUSTER_UNREACHABLE') continue
-      gaps.push(gapOfError(at, error))
+      gaps.push(gapOfError(served, at, error))
       failures.push(error)
     }
   }

@@ -6,9 +6,19 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { staleSince } from './staleness.ts'
 
 /** The gap of a kind that could not be read in a cluster. */
-export function gapOfError({ cluster, kind }: ClusterKind, error: ClientError): ClusterGap {
-  const { code, message } = error
-  return { cluster, type: kind.typeName, code, message, since: null }
+export function gapOfError(
+  served: ServedSchema,
+  { cluster, kind }: ClusterKind,
+  { code, message }: ClientError,
+): ClusterGap {
+  const since = code === 'CLUSTER_UNREACHABLE' ? lostSince(served, cluster) : null
+  return { cluster, type: kind.typeName, code, message, since }
+}
+
+/** Since when a cluster cannot be reached, by RFC 3339; `null` if it can. */
+function lostSince({ members }: ServedSchema, cluster: string): string | null {
+  const member = members.get(cluster)
+  return member === undefined || member.state === 'CONNECTED' ? null : member.since.toISOString()
 }
 
 /** The gap of a kind that a cluster does not serve. This is no error: only some clusters may have a definition. */
@@ -39,7 +49,7 @@ export function gapsOfParts(
   return parts
     .filter(({ cluster }) => !isReachable(served, cluster))
     .map((part) => {
-      const gap = gapOfError(part, unreachableCluster(part, true))
-      return { ...gap, since: staleSince(served, [part]) }
+      const gap = gapOfError(served, part, unreachableCluster(part, true))
+      return { ...gap, since: staleSince(served, [part]) ?? gap.since }
     })
 }

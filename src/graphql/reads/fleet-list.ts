@@ -1,4 +1,4 @@
-import { allOf, namespacesOf } from '../../query/condition/condition.ts'
+import { namespacesOf } from '../../query/condition/condition.ts'
 import { listMergedPage, type MergedPage, type MergedPart } from '../../query/page/merged-page.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError } from '../errors/client-error.ts'
@@ -122,11 +122,11 @@ function fleetParts(
       if (part === undefined) gaps.push(notServedGap(at))
       else {
         const related = run.related(cluster)
-        parts.push({ ...part, name: cluster, condition: allOf([own]), related })
+        parts.push({ ...part, name: cluster, condition: own, related })
       }
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      gaps.push(gapOfError(at, error))
+      gaps.push(gapOfError(served, at, error))
       failures.push(error)
     }
   }

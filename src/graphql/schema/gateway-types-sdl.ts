@@ -254,8 +254,8 @@ type ClusterGap {
   "The reason as text for people."
   message: String!
   """
-  Since when the objects of the cluster may be out of date; null if the answer has none of them, or
-  the time is not known.
+  Since when the cluster cannot be reached, or its objects in the answer may be out of date; null for
+  other gaps, or if the time is not known.
   """
   since: DateTime
 }

@@ -109,7 +109,7 @@ export interface ClusterGap {
   /** `NOT_SERVED`, or the code of an error. */
   readonly code: string
   readonly message: string
-  /** Since when what the answer has of it may be out of date, by RFC 3339; `null` if it has nothing of it. */
+  /** Since when it cannot be reached, or what the answer has of it may be out of date, by RFC 3339. */
   readonly since: string | null
 }
 
