@@ -219,6 +219,25 @@ describe('the OpenAPI documents', () => {
     expect(documents['api/v1']).toMatchObject({ info: { title: '/openapi/v3/api/v1' } })
   })
 
+  it('are in memory once for all servers that serve the same', async () => {
+    const start = (title: string): ReturnType<typeof startLocalServer> =>
+      startLocalServer(({ url = '' }, response) => {
+        if (url === '/openapi/v3') response.end(JSON.stringify(index('B')))
+        else response.end(JSON.stringify({ openapi: '3.0.0', info: { title } }))
+      })
+    await using one = await start('same')
+    await using two = await start('same')
+    await using three = await start('of the same hash, as this server says')
+    const documents = await Promise.all(
+      [one, two, three].map(async ({ url }) => {
+        await using api = connectTo(url)
+        return (await api.openApi()).documents['api/v1']
+      }),
+    )
+    expect(documents[1]).toBe(documents[0])
+    expect(documents[2]).not.toEqual(documents[0])
+  })
+
   it('are missing as a whole from older servers', async () => {
     await using server = await serve({})
     await using api = connectTo(server.url)

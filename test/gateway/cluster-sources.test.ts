@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { GatewayOptions } from 'informerql'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
@@ -287,6 +288,25 @@ describe('a directory of kubeconfigs', () => {
       return configMaps.nodes.map(({ metadata }: Fields) => metadata.name)
     }
     await expect.poll(names, wait).toContain('there')
+  })
+
+  it('has no cluster of a source review the tokens of callers', async () => {
+    await putCluster('one.yaml', one, after.token)
+    const clusterSources = [{ type: 'directory', path: dir }] as const
+    const refused = async (options: GatewayOptions, auth: object): Promise<unknown> =>
+      await serveGateway(options, {}, { auth: { mode: 'token-review', ...auth } }).then(
+        async (served) => served[Symbol.asyncDispose](),
+        (error: unknown) => error,
+      )
+    expect(await refused({ clusters: [], clusterSources }, {})).toMatchObject({
+      code: 'NO_REVIEWER',
+      hint: 'add the cluster that reviews tokens to clusters',
+    })
+    const configured = { name: 'two', server: two.url }
+    expect(
+      await refused({ clusters: [configured], clusterSources }, { cluster: 'one' }),
+    ).toMatchObject({ code: 'NO_REVIEWER', value: 'one', hint: 'name one of these: two' })
+    gateway = await serveGateway({ clusters: [], clusterSources })
   })
 
   it('makes the schema anew only where the API differs', async () => {

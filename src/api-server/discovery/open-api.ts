@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { OpenApiDocument, OpenApiDocuments } from '../../kubernetes/open-api.ts'
 import { ApiStatusError } from '../../kubernetes/status.ts'
 import { CodedError } from '../../lib/coded-error.ts'
@@ -98,8 +99,27 @@ export class OpenApi {
   async #document(url: string, signal: AbortSignal): Promise<CachedDocument> {
     const document = await this.#get(url, signal)
     if (typeof document === 'object' && document !== null && 'openapi' in document) {
-      return { url, document: document as OpenApiDocument }
+      return { url, document: sharedDocument(document as OpenApiDocument) }
     }
     throw new TypeError('the answer is not an OpenAPI document')
   }
+}
+
+/** The documents that connections hold, by a hash of their content. */
+const shared = new Map<string, WeakRef<OpenApiDocument>>()
+const released = new FinalizationRegistry<string>((hash) => {
+  if (shared.get(hash)?.deref() === undefined) shared.delete(hash)
+})
+
+/**
+ * The same document for equal content, whichever connection it came by: clusters of one version serve the same
+ * documents, of some megabytes. The hash is our own: a server cannot give its document out as another one's.
+ */
+function sharedDocument(document: OpenApiDocument): OpenApiDocument {
+  const hash = createHash('sha256').update(JSON.stringify(document)).digest('base64url')
+  const known = shared.get(hash)?.deref()
+  if (known !== undefined) return known
+  shared.set(hash, new WeakRef(document))
+  released.register(document, hash)
+  return document
 }
