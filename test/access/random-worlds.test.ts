@@ -17,6 +17,7 @@ import {
   checkRelations,
   checkStates,
 } from './route-checks.ts'
+import { checkCompletions, checkSearchWords } from './search-checks.ts'
 
 /** How long worlds are made on a real API server; on the simulator a few are enough to be told of a mistake soon. */
 const realWorldsMs = Number(process.env['ACCESS_WORLDS_MS'] ?? 60_000)
@@ -32,6 +33,8 @@ const checks = [
   checkPickers,
   checkExploring,
   checkProblems,
+  checkSearchWords,
+  checkCompletions,
 ]
 
 const idsOf = async (served: ViewedGateway): Promise<Checked['ids']> => {

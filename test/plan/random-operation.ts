@@ -183,7 +183,19 @@ export class RandomOperations {
       case 'kind':
         return known?.kind
       case 'text':
-        return this.#pick(['a', 'web', 'SHOP', 'kube', 'nothing-of-this-name'])
+        return this.#pick([
+          'a',
+          'web',
+          'SHOP',
+          'kube',
+          'nothing-of-this-name',
+          'kind:pod,svc a',
+          'ns:shop web',
+          'app=web',
+          'app=',
+          'kind:nothing a',
+          '',
+        ])
       case 'verb':
         return this.#pick(['get', 'list', 'patch', 'delete', 'no verb'])
       case 'subresource':
@@ -330,6 +342,7 @@ const ofAnyKind: ReadonlySet<string> = new Set([
   'objectList',
   'graph',
   'search',
+  'complete',
 ])
 
 /** Of `where`: what is no index. */

@@ -24,10 +24,12 @@ import type {
   OwnedArguments,
   ProblemsArguments,
   RelationArguments,
+  CompleteArguments,
   SearchArguments,
   UsedByArguments,
 } from '../schema/read-arguments.ts'
 import type {
+  CompletionsSource,
   ConnectionSource,
   GraphSource,
   ObjectRef,
@@ -52,6 +54,7 @@ import {
   searchConnection,
   usedByConnection,
 } from './connection.ts'
+import { readCompletions } from '../reads/completion-read.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
 import { readAnyKinds } from '../reads/any-kinds-list.ts'
@@ -68,6 +71,7 @@ import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
 import { readProblems } from '../reads/problems-read.ts'
 import { readSearch } from '../reads/search-read.ts'
+import { staleSince } from '../reads/staleness.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
 
 /** Reads the stores for resolvers, decoded: for one run of one operation, within one tick. */
@@ -202,6 +206,11 @@ export class StoreReader implements StoreReads {
 
   problems(args: ProblemsArguments): ProblemsSource {
     return problemsConnection(this.#run, readProblems(this.#run, args))
+  }
+
+  complete(args: CompleteArguments): CompletionsSource {
+    const read = readCompletions(this.#run, args)
+    return { ...read, staleSince: () => staleSince(this.#run.served, read.parts) }
   }
 
   /** Every row of a list has the same arguments for its relations. */

@@ -11,13 +11,13 @@ const ownTypes: ReadonlySet<string> = new Set(
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
-    TypeCount Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
+    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
 )
 
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
   words(
-    `gatewayClusters viewer can object objects objectByRef objectList objectListPage search graph problems`,
+    `gatewayClusters viewer can object objects objectByRef objectList objectListPage search complete graph problems`,
   ),
 )
 

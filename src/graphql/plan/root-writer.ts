@@ -1,11 +1,13 @@
 import { getNullableType, isObjectType } from 'graphql'
 import type { MergedRow } from '../../query/page/merged-page.ts'
 import { objectKey } from '../../kubernetes/object.ts'
+import type { Completion } from '../../query/page/completions.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { anyKindsPlaces, type AnyKindsPage, readAnyKinds } from '../reads/any-kinds-list.ts'
+import { type CompletionRead, completionNeeds, readCompletions } from '../reads/completion-read.ts'
 import { type FleetPart, readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
@@ -13,6 +15,7 @@ import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../rea
 import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
 import type {
   KubernetesObjectsArguments,
+  CompleteArguments,
   LookupArguments,
   ObjectByRefArguments,
   ObjectListArguments,
@@ -56,6 +59,8 @@ export function rootWriter(field: PlanField): RootWriter {
       return searchRoot(field)
     case 'problems':
       return problemsWriter(field)
+    case 'complete':
+      return completeRoot(field)
     case 'clusterStates':
       return clustersWriter(field)
     case 'currentViewer':
@@ -302,6 +307,37 @@ function searchRoot(field: PlanField): RootWriter {
     },
   }
 }
+
+/** Compiles `complete`. */
+function completeRoot(field: PlanField): RootWriter {
+  const { args, compiler, nodes } = field
+  const { served } = compiler
+  compiler.asks({ args, needs: (values, cluster) => completionNeeds(served, values, cluster) })
+  const write = plainWriter<CompletionRead>(field, (member) => {
+    switch (member.name) {
+      case 'completions': {
+        const one = plainWriter(member, completionMember)
+        return (run, { completions }) => run.list(completions, (found) => one(run, found))
+      }
+      case 'from':
+      case 'hasMore':
+        return completionsMember(member)
+      default:
+        return unionMember(member)
+    }
+  })
+  return {
+    write(run) {
+      const found = readCompletions(run, run.argumentsOf(args) as unknown as CompleteArguments)
+      run.errors.beside(found.failures, nodes)
+      return write(run, found)
+    },
+  }
+}
+
+const completionsMember = valueMembers<CompletionRead>(['from', 'hasMore'])
+
+const completionMember = valueMembers<Completion>(['term', 'text', 'insert', 'type', 'count'])
 
 function resultWriter(field: PlanField): (run: PlanRun, found: SearchResultSource) => string {
   return plainWriter<SearchResultSource>(field, (member) => {

@@ -56,6 +56,7 @@ type RootSource =
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
   | { readonly form: 'problems' }
+  | { readonly form: 'complete' }
   | { readonly form: 'clusterStates' }
   | { readonly form: 'currentViewer' }
   | { readonly form: 'rootCan' }
@@ -189,6 +190,15 @@ export interface OwnParts {
     | 'lastEvent'
   readonly problemCount: 'severity' | 'type' | 'kind' | 'count'
   readonly problemEvent: 'reason' | 'message' | 'count' | 'lastSeen'
+  readonly completions:
+    | 'completions'
+    | 'from'
+    | 'hasMore'
+    | 'staleSince'
+    | 'types'
+    | 'notLookedAt'
+    | 'complete'
+  readonly completion: 'term' | 'text' | 'insert' | 'type' | 'count'
   readonly clusterState:
     | 'source'
     | 'since'

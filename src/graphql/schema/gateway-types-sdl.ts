@@ -16,6 +16,7 @@ import {
   stream,
   verb,
 } from './kind-types-sdl.ts'
+import { searchFields, searchTypes } from './search-sdl.ts'
 
 /** The fields that name the object of a reference, and of a node of a graph. */
 const kindAndName = `"The kind as the API writes it: \`Deployment\`."
@@ -107,33 +108,8 @@ type Query {
     "The number of objects, at most; 500 if absent."
     maxNodes: Int
   ): Graph
-  """
-  Objects of any kind that have all words of a text in the name, a label or a searchable index. Names
-  come first; whole values come before beginnings, and beginnings before parts; then workloads come
-  before their parts.
-  """
-  search(
-    """
-    The words to find, with spaces between them: \`cart "two words"\`. Case does not matter.
-    \`kind:pod\` and \`namespace:shop\` (or \`ns:shop\`) narrow it, as does a label: \`team=payments\`, or
-    \`team=\` for any value.
-    """
-    text: String!
-    """
-    The types to look into: \`["Pod", "Service"]\`. If neither these nor \`kind:\` names any, the common
-    kinds, and those in memory except Events.
-    """
-    types: [String!]
-    "Only objects of these namespaces."
-    namespaces: [String!]
-    "The name of the cluster; the default cluster if absent."
-    cluster: String
-    "The number of results, at most; 100 if absent."
-    first: Int
-    "Only results after this cursor, which is the \`endCursor\` of a page."
-    after: String
-  ): SearchResultConnection
-${problemsField}}
+${problemsField}
+${searchFields}}
 
 type Subscription {
   """
@@ -188,13 +164,7 @@ ${oneKind}`,
   'ObjectList',
 )}
 ${connection('UsedBy', severalKinds)}
-${connection(
-  'SearchResult',
-  `  "The number of results of each type, the most frequent first."
-  counts: [TypeCount!]!
-${severalKinds}`,
-)}
-"Where a page stands in its list."
+${searchTypes}"Where a page stands in its list."
 type PageInfo {
   "Whether more objects follow the page: read them with \`after\` and its \`endCursor\`."
   hasNextPage: Boolean!
@@ -428,27 +398,6 @@ type GraphEdge {
   to: ID!
   "The relation, in either direction: \`Pod.node\`."
   relation: String!
-}
-
-"One object, and why it was found."
-type SearchResult {
-  "The object."
-  object: ObjectRef!
-  """
-  The place of a word: \`name\`, \`labels["app"]\`, or the name of an index. Of several words, it is
-  that of the one that matches worst. For words of labels, namespaces and kinds alone, it is the label, \`namespace\` or \`kind\`.
-  """
-  matched: String!
-  "The value at that place."
-  value: String!
-}
-
-"The number of objects of one type."
-type TypeCount {
-  "The type of the kind in this schema: \`Pod\`."
-  type: String!
-  "The number of objects."
-  count: Int!
 }
 
 "Conditions on the objects that use an object, all of which must hold."

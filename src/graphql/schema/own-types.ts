@@ -39,11 +39,13 @@ import type {
   ObjectListArguments,
   ProblemObjectsArguments,
   ProblemsArguments,
+  CompleteArguments,
   SearchArguments,
   SumArguments,
 } from './read-arguments.ts'
 import type {
   ClusterState,
+  CompletionsSource,
   ConnectionSource,
   GraphNodeSource,
   GraphSource,
@@ -166,6 +168,11 @@ const query: Readonly<Record<string, OwnField>> = {
     resolve: (_source, args: ProblemsArguments, context, info) =>
       reportingFailures(context.read.problems(args), context, info),
   },
+  complete: {
+    source: { form: 'complete' },
+    resolve: (_source, args: CompleteArguments, context, info) =>
+      reportingFailures(context.read.complete(args), context, info),
+  },
 }
 
 /** The fields of `Subscription`, those of kinds aside. */
@@ -272,6 +279,12 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   }),
   ProblemCount: own('problemCount'),
   ProblemEvent: own('problemEvent'),
+  Completions: own('completions', {
+    staleSince: (completions: CompletionsSource) => completions.staleSince(),
+    notLookedAt: (completions: CompletionsSource) => completions.notLookedAt(),
+    complete: isComplete,
+  }),
+  Completion: own('completion'),
 }
 
 const sdl = kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl

@@ -1,5 +1,6 @@
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { Where } from '../../query/condition/where.ts'
+import type { CompletionTerm } from '../../query/page/completions.ts'
 
 /** One key of an order: exactly one member, the name of an index, with its direction. */
 export type OrderKey = Readonly<Record<string, 'ASC' | 'DESC'>>
@@ -213,6 +214,13 @@ export interface ProblemsArguments extends ClusterArguments {
 
 /** The arguments of `Problem.objects`. */
 export interface ProblemObjectsArguments {
+  readonly first?: number | null
+}
+
+/** The arguments of `complete`. */
+export interface CompleteArguments extends SearchedPlaces {
+  readonly text: string
+  readonly terms?: readonly CompletionTerm[] | null
   readonly first?: number | null
 }
 

@@ -1,3 +1,4 @@
+import type { Completion } from '../../query/page/completions.ts'
 import type { GraphQLError } from 'graphql'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
@@ -18,6 +19,7 @@ import type {
   ProblemsArguments,
   RelationArguments,
   ResourcesArguments,
+  CompleteArguments,
   SearchArguments,
   SumArguments,
   UsedByArguments,
@@ -338,6 +340,20 @@ export interface ProblemsSource {
   readonly failures: readonly Error[]
 }
 
+/** The ways to complete a search text. */
+export interface CompletionsSource {
+  readonly completions: readonly Completion[]
+  readonly hasMore: boolean
+  /** Where the word begins that they complete. */
+  readonly from: number
+  staleSince(): string | null
+  /** The type names of the kinds that were read, sorted. */
+  readonly types: readonly string[]
+  notLookedAt(): readonly string[]
+  /** Why named kinds could not be read. */
+  readonly failures: readonly Error[]
+}
+
 /** The content of a Secret besides its metadata. */
 export interface SecretContents {
   /** Base64, by key. */
@@ -388,6 +404,8 @@ export interface StoreReads {
   search(args: SearchArguments): SearchSource
   /** What is wrong with the objects of the kinds that are looked at. */
   problems(args: ProblemsArguments): ProblemsSource
+  /** The ways to complete the last word of a search text. */
+  complete(args: CompleteArguments): CompletionsSource
   /** Follows a relation with `many`. */
   follow(row: Row, relation: RelationField, args: RelationArguments): ConnectionSource
   /** Follows a relation without `many`. */

@@ -1,4 +1,6 @@
+import { CharacterSet } from './character-set.ts'
 import { SortedList } from './sorted-list.ts'
+import { TermList } from './term-list.ts'
 import type { IndexView, ObjectId, PostingView } from './store-view.ts'
 
 /**
@@ -77,6 +79,8 @@ export class ObjectIndex implements IndexView {
   readonly #memberships: (Membership | Membership[] | undefined)[] = []
   readonly #positions: (number | number[])[] = []
   #ordered: SortedList<string> | undefined
+  #terms: TermList | undefined
+  #characters: CharacterSet | undefined
   #objects = 0
 
   constructor(name: string) {
@@ -86,7 +90,8 @@ export class ObjectIndex implements IndexView {
   /** The approximate size in memory. */
   get bytes(): number {
     const slots = Math.min(this.#memberships.length, this.#objects * sparseSlots)
-    const perValue = this.#ordered === undefined ? valueBytes : valueBytes + slotBytes
+    const lists = (this.#ordered === undefined ? 0 : 1) + (this.#terms === undefined ? 0 : 1)
+    const perValue = valueBytes + lists * slotBytes
     return slots * slotBytes + this.#byValue.size * perValue
   }
 
@@ -101,10 +106,18 @@ export class ObjectIndex implements IndexView {
   /** Sorted on the first call, so that other indexes do not pay for it. */
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
     if (this.#ordered === undefined) {
-      this.#ordered = new SortedList((value) => value)
-      for (const value of [...this.#byValue.keys()].toSorted()) this.#ordered.insert(value, value)
+      this.#ordered = new SortedList((value) => value, [...this.#byValue.keys()].toSorted())
     }
     return descending ? this.#ordered.backwards(from) : this.#ordered.forwards(from)
+  }
+
+  terms(prefix: string): IterableIterator<string> {
+    this.#terms ??= new TermList(this.#byValue.keys())
+    return this.#terms.startingWith(prefix)
+  }
+
+  characters(): Pick<CharacterSet, 'isLowerCase' | 'mayContain'> {
+    return (this.#characters ??= new CharacterSet(this.#byValue.keys()))
   }
 
   posting(value: string): PostingView | undefined {
@@ -204,6 +217,8 @@ export class ObjectIndex implements IndexView {
     if (found === undefined) {
       this.#byValue.set(value, slot * slotUnit + id)
       this.#ordered?.insert(value, value)
+      this.#terms?.add(value)
+      this.#characters?.add(value)
       return value
     }
     if (typeof found !== 'number') {
@@ -237,6 +252,7 @@ export class ObjectIndex implements IndexView {
   #forget(value: string): void {
     this.#byValue.delete(value)
     this.#ordered?.remove(value)
+    this.#terms?.remove(value)
   }
 
   #positionOf(id: ObjectId, slot: number): number {
@@ -316,6 +332,18 @@ export class DerivedIndex implements IndexView {
 
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {
     return this.built.orderedValues(from, descending)
+  }
+
+  terms(prefix: string): IterableIterator<string> {
+    return this.built.terms(prefix)
+  }
+
+  characters(): ReturnType<ObjectIndex['characters']> {
+    return this.built.characters()
+  }
+
+  get size(): number {
+    return this.built.size
   }
 
   posting(value: string): PostingView | undefined {

@@ -8,8 +8,12 @@ export class SortedList<T> {
   readonly #keyOf: (item: T) => string
   readonly #chunks: T[][] = []
 
-  constructor(keyOf: (item: T) => string) {
+  /** `sorted`: the first items, in order and without repeated keys. */
+  constructor(keyOf: (item: T) => string, sorted: readonly T[] = []) {
     this.#keyOf = keyOf
+    for (let at = 0; at < sorted.length; at += maxChunk) {
+      this.#chunks.push(sorted.slice(at, at + maxChunk))
+    }
   }
 
   get isEmpty(): boolean {

@@ -3,6 +3,7 @@ import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { ResourceVersion } from '../../kubernetes/resource-version.ts'
 import type { HeldObject, Projection } from '../codec/object-codec.ts'
 import type { ObjectSelection } from '../codec/projection.ts'
+import type { CharacterSet } from './character-set.ts'
 
 /**
  * The number of an object in its store: small, dense, and reused after the object is gone. Valid within one tick; keep
@@ -20,6 +21,8 @@ export interface PostingView {
 export interface IndexView {
   readonly name: string
   readonly objectCount: number
+  /** The number of distinct values. */
+  readonly size: number
   /** The objects with this value; `undefined` if there are none. */
   posting(value: string): PostingView | undefined
   /** Whether the object has the value. Constant time. */
@@ -36,6 +39,13 @@ export interface IndexView {
    * search. The first call sorts all values; the order is kept from then on.
    */
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string>
+  /**
+   * The distinct values that begin with `prefix`, ignoring case, in the order of their lower-case forms. Starting costs
+   * a search. The first call sorts all values; the order is kept from then on.
+   */
+  terms(prefix: string): IterableIterator<string>
+  /** The characters of the values, and perhaps more. The first call reads all values; the set is kept from then on. */
+  characters(): Pick<CharacterSet, 'isLowerCase' | 'mayContain'>
 }
 
 /**

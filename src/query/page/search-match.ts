@@ -38,11 +38,14 @@ const scoresPerRank = maxTexts * (ranks - 1) + 1
 /** Searching a value takes twice as long for each doubling beyond this many bits of its length. */
 const longValueBits = 8
 
-/** Collecting an object of a value takes as long as testing so many values. */
+/** Finding the objects of a value takes as long as testing so many values. */
 const testsPerFound = 3
 
-/** Asking so many objects for their values takes as long as testing all values of the indexes. */
-const objectsPerView = 16
+/** Passing so many objects of a value takes as long as testing a value. */
+const objectsPerTest = 8
+
+/** Asking an object for its values takes as long as testing so many values. */
+const testsPerObject = 2
 
 interface TextSearchOptions {
   /** In lower case; at least one, and at most {@link maxTexts}. */
@@ -54,8 +57,8 @@ interface TextSearchOptions {
 
 /**
  * The objects of one store that have all of some texts in their name, labels or searchable values. Tests each distinct
- * value once for each text, however many objects share it; once few objects are left, only their values. The budget pays
- * for each value tested and each object found. Valid within the tick. Throws `QueryTooCostlyError`.
+ * value of an index once for each text, however many objects share it, or the values of the objects that are left, if
+ * these are fewer. Passes over indexes that lack a character of the text. The budget pays for each value tested and each object found. Valid within the tick. Throws `QueryTooCostlyError`.
  */
 export class TextSearch {
   readonly #of: SearchedValues
@@ -70,26 +73,23 @@ export class TextSearch {
     budget.report?.reading(view)
     budget.report?.reached('postings')
     const set = condition === everything ? undefined : bindCondition(condition, view, budget)
-    const few = Math.ceil(view.size / objectsPerView)
     let within: Pick<IdSet, 'has'> | undefined = set
-    let left = set?.candidates(few)?.ids()
+    let left: ObjectsLeft | undefined = candidatesOf(set, view)
     let found: IdBytes | undefined
     // Long texts are in the fewest objects.
     for (const matcher of this.#matchers.toSorted((a, b) => b.text.length - a.text.length)) {
-      const next = new IdBytes()
-      const add = addTo(next, found)
-      if (left === undefined) this.#searchValues(matcher, within, budget, add)
-      else {
-        for (const id of left) {
-          budget.spend('examined', 1)
-          if (within?.has(id) === false) continue
-          const match = this.#bestMatch(id, matcher)
-          if (match !== undefined) add(id, match.rank)
-        }
+      const ranked = new IdBytes()
+      const search = { matcher, within, budget, ranked }
+      for (const field of fieldsOf(this.#of)) {
+        const { index } = field
+        if (!index.characters().mayContain(matcher.text)) continue
+        const isFew = left !== undefined && left.size * testsPerObject < index.size
+        if (isFew) searchObjects(field, left?.ids() ?? [], search)
+        else searchValues(field, search)
       }
-      within = { has: (id) => next.get(id) !== 0 }
-      left = next.size > few ? undefined : next.all()
-      found = next
+      const scores = (found = scored(ranked, found))
+      within = { has: (id) => scores.get(id) !== 0 }
+      left = { size: scores.size, ids: () => scores.all() }
     }
     this.#scores = found ?? new IdBytes()
     budget.report?.returned(this.#scores.size)
@@ -121,27 +121,6 @@ export class TextSearch {
     return worst ?? { matched: 'name', value: nameOf(this.#of.view, id) }
   }
 
-  /** Tests each value of the indexes, and adds the objects of those that match. */
-  #searchValues(
-    matcher: Matcher,
-    within: Pick<IdSet, 'has'> | undefined,
-    budget: WorkBudget,
-    add: (id: ObjectId, rank: number) => void,
-  ): void {
-    for (const { index, name, base } of fieldsOf(this.#of)) {
-      budget.report?.now.values.add(name)
-      for (const value of index.values()) {
-        const quality = matcher.qualityOf(value)
-        if (quality === undefined) continue
-        budget.spend('tests', testsPerFound)
-        for (const id of index.posting(value) ?? []) {
-          budget.spend('examined', 1)
-          if (within === undefined || within.has(id)) add(id, base + quality)
-        }
-      }
-    }
-  }
-
   #bestMatch(id: ObjectId, matcher: Matcher): RankedMatch | undefined {
     const { view, indexes } = this.#of
     const name = nameOf(view, id)
@@ -162,15 +141,78 @@ export class TextSearch {
   }
 }
 
-/** Keeps the best score of each object: that of the texts before and the rank of this one. */
-function addTo(next: IdBytes, before: IdBytes | undefined): (id: ObjectId, rank: number) => void {
-  return (id, rank) => {
+/** The scores of objects that have one more text, by the ranks of that. Both are bytes, one more than the number. */
+function scored(ranked: IdBytes, before: IdBytes | undefined): IdBytes {
+  const scores = new IdBytes()
+  for (const id of ranked.all()) {
+    const rank = ranked.get(id) - 1
     const score = before === undefined ? 0 : before.get(id) - 1
     const worst = Math.max(Math.trunc(score / scoresPerRank), rank)
-    const sum = (score % scoresPerRank) + rank
-    const byte = worst * scoresPerRank + sum + 1
-    const known = next.get(id)
-    if (known === 0 || byte < known) next.set(id, byte)
+    scores.set(id, worst * scoresPerRank + (score % scoresPerRank) + rank + 1)
+  }
+  return scores
+}
+
+/** The objects that may still be found. */
+interface ObjectsLeft {
+  readonly size: number
+  readonly ids: () => Iterable<ObjectId>
+}
+
+/** The objects of a set, if they are few enough for some index to have more values. */
+function candidatesOf(set: IdSet | undefined, view: StoreView): ObjectsLeft | undefined {
+  return set?.candidates(Math.ceil(view.size / testsPerObject))
+}
+
+interface FieldSearch {
+  readonly matcher: Matcher
+  /** Selects the objects that count; absent: all. */
+  readonly within: Pick<IdSet, 'has'> | undefined
+  readonly budget: WorkBudget
+  /** One more than the best rank of each object that was found. */
+  readonly ranked: IdBytes
+}
+
+/** Tests each value of an index, and adds the objects of those that match. */
+function searchValues({ index, name, base }: SearchField, search: FieldSearch): void {
+  const { matcher, within, budget, ranked } = search
+  budget.report?.now.values.add(name)
+  for (const value of index.values()) {
+    const quality = matcher.qualityOf(value)
+    const posting = quality === undefined ? undefined : index.posting(value)
+    if (quality === undefined || posting === undefined) continue
+    budget.spend('tests', testsPerFound + posting.size / objectsPerTest)
+    const rank = base + quality + 1
+    for (const id of posting) {
+      const known = ranked.get(id)
+      if (known !== 0 && known <= rank) continue
+      if (known === 0) {
+        budget.spend('examined', 1)
+        if (within?.has(id) === false) continue
+      }
+      ranked.set(id, rank)
+    }
+  }
+}
+
+/** Tests the values of some objects, and adds those that match. */
+function searchObjects(
+  { index, name, base }: SearchField,
+  ids: Iterable<ObjectId>,
+  { matcher, within, budget, ranked }: FieldSearch,
+): void {
+  budget.report?.now.tested.add(name)
+  for (const id of ids) {
+    budget.spend('tests', 1)
+    const known = ranked.get(id)
+    if (known !== 0 && known <= base + 1) continue
+    for (const value of index.valuesOf(id)) {
+      const quality = matcher.qualityOf(value)
+      if (quality === undefined || within?.has(id) === false) continue
+      const rank = base + quality + 1
+      if (known === 0) budget.spend('examined', 1)
+      if (known === 0 || rank < known) ranked.set(id, Math.min(rank, ranked.get(id) || rank))
+    }
   }
 }
 
@@ -213,7 +255,6 @@ class Matcher {
 
   qualityOf(value: string): 0 | 1 | 2 | undefined {
     this.#budget.spend('tests', 1 + (value.length >> longValueBits))
-    if (value.length < this.text.length) return undefined
     const at = value.toLowerCase().indexOf(this.text)
     if (at < 0) return undefined
     if (at > 0) return 2

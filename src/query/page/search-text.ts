@@ -41,6 +41,37 @@ export function searchWords(text: string): SearchWords {
   return meantBy(words)
 }
 
+/** A text of which the last word is being written. */
+export interface UnfinishedText {
+  /** What the words before ask for. */
+  readonly before: SearchWords
+  readonly last: UnfinishedWord
+  /** Where the last word begins, in UTF-16 code units: what completes it replaces the rest of the text. */
+  readonly from: number
+}
+
+/** A word that is being written. `head` is what stays in front of the part that is completed: `kind:pod,`. */
+export type UnfinishedWord =
+  | { readonly form: 'text'; readonly start: string }
+  | { readonly form: 'kind' | 'namespace'; readonly head: string; readonly start: string }
+  | { readonly form: 'label'; readonly key: string; readonly head: string; readonly start: string }
+
+/** Reads a text up to its last word, which is empty behind a space. Throws `ArgumentError` for `text`. */
+export function unfinishedText(text: string): UnfinishedText {
+  const words = wordsIn(text)
+  const last = words.at(-1)
+  const isOpen = last !== undefined && last.at + last.raw.length === text.length
+  const raw = isOpen ? last.raw : ''
+  const before = (isOpen ? words.slice(0, -1) : words).map((one) => wordOf(one.raw))
+  return { before: meantBy(before), last: unfinishedWord(raw), from: text.length - raw.length }
+}
+
+/** Writes a text as one word that finds it. */
+export function textWord(text: string): string {
+  const isPlain = /^[^\s"=]+$/u.test(text) && wordOf(text).form === 'text'
+  return isPlain ? text : `"${text.replaceAll(/["\\]/gu, String.raw`\$&`)}"`
+}
+
 type Word =
   | { readonly form: 'text'; readonly text: string }
   | { readonly form: 'kind' | 'namespace'; readonly names: readonly string[] }
@@ -121,6 +152,19 @@ function labelsOf(raw: string): LabelSelector {
       hint: 'a word with = is a label, such as team=payments; quote it to find it as text',
     })
   }
+}
+
+function unfinishedWord(raw: string): UnfinishedWord {
+  if (raw.startsWith('"')) return { form: 'text', start: unquoted(raw) }
+  const [, name = '', list = ''] = named.exec(raw) ?? []
+  if (name !== '') {
+    const start = list.slice(list.lastIndexOf(',') + 1)
+    const head = raw.slice(0, raw.length - start.length)
+    return { form: name === 'kind' ? 'kind' : 'namespace', head, start: unquoted(start) }
+  }
+  const [head = '', key = ''] = /^([^=!<>,]+)(?:==?|!=)/u.exec(raw) ?? []
+  if (head === '') return { form: 'text', start: raw }
+  return { form: 'label', key, head, start: unquoted(raw.slice(head.length)) }
 }
 
 /** Quotes need not be closed: the text may be unfinished. */

@@ -1,0 +1,303 @@
+import { folded } from '../../informer/store/term-list.ts'
+import type { StoreView } from '../../informer/store/store-view.ts'
+import type { Scope } from '../condition/scope.ts'
+import type { WorkBudget } from '../condition/work-budget.ts'
+import { pageSizeOf } from './page.ts'
+import { textWord, type UnfinishedWord } from './search-text.ts'
+import { type TermField, visibleTerms, type VisibleTerms } from './visible-terms.ts'
+
+/** What a word may become, in the order of the answer. */
+export const completionTerms = ['NAME', 'NAMESPACE', 'LABEL_KEY', 'LABEL_VALUE', 'KIND'] as const
+
+export type CompletionTerm = (typeof completionTerms)[number]
+
+/** One way to complete a word. */
+export interface Completion {
+  readonly term: CompletionTerm
+  /** The name, the namespace, the key, the value, or the kind. */
+  readonly text: string
+  /** What replaces the word. */
+  readonly insert: string
+  /** The type of objects that have it: of several, the first in the order of a search. */
+  readonly type: string
+  /** The number of visible objects that have it, counted up to {@link maxCounted}. */
+  readonly count: number
+}
+
+/** The objects of one kind in one cluster whose terms complete a word. */
+export interface CompletedPart {
+  readonly type: string
+  /** The place of the kind in the order of a search. */
+  readonly place: number
+  /** The name of the kind, and how a search text names it. */
+  readonly kind: string
+  readonly kindWord: string
+  /** What the kind may be called, in lower case. */
+  readonly kindNames: readonly string[]
+  readonly view: StoreView
+  readonly scope: Scope
+}
+
+export interface CompletionsOptions {
+  readonly parts: readonly CompletedPart[]
+  readonly word: UnfinishedWord
+  /** The terms to find; `null`: all that the word may become. */
+  readonly terms: readonly CompletionTerm[] | null
+  /** The namespaces that the request is limited to; `null`: any. */
+  readonly namespaces: readonly string[] | null
+  readonly first: number | null | undefined
+  readonly budget: WorkBudget
+}
+
+export interface Completions {
+  readonly completions: readonly Completion[]
+  /** Whether there are more than the first ones. */
+  readonly hasMore: boolean
+}
+
+/** Counting stops here, since all objects may have a term. */
+const maxCounted = 1_000
+const defaultCompletions = 10
+const maxCompletions = 100
+/** Preparing a kind takes as long as so many tests. */
+const testsPerKind = 20
+/** Answering one term takes as long as so many tests. */
+const testsPerAnswered = 5
+
+/**
+ * The first ways to complete a word. Each is a term that at least one visible object has. The terms of one form are in the
+ * order of their lower-case forms; names of workloads come before those of their parts. Several forms share the number evenly, and what one
+ * leaves goes to the others. Finds them in the sorted terms of the indexes. Throws `PageSizeError` and
+ * `QueryTooCostlyError`.
+ */
+export function completionsOf(options: CompletionsOptions): Completions {
+  const { word, budget, namespaces } = options
+  const { size } = pageSizeOf({ first: options.first ?? defaultCompletions }, maxCompletions)
+  budget.spend('tests', testsPerKind * (1 + options.parts.length))
+  const parts = options.parts
+    .map((part) => ({ ...part, terms: visibleTerms({ ...part, namespaces, budget }) }))
+    .filter(({ terms }) => terms.size > 0)
+    .toSorted((a, b) => a.place - b.place || (a.type < b.type ? -1 : a.type > b.type ? 1 : 0))
+  const found = completionTerms
+    .filter((term) => isWanted(term, options))
+    .map((term) => foundTerms(term, { parts, word, limit: size + 1, budget }))
+  const shares = sharesOf(
+    found.map(({ length }) => length),
+    size,
+  )
+  const completions = found.flatMap((terms, at) => {
+    return terms.slice(0, shares[at]).map((one) => counted(one, parts, budget))
+  })
+  const hasMore = found.some(({ length }, at) => length > (shares[at] ?? 0))
+  return { completions, hasMore }
+}
+
+/** Without a letter, names and values of any label are too many to help: they have to be asked for. */
+function isWanted(term: CompletionTerm, { word, terms }: CompletionsOptions): boolean {
+  if (terms?.includes(term) === false) return false
+  switch (word.form) {
+    case 'text':
+      return terms !== null || word.start !== '' || (term !== 'NAME' && term !== 'LABEL_VALUE')
+    case 'kind':
+      return term === 'KIND'
+    case 'namespace':
+      return term === 'NAMESPACE'
+    case 'label':
+      return term === 'LABEL_VALUE'
+  }
+}
+
+/** The number of rows of each of several lists: one more of each in turn, until there are `size`. */
+function sharesOf(lengths: readonly number[], size: number): readonly number[] {
+  const shares = lengths.map(() => 0)
+  let left = Math.min(
+    size,
+    lengths.reduce((sum, length) => sum + length, 0),
+  )
+  while (left > 0) {
+    for (const [at, length] of lengths.entries()) {
+      const share = shares[at] ?? 0
+      if (left === 0 || share >= length) continue
+      shares[at] = share + 1
+      left -= 1
+    }
+  }
+  return shares
+}
+
+interface VisiblePart extends CompletedPart {
+  readonly terms: VisibleTerms
+}
+
+interface TermSearch {
+  readonly parts: readonly VisiblePart[]
+  readonly word: UnfinishedWord
+  readonly limit: number
+  readonly budget: WorkBudget
+}
+
+/** A term before its objects are counted. */
+interface FoundTerm extends Omit<Completion, 'count'> {
+  /** What is counted; absent: all objects of the type. */
+  readonly field?: TermField
+  readonly value?: string
+}
+
+function foundTerms(term: CompletionTerm, search: TermSearch): readonly FoundTerm[] {
+  switch (term) {
+    case 'NAME':
+      return names(search)
+    case 'NAMESPACE':
+      return namespacesOf(search)
+    case 'LABEL_KEY':
+      return labelKeys(search)
+    case 'LABEL_VALUE':
+      return labelValues(search)
+    case 'KIND':
+      return kinds(search)
+  }
+}
+
+/** Names by type, in the order of a search. A name of several types is that of the first. */
+function names({ parts, word: { start }, limit }: TermSearch): readonly FoundTerm[] {
+  const found = new Map<string, FoundTerm>()
+  for (const [type, ofType] of Map.groupBy(parts, (part) => part.type)) {
+    const first = new FirstTerms(limit - found.size)
+    for (const { terms } of ofType) {
+      for (const text of terms.values('name', start)) {
+        if (found.has(text)) continue
+        const isNear = first.add(folded(text), text, () => {
+          return { term: 'NAME', text, insert: textWord(text), type, field: 'name', value: text }
+        })
+        if (!isNear) break
+      }
+    }
+    for (const one of first.terms()) found.set(one.text, one)
+    if (found.size >= limit) break
+  }
+  return [...found.values()]
+}
+
+function namespacesOf({ parts, word, limit }: TermSearch): readonly FoundTerm[] {
+  const head = word.form === 'namespace' ? word.head : 'namespace:'
+  const first = new FirstTerms(limit)
+  for (const { terms, type } of parts) {
+    for (const text of terms.values('namespace', word.start)) {
+      const isNear = first.add(folded(text), text, () => {
+        const insert = head + text
+        return { term: 'NAMESPACE', text, insert, type, field: 'namespace', value: text }
+      })
+      if (!isNear) break
+    }
+  }
+  return first.terms()
+}
+
+/** Keys that begin with the text, then those whose name behind the prefix of a domain does. */
+function labelKeys({ parts, word, limit, budget }: TermSearch): readonly FoundTerm[] {
+  const start = word.start.toLowerCase()
+  const first = new FirstTerms(limit)
+  for (const { terms, type } of parts) {
+    for (const text of terms.labelKeys()) {
+      budget.spend('tests', 1)
+      const key = text.toLowerCase()
+      const isStart = key.startsWith(start)
+      if (!isStart && !key.startsWith(start, key.indexOf('/') + 1)) continue
+      if (!terms.hasKey(text)) continue
+      first.add((isStart ? '0' : '1') + folded(text), text, () => {
+        return { term: 'LABEL_KEY', text, insert: `${text}=`, type, field: { label: text } }
+      })
+    }
+  }
+  return first.terms()
+}
+
+/** The values of one key or, where the word names none, of any key. */
+function labelValues({ parts, word, limit }: TermSearch): readonly FoundTerm[] {
+  const first = new FirstTerms(limit)
+  for (const { terms, type } of parts) {
+    for (const key of word.form === 'label' ? [word.key] : terms.labelKeys()) {
+      const head = word.form === 'label' ? word.head : `${key}=`
+      const field = { label: key }
+      for (const text of terms.values(field, word.start)) {
+        // `team=` asks for any value.
+        if (text === '') continue
+        const isNear = first.add(folded(text), head + text, () => {
+          return { term: 'LABEL_VALUE', text, insert: head + text, type, field, value: text }
+        })
+        if (!isNear) break
+      }
+    }
+  }
+  return first.terms()
+}
+
+function kinds({ parts, word, limit, budget }: TermSearch): readonly FoundTerm[] {
+  const start = word.start.toLowerCase()
+  const head = word.form === 'kind' ? word.head : 'kind:'
+  const first = new FirstTerms(limit)
+  for (const { type, kind, kindWord, kindNames } of parts) {
+    budget.spend('tests', 1)
+    if (!kindNames.some((name) => name.startsWith(start))) continue
+    first.add(folded(kind), type, () => {
+      return { term: 'KIND', text: kind, insert: head + kindWord, type }
+    })
+  }
+  return first.terms()
+}
+
+function counted(
+  { term, text, insert, type, field, value }: FoundTerm,
+  parts: readonly VisiblePart[],
+  budget: WorkBudget,
+): Completion {
+  budget.spend('tests', testsPerAnswered)
+  let count = 0
+  for (const part of parts) {
+    const most = maxCounted - count
+    if (most === 0) break
+    if (field !== undefined) count += part.terms.count(field, value, most)
+    else if (part.type === type) count += Math.min(part.terms.size, most)
+  }
+  return { term, text, insert, type, count }
+}
+
+interface OrderedTerm {
+  readonly order: string
+  readonly id: string
+  readonly found: FoundTerm
+}
+
+/** The first of the terms that are added, each once, by an order and then by their ids. */
+class FirstTerms {
+  readonly #limit: number
+  readonly #rows: OrderedTerm[] = []
+  readonly #ids = new Set<string>()
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  /** Returns false if the term comes behind the first ones, and so does each that follows it in the order. */
+  add(order: string, id: string, found: () => FoundTerm): boolean {
+    if (this.#ids.has(id)) return true
+    const rows = this.#rows
+    let at = rows.length
+    while (at > 0 && isBefore(order, id, rows[at - 1])) at -= 1
+    if (at >= this.#limit) return false
+    rows.splice(at, 0, { order, id, found: found() })
+    this.#ids.add(id)
+    const last = rows.length > this.#limit ? rows.pop() : undefined
+    if (last !== undefined) this.#ids.delete(last.id)
+    return true
+  }
+
+  terms(): readonly FoundTerm[] {
+    return this.#rows.map(({ found }) => found)
+  }
+}
+
+function isBefore(order: string, id: string, row: OrderedTerm | undefined): boolean {
+  if (row === undefined) return false
+  return order === row.order ? id < row.id : order < row.order
+}
