@@ -358,16 +358,14 @@ export type TableFacetsQueryVariables = Exact<{
 export type TableFacetsQuery = { objectList: { totalCount: number, facets: Array<{ by: string, distinctCount: number, missingCount: number, values: Array<{ value: unknown, count: number }> }> | null } | null };
 
 export type TableLabelsQueryVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
+  text: string;
   cluster?: string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
-  first?: number | null | undefined;
+  types?: Array<string> | string | null | undefined;
 }>;
 
 
-export type TableLabelsQuery = { objectList: { nodes: Array<
-      | { id: string, labels: Record<string, string> | null } > } | null };
+export type TableLabelsQuery = { complete: { completions: Array<{ text: string, count: number }> } | null };
 
 export type TableNamespacesQueryVariables = Exact<{
   cluster?: string | null | undefined;
@@ -1622,17 +1620,18 @@ export const TableFacetsDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<TableFacetsQuery, TableFacetsQueryVariables>;
 export const TableLabelsDocument = new TypedDocumentString(`
-    query TableLabels($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $first: Int) {
-  objectList(
-    group: $group
-    kind: $kind
+    query TableLabels($text: String!, $cluster: String, $namespaces: [String!], $types: [String!]) {
+  complete(
+    text: $text
+    terms: [LABEL_KEY]
     cluster: $cluster
     namespaces: $namespaces
-    first: $first
+    types: $types
+    first: 50
   ) {
-    nodes {
-      id
-      labels
+    completions {
+      text
+      count
     }
   }
 }

@@ -31,6 +31,8 @@ export type SuggestedList = Pick<
 >
 
 const most = 50
+/** The gateway counts so many objects of a term. */
+const mostCounted = 1_000
 /** The user types: the gateway is asked when they pause. */
 const pauseMs = 120
 
@@ -56,11 +58,11 @@ export function useSuggestions(
   const labels = useAnswer(
     TableLabelsDocument,
     {
-      group: list.group ?? null,
-      kind: list.kind,
+      // In quotes, it is text whatever it contains.
+      text: JSON.stringify(wanted?.isLabelKey === true ? wanted.typed : ''),
+      types: [kind.type],
       cluster: list.cluster ?? null,
       namespaces: list.namespaces ?? null,
-      first: 200,
     },
     { enabled: isOpen && wanted?.isLabelKey === true },
   )
@@ -71,11 +73,7 @@ export function useSuggestions(
     const now = wantedOf(token, kind.indexes)
     if (now === undefined) return []
     if (now.isLabelKey) {
-      const nodes = labels.data?.objectList?.nodes ?? []
-      return labelSuggestions(
-        token,
-        nodes.map((node) => node.labels ?? {}),
-      )
+      return labelSuggestions(token, labels.data?.complete?.completions ?? [])
     }
     const counted = now.facet === wanted?.facet ? facets.data?.objectList?.facets?.[0] : undefined
     return valueSuggestions(token, now, counted?.by === now.facet ? (counted?.values ?? []) : [])
@@ -163,20 +161,14 @@ function indexSuggestions(
 
 function labelSuggestions(
   { value, negated, name }: Token,
-  all: readonly Readonly<Record<string, string>>[],
+  keys: readonly { readonly text: string; readonly count: number }[],
 ): readonly Suggestion[] {
-  const counts = new Map<string, number>()
-  for (const labels of all) {
-    for (const key of Object.keys(labels)) counts.set(key, (counts.get(key) ?? 0) + 1)
-  }
-  return [...counts]
-    .filter(([key]) => key.toLowerCase().includes(value.toLowerCase()))
-    .toSorted(([, one], [, other]) => other - one)
-    .slice(0, most)
-    .map(([key]) => ({
-      text: `${negated ? '-' : ''}${name ?? 'label'}:${key}=`,
-      label: `${key}=`,
-      detail: '',
+  return keys
+    .filter(({ text }) => text.toLowerCase().includes(value.toLowerCase()))
+    .map(({ text, count }) => ({
+      text: `${negated ? '-' : ''}${name ?? 'label'}:${text}=`,
+      label: `${text}=`,
+      detail: count < mostCounted ? count.toLocaleString() : `${mostCounted.toLocaleString()}+`,
       isComplete: false,
     }))
 }

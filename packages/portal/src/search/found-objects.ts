@@ -1,10 +1,9 @@
 import { useEffect, useState } from 'react'
-import { FindObjectsDocument, type FindObjectsQuery } from '../gateway/documents.ts'
+import { FindObjectsDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import { useScope } from '../scope.ts'
 import type { Entry } from './entries.ts'
-import { fitOf } from './fit.ts'
 
 /** How long the page waits for the next letter before it asks. */
 const debounceMs = 60
@@ -48,34 +47,14 @@ function question(text: string, kinds: readonly Kind[]): { text: string; types: 
     : { text: others, types: named.map(({ type }) => type) }
 }
 
-/** Kinds that people look for before others, and the number that are shown. */
-const firstKinds = [
-  'Deployment',
-  'StatefulSet',
-  'DaemonSet',
-  'CronJob',
-  'Pod',
-  'Service',
-  'Ingress',
-]
+/** The number that are shown. */
 const most = 12
 
-type Found = NonNullable<FindObjectsQuery['search']>['nodes'][number]
-
-/** The best first: names before labels, the whole name before its beginning, then what people run, and what is broken. */
-function byWorth(text: string): (a: Found, b: Found) => number {
-  const ranks = ({ object: { kind, name, object }, matched }: Found): readonly number[] => {
-    const place = firstKinds.indexOf(kind)
-    return [
-      matched === 'name' ? (fitOf(text, name) ?? 4) : 5,
-      place < 0 ? firstKinds.length : place,
-      object?.health.status === 'DEGRADED' ? 0 : 1,
-    ]
-  }
-  return (a, b) => {
-    const of = ranks(b)
-    return ranks(a).reduce((order, rank, index) => order || rank - (of[index] ?? 0), 0)
-  }
+/** Whether a result of the text before may also be one of this: its name or the value that was found has each plain word. */
+function stillFits(text: string, name: string, value: string): boolean {
+  const words = text.toLowerCase().split(/\s+/)
+  const found = `${name} ${value}`.toLowerCase()
+  return words.every((word) => /["=:]/.test(word) || found.includes(word))
 }
 
 /** The objects of the scope whose name, label or searchable index has the text. Those of the text before stay until the answer is there. */
@@ -95,10 +74,9 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
   const shown = nodes
     // Until the answer is there, only those of the one before that still fit.
     .filter(
-      ({ value }) =>
-        !isLate || value.toLowerCase().includes(question(typed, kinds).text.toLowerCase()),
+      ({ object: { name }, value }) =>
+        !isLate || stillFits(question(typed, kinds).text, name, value),
     )
-    .toSorted(byWorth(text))
     .slice(0, most)
   return {
     entries: shown.map(({ object: { id, kind, namespace, name, object }, matched, value }) => ({
