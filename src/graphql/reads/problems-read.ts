@@ -182,7 +182,7 @@ function lookedAtParts(
       else found.push({ ...part, type: kind.typeName })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      gaps.push(gapOfError(at, error))
+      gaps.push(gapOfError(run.served, at, error))
       missing.push(kind.typeName)
       // The viewer need not be allowed to list what the request does not name.
       const isAsked = named.includes(kind) || (isOver && error.code !== 'FORBIDDEN')
