@@ -5,6 +5,7 @@ import {
 import { type ApiResource, groupResourceOf } from '../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../kubernetes/status.ts'
 import { CodedError, type ErrorDetails } from '../lib/coded-error.ts'
+import type { Coverage } from './coverage.ts'
 import { DeadlineError } from '../lib/deadline.ts'
 
 export type UnreadableCode =
@@ -49,6 +50,28 @@ export const retryAfterMs = 1_000
 export function notServed(place: UnreadablePlace): UnreadableResourceError {
   const problem = `cluster ${place.cluster} does not serve ${groupResourceOf(place.resource)}`
   return new UnreadableResourceError('NOT_FOUND', place, problem)
+}
+
+/** The gateway's account may list a resource in none of the namespaces that the cache is for. */
+export function listedNowhere(
+  place: UnreadablePlace,
+  { cause, refused: names }: Coverage,
+): UnreadableResourceError {
+  const name = groupResourceOf(place.resource)
+  const where =
+    cause === 'configured'
+      ? `in the namespaces that cache.namespaces names: ${someOf(names)}`
+      : 'in all namespaces, nor in one that it knows'
+  const problem = `the gateway may not list and watch ${name} ${where}`
+  const hint = `grant the gateway's account list and watch on ${name}, by a RoleBinding in each namespace, or in all`
+  return new UnreadableResourceError('FORBIDDEN', place, problem, { hint })
+}
+
+const shownNames = 10
+
+function someOf(names: ReadonlySet<string>): string {
+  const shown = [...names].slice(0, shownNames).join(', ')
+  return names.size > shownNames ? `${shown} and ${names.size - shownNames} more` : shown
 }
 
 export function notCached(place: UnreadablePlace): UnreadableResourceError {

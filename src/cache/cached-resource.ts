@@ -4,6 +4,7 @@ import type { Indexers } from '../informer/store/store-view.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
 import {
   isLasting,
+  listedNowhere,
   notIndexed,
   notSynced,
   retryAfterMs,
@@ -11,12 +12,15 @@ import {
   type UnreadablePlace,
   type UnreadableResourceError,
 } from './cache-errors.ts'
+import type { Coverage } from './coverage.ts'
 import type { ResourceHistory } from './recent-changes.ts'
-import { Staleness } from './staleness.ts'
+import type { ResourceNamespaces } from './resource-namespaces.ts'
+import { ResourceStaleness } from './staleness.ts'
 
 export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
+  readonly namespaces: ResourceNamespaces
   /** Aborted when the resource stops. */
   readonly stop: AbortController
   readonly idleStopMs: number
@@ -39,7 +43,7 @@ export class CachedResource {
   readonly resource: ApiResource
   readonly informer: SharedInformer
   readonly history: ResourceHistory
-  readonly staleness: Staleness
+  readonly staleness: ResourceStaleness
   readonly #options: CachedResourceOptions
   readonly #stop: AbortController
   readonly #waiting = new Set<AbortController>()
@@ -60,14 +64,21 @@ export class CachedResource {
     this.informer = options.informer
     this.history = options.history
     const { informer, staleAfterMs, stalenessChanged } = options
-    this.staleness = new Staleness({
+    this.staleness = new ResourceStaleness({
       queueLength: () => informer.queueLength,
-      lastContactMs: () => informer.lastContactMs,
+      lastContactMs: (namespace) =>
+        namespace === undefined
+          ? informer.lastContactMs
+          : informer.namespaces?.get(namespace)?.lastContactMs,
       staleAfterMs,
       changed: stalenessChanged,
     })
     this.#stop = options.stop
     this.#options = options
+  }
+
+  get namespaces(): ResourceNamespaces {
+    return this.#options.namespaces
   }
 
   get leases(): number {
@@ -85,6 +96,11 @@ export class CachedResource {
   /** The approximate size of the store, indexes included. */
   get heldBytes(): number {
     return this.informer.store.heldBytes
+  }
+
+  /** The namespaces that the store covers; `undefined`: all. */
+  get coverage(): Coverage | undefined {
+    return this.#options.namespaces.coverage
   }
 
   /**
@@ -167,6 +183,7 @@ export class CachedResource {
   /** Why the resource cannot be read now; `undefined` if it can. */
   unreadable(): UnreadableResourceError | undefined {
     if (this.#refusal !== undefined) return this.#refusal
+    if (this.coverage?.namespaces?.size === 0) return listedNowhere(this.#options, this.coverage)
     return this.informer.hasSynced() ? undefined : notSynced(this.#options, this.informer.lastError)
   }
 
@@ -180,7 +197,8 @@ export class CachedResource {
     const { informer } = this
     if (informer.hasSynced()) return
     const known = informer.lastError
-    if (known !== undefined && informer.state === 'waiting' && isLasting(known)) {
+    const { isDeciding } = this.#options.namespaces
+    if (known !== undefined && informer.state === 'waiting' && isLasting(known) && !isDeciding) {
       throw notSynced(this.#options, known)
     }
     if (performance.now() - this.#vainWaitMs < retryAfterMs) {
@@ -203,8 +221,8 @@ export class CachedResource {
   }
 
   /** A list or watch has failed. A failure of the list that lasts ends the waits. */
-  failed(failure: 'list' | 'watch' | 'loop', error: Error): void {
-    if (this.informer.hasSynced()) this.staleness.failed()
+  failed(failure: 'list' | 'watch' | 'loop', error: Error, namespace?: string): void {
+    if (this.informer.hasSynced()) this.staleness.of(namespace).failed()
     if (failure === 'list' && isLasting(error)) this.#endWaits(error)
   }
 
@@ -220,6 +238,7 @@ export class CachedResource {
       this.#refusal ??= stopped(this.#options)
       clearTimeout(this.#idleTimer)
       this.staleness.stop()
+      this.#options.namespaces.end()
       this.#options.ended(this)
       this.#stop.abort()
       this.#endWaits(this.#refusal)
@@ -356,6 +375,8 @@ export interface CachedResourceState {
   /** Deltas that wait to be applied. */
   readonly queueLength: number
   readonly listeners: number
+  /** The namespaces that the store covers; `undefined`: all. */
+  readonly coverage: Coverage | undefined
 }
 
 export function stateOf(cached: CachedResource): CachedResourceState {
@@ -375,5 +396,6 @@ export function stateOf(cached: CachedResource): CachedResourceState {
     indexes: informer.store.indexNames().length,
     queueLength: informer.queueLength,
     listeners: informer.listeners,
+    coverage: cached.coverage,
   }
 }

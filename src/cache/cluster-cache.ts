@@ -7,8 +7,15 @@ import { createSharedInformer } from '../informer/shared-informer.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
+import {
+  AccountNamespaces,
+  type AccountRequests,
+  type CachedNamespaces,
+} from './account-namespaces.ts'
+import type { Coverage } from './coverage.ts'
 import { Incarnation, type IncarnationObserver } from './incarnation.ts'
 import { ResourceHistory } from './recent-changes.ts'
+import { ResourceNamespaces } from './resource-namespaces.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import type { DirectApi } from './direct-api.ts'
 
@@ -18,6 +25,10 @@ export interface ClusterCacheOptions {
   readonly bounds: CacheBounds
   readonly reflector: ReflectorOptions
   readonly observer: (resource: ApiResource) => InformerObserver
+  /** The namespaces to cache. Default: all that the gateway's account may list. */
+  readonly namespaces?: CachedNamespaces
+  /** The namespaces of a resource are others now; `undefined`: all. */
+  readonly covered?: (resource: ApiResource, coverage: Coverage | undefined) => void
 }
 
 /** The connection to a cluster, or the reason why there is none. */
@@ -37,6 +48,8 @@ export type ClusterConnection =
       readonly uid?: string | undefined
       /** Reads the identity again. Rejects if the cluster cannot be reached. */
       readonly askUid?: (signal: AbortSignal) => Promise<string | undefined>
+      /** Asks what the gateway's own account may do. Absent: a refused list is not repeated by namespaces. */
+      readonly account?: AccountRequests
       /** Reads from the API server, without a cache. */
       readonly direct: DirectApi
       /** Reads with the credentials of a bearer token only. */
@@ -81,6 +94,11 @@ export class ClusterCache implements AsyncDisposable {
   readonly #incarnation: Incarnation
   /** The lazy indexes that were requested, by resource. A new informer starts with them. */
   readonly #wanted = new Map<string, Set<string>>()
+  readonly #account: AccountNamespaces
+  /** Aborts with the cache of the cluster. */
+  readonly #ending = new AbortController()
+  /** The number of resources that are cached for some namespaces only. */
+  #partial = 0
   #connection: ClusterConnection
   #served: ReadonlyMap<string, ServedResource> = new Map()
   #stopped = false
@@ -89,6 +107,16 @@ export class ClusterCache implements AsyncDisposable {
     this.name = options.name
     this.#options = options
     this.#connection = connection
+    this.#account = new AccountNamespaces({
+      ...options.namespaces,
+      requests: () => {
+        const now = this.#connection
+        return now.state === 'connected' ? now.account : undefined
+      },
+      changed: () => {
+        for (const { namespaces } of this.#cached.values()) namespaces.follow()
+      },
+    })
     this.#incarnation = new Incarnation({
       ask: (signal) => this.#askUid(signal),
       renewed: () => this.#renew(),
@@ -134,13 +162,17 @@ export class ClusterCache implements AsyncDisposable {
    * resource versions that go back.
    */
   incarnationObserver({ group }: ApiResource): IncarnationObserver {
-    let last: ResourceVersion | undefined
+    /** By namespace; `''`: of the watch of all. */
+    const last = new Map<string, ResourceVersion>()
     return {
       watching: () => this.#incarnation.verify(),
-      advanced: (position) => {
+      advanced: (position, _, __, at) => {
+        const { namespace = '', resourceVersion: reached = position } = at ?? {}
         // Aggregated API servers count their versions as they like.
-        const hasGoneBack = last !== undefined && isBuiltInGroup(group) && isBefore(position, last)
-        last = position
+        const before = last.get(namespace)
+        const hasGoneBack =
+          before !== undefined && isBuiltInGroup(group) && isBefore(reached, before)
+        last.set(namespace, reached)
         if (hasGoneBack) this.#incarnation.wentBack()
       },
     }
@@ -269,6 +301,21 @@ export class ClusterCache implements AsyncDisposable {
     return () => void this.#stalenessListeners.delete(listener)
   }
 
+  /** Whether any resource is cached for some namespaces only. */
+  get hasPartial(): boolean {
+    return this.#partial > 0
+  }
+
+  /** The namespaces that the cache of a resource covers; `undefined`: all, or there is no cache. */
+  coverage(resource: ApiResource): Coverage | undefined {
+    return this.hasPartial ? this.#cached.get(keyOf(resource))?.coverage : undefined
+  }
+
+  /** The namespaces in which the gateway's account may list something, as far as it was asked. */
+  get accountNamespaces(): readonly string[] {
+    return this.#account.known
+  }
+
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }
@@ -287,9 +334,11 @@ export class ClusterCache implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopped = true
+    this.#ending.abort(new Error('the gateway is stopping'))
     clearInterval(this.#silenceTimer)
     await this.#incarnation[Symbol.asyncDispose]()
     await Promise.all([...this.#cached.values()].map((cached) => cached.stop()))
+    await this.#account.ended()
   }
 
   #start(
@@ -314,11 +363,29 @@ export class ClusterCache implements AsyncDisposable {
       signal: stop.signal,
     })
     const incarnation = this.incarnationObserver(resource)
+    const { signal } = this.#ending
+    const namespaces = new ResourceNamespaces({
+      resource,
+      wanted: this.#options.namespaces ?? {},
+      account: this.#account,
+      informer: () => cached.informer,
+      changed: (coverage) => {
+        cached.staleness.keep(coverage?.namespaces)
+        this.#countPartial()
+        this.#options.covered?.(resource, coverage)
+      },
+      forbidden: (error) => {
+        observer.failed?.('list', error, resource)
+        cached.failed('list', error)
+      },
+    })
+    const isTold = connection.account !== undefined
     let isChecked = false
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
       resource,
       history,
+      namespaces,
       stop,
       idleStopMs: isKept ? Infinity : bounds.limits.idleStopMs,
       staleAfterMs: bounds.limits.staleAfterMs,
@@ -328,34 +395,38 @@ export class ClusterCache implements AsyncDisposable {
         ...how,
         resource,
         source,
+        ...namespaces.initial,
         indexers: { ...indexers, ...this.#indexersNamed(key, this.#wanted.get(key) ?? []) },
         resourceVersionsComparable,
         observer: {
           ...observer,
-          watching: (position) => {
+          watching: (position, namespace) => {
             observer.watching?.(position)
             incarnation.watching()
+            const { informer } = cached
+            const part = namespace === undefined ? informer : informer.namespaces?.get(namespace)
             // A streamed list begins with a watch, and its objects are still to come.
-            if (cached.informer.state !== 'listing') cached.staleness.watching()
+            if (part?.state !== 'listing') cached.staleness.of(namespace).watching()
           },
           listed: (list) => {
             observer.listed?.(list)
-            cached.staleness.succeeded()
+            cached.staleness.of(list.namespace).succeeded()
           },
-          advanced: (position, changes, isList) => {
-            history.add(position, changes)
-            incarnation.advanced(position)
-            cached.staleness.advanced(changes.length === 0 && !isList)
+          advanced: (position, changes, isList, at) => {
+            history.add(position, changes, at)
+            incarnation.advanced(position, changes, isList, at)
+            cached.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
+            namespaces.advanced(isList, at)
             if (isChecked) return
             isChecked = true
             // Checks the size in the tick of the first list, before a caller can read the resource.
             bounds.synced(cached)
           },
-          failed(failure, error) {
+          failed(failure, error, _, namespace) {
+            const isOfServer = failure === 'list' || failure === 'watch'
+            if (isOfServer && isTold && namespaces.refused(error, signal)) return
             observer.failed?.(failure, error, resource)
-            if (failure === 'list' || failure === 'watch' || failure === 'loop') {
-              cached.failed(failure, error)
-            }
+            if (isOfServer || failure === 'loop') cached.failed(failure, error, namespace)
           },
         },
       }),
@@ -364,6 +435,7 @@ export class ClusterCache implements AsyncDisposable {
       ended: (one) => {
         bounds.ended(one)
         if (this.#cached.get(key) === one) this.#cached.delete(key)
+        this.#countPartial()
       },
     })
     this.#cached.set(key, cached)
@@ -371,6 +443,7 @@ export class ClusterCache implements AsyncDisposable {
     bounds.started(cached)
     this.#watchSilence()
     cached.start()
+    namespaces.start(signal)
     cached.informer.waitForSync().then(
       () => {
         for (const listener of this.#listeners) listener(resource)
@@ -385,6 +458,11 @@ export class ClusterCache implements AsyncDisposable {
     this.#silenceTimer ??= setInterval(() => {
       for (const { staleness } of this.#cached.values()) staleness.checkSilence()
     }, this.#options.bounds.limits.staleAfterMs / 10).unref()
+  }
+
+  #countPartial(): void {
+    const caches = [...this.#cached.values()]
+    this.#partial = caches.filter(({ coverage }) => coverage !== undefined).length
   }
 
   #stalenessChanged(): void {

@@ -1,10 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ResourceVersion } from '../kubernetes/resource-version.ts'
 import { Backoff, sleep } from '../lib/backoff.ts'
 
+/** Observes one informer. */
 export interface IncarnationObserver {
   watching(): void
-  advanced(position: ResourceVersion): void
+  advanced(
+    position: ResourceVersion,
+    changes: readonly unknown[],
+    isList: boolean,
+    at?: NamespaceStep,
+  ): void
 }
 
 export interface IncarnationOptions {

@@ -1,4 +1,5 @@
 import { createObjectCodec, type ObjectCodec } from '../informer/codec/object-codec.ts'
+import type { NamespaceStep } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import { isBrokenConnection, isRetriedInPlace } from '../informer/reflector/reflector-errors.ts'
 import { Change } from '../informer/store/change.ts'
@@ -7,6 +8,8 @@ import { objectKey, resourceVersionOf } from '../kubernetes/object.ts'
 import {
   compareResourceVersions,
   isBefore,
+  latestResourceVersion,
+  readJointPosition,
   resourceVersion,
   type ResourceVersion,
 } from '../kubernetes/resource-version.ts'
@@ -34,6 +37,8 @@ interface Step {
   readonly position: ResourceVersion
   /** Empty for a bookmark. */
   readonly changes: readonly Change[]
+  /** In a store of several namespaces: the resource version that one of them has reached. See {@link unknownVersion}. */
+  readonly reached?: ResourceVersion
 }
 
 /** How often the size of an object is estimated again. */
@@ -57,6 +62,11 @@ export class ResourceHistory {
   /** The positions of waiting subscribers. */
   #wanted = new Set<ResourceVersion>()
   #filling: Promise<void> = Promise.resolve()
+  /**
+   * In a store of several namespaces: the version from which on the steps have all changes of all namespaces. `''` if
+   * the versions have no order.
+   */
+  #floor = latestResourceVersion
 
   constructor(options: ResourceHistoryOptions) {
     this.#options = options
@@ -64,28 +74,57 @@ export class ResourceHistory {
 
   /**
    * Called by the informer after each step. The first call gives the position of the first list. A position that goes
-   * back belongs to another history: all steps are dropped.
+   * back belongs to another history: all steps are dropped. `at`: of a store of several namespaces.
    */
-  add(position: ResourceVersion, changes: readonly Change[]): void {
+  add(position: ResourceVersion, changes: readonly Change[], at?: NamespaceStep): void {
     const newest = this.#newest
-    if (newest === undefined || isBefore(position, newest)) {
+    const isOther = newest !== undefined && isJoint(newest) !== isJoint(position)
+    if (newest === undefined || isOther || isBefore(position, newest)) {
       this.#steps = []
       this.#first = 0
       this.#changes = 0
       this.#from = position
+      this.#floor = at?.resourceVersion ?? latestResourceVersion
       return
     }
-    this.#steps.push({ position, changes })
+    if (at === undefined) this.#steps.push({ position, changes })
+    else {
+      const { resourceVersion: reached = unknownVersion, isFirst } = at
+      // What happened in a namespace before its first list is unknown.
+      if (isFirst) this.#raise(reached)
+      this.#steps.push({ position, changes, reached })
+    }
     this.#changes += changes.length
     this.#shorten()
   }
 
-  /** The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. */
+  /**
+   * The changes after a position, oldest first; `undefined` if the position is too old or not yet reached. If several
+   * namespaces fill the store, a position of another process is behind some of them: then the changes include some that
+   * its reader has.
+   */
   since(position: ResourceVersion): readonly Change[] | undefined {
     const next = this.#stepAfter(position)
     return next === undefined
-      ? undefined
+      ? this.#sinceLow(position)
       : this.#steps.slice(next).flatMap((step) => step?.changes ?? [])
+  }
+
+  /** The changes after the least version of a position of another store of the same namespaces. */
+  #sinceLow(position: ResourceVersion): readonly Change[] | undefined {
+    const newest = this.#newest
+    const [asked, own] = [readJointPosition(position), newest && readJointPosition(newest)]
+    if (asked === undefined || own === undefined || asked.store === own.store) return undefined
+    if (!this.#options.resourceVersionsComparable || asked.extent !== own.extent) return undefined
+    if (!isOrdered(this.#floor, asked.low) || !isOrdered(asked.low, own.low)) return undefined
+    return this.#steps.slice(this.#first).flatMap((step) => {
+      const isKnown = step?.reached !== undefined && isOrdered(step.reached, asked.low)
+      return step === undefined || isKnown ? [] : step.changes
+    })
+  }
+
+  #raise(floor: ResourceVersion): void {
+    if (this.#floor !== latestResourceVersion && isBefore(this.#floor, floor)) this.#floor = floor
   }
 
   /**
@@ -139,6 +178,7 @@ export class ResourceHistory {
       if (step === undefined) continue
       this.#changes -= step.changes.length
       this.#from = step.position
+      if (step.reached !== undefined) this.#raise(step.reached)
     }
     if (this.#first > stepsPerReckoning && this.#first * 2 > this.#steps.length) {
       this.#steps = this.#steps.slice(this.#first)
@@ -183,6 +223,13 @@ export class ResourceHistory {
   #isBehind(position: ResourceVersion): boolean {
     return this.#from !== undefined && isBefore(position, this.#from)
   }
+}
+
+/** The version of a change that no server has told: a namespace is no longer covered. Every reader needs it. */
+const unknownVersion = latestResourceVersion
+
+function isJoint(position: ResourceVersion): boolean {
+  return readJointPosition(position) !== undefined
 }
 
 function isOrdered(a: ResourceVersion | undefined, b: ResourceVersion | undefined): boolean {

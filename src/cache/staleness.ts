@@ -1,7 +1,7 @@
 /** How long a failed watch may take to be established again before its cache is stale. */
 const graceMs = 1_000
 
-export interface StalenessOptions {
+interface StalenessOptions {
   /** How many deltas wait to be applied to the store. */
   readonly queueLength: () => number
   /** `performance.now()` when the server last sent something; `undefined` before the first time. */
@@ -99,5 +99,59 @@ export class Staleness {
     if (!this.#isStale) return
     this.#isStale = false
     this.#options.changed()
+  }
+}
+
+export interface ResourceStalenessOptions extends Omit<StalenessOptions, 'lastContactMs'> {
+  /** Of a namespace that is watched by itself; absent: of the watch of all. */
+  readonly lastContactMs: (namespace: string | undefined) => number | undefined
+}
+
+/** The staleness of one resource: of its one watch, or of each of its namespaces. */
+export class ResourceStaleness {
+  readonly #options: ResourceStalenessOptions
+  readonly #parts = new Map<string | undefined, Staleness>()
+
+  constructor(options: ResourceStalenessOptions) {
+    this.#options = options
+  }
+
+  /** Since when the first of its watches is stale; `undefined` while all are in step. */
+  get sinceMs(): number | undefined {
+    let earliest: number | undefined
+    for (const { sinceMs } of this.#parts.values()) {
+      if (sinceMs !== undefined && (earliest === undefined || sinceMs < earliest))
+        earliest = sinceMs
+    }
+    return earliest
+  }
+
+  /** Of one namespace; of the watch of all, without a name. */
+  of(namespace?: string): Staleness {
+    let part = this.#parts.get(namespace)
+    if (part === undefined) {
+      const { lastContactMs, ...options } = this.#options
+      part = new Staleness({ ...options, lastContactMs: () => lastContactMs(namespace) })
+      this.#parts.set(namespace, part)
+    }
+    return part
+  }
+
+  /** Forgets the watches of other namespaces; `undefined`: all but the watch of all. */
+  keep(namespaces: ReadonlySet<string> | undefined): void {
+    for (const [name, part] of this.#parts) {
+      const isKept = name === undefined ? namespaces === undefined : namespaces?.has(name) === true
+      if (isKept) continue
+      this.#parts.delete(name)
+      part.stop()
+    }
+  }
+
+  checkSilence(): void {
+    for (const part of this.#parts.values()) part.checkSilence()
+  }
+
+  stop(): void {
+    for (const part of this.#parts.values()) part.stop()
   }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
@@ -47,7 +48,7 @@ export interface GatewayConfig {
   /** Bounds of the work of one operation: see `WorkLimits`. */
   readonly work: WorkLimits
   /** Bounds of the caches: see `CacheLimits`. */
-  readonly cache: CacheLimits
+  readonly cache: CacheLimits & CachedNamespaces
   /** Bounds of subscriptions: see `LiveLimits` and `OperationLimits`. */
   readonly live: LiveConfig
   /** Files of SDL with further indexes and relations. */
@@ -68,6 +69,18 @@ export interface GatewayConfig {
   readonly secretData: boolean
 }
 
+/** A list of names of namespaces: RFC 1123 labels. */
+const namespaces = z.array(
+  z.string().regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, {
+    error: 'a name of a namespace has small letters, digits and -',
+  }),
+)
+
+const cachedNamespaces = {
+  namespaces: namespaces.min(1).optional(),
+  excludeNamespaces: namespaces.optional(),
+}
+
 const labels = z.record(z.string(), z.string()).superRefine((given, context) => {
   const problem = labelsProblem(given)
   if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
@@ -80,6 +93,7 @@ const cluster = z
     context: z.string().min(1).optional(),
     server: z.url({ protocol: /^https?$/ }).optional(),
     labels: labels.optional(),
+    cache: z.strictObject(cachedNamespaces).optional(),
   })
   .transform((given) => ({ ...given, name: given.name ?? given.context ?? 'default' }))
 
@@ -151,13 +165,14 @@ export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.str
 })
 
 /** Checks {@link CacheLimits}. */
-export const cacheLimitsSchema: z.ZodType<CacheLimits> = z.strictObject({
+export const cacheLimitsSchema: z.ZodType<CacheLimits & CachedNamespaces> = z.strictObject({
   maxInformers: whole(defaultCacheLimits.maxInformers, 1, 100_000),
   maxHeldBytes: whole(defaultCacheLimits.maxHeldBytes, 1_048_576),
   maxRecentChanges: whole(defaultCacheLimits.maxRecentChanges, 0, 10_000_000),
   maxRecentBytes: whole(defaultCacheLimits.maxRecentBytes, 0),
   idleStopMs: whole(defaultCacheLimits.idleStopMs, 1_000, 2_147_483_647),
   staleAfterMs: whole(defaultCacheLimits.staleAfterMs, 1_000, 2_147_483_647),
+  ...cachedNamespaces,
 })
 
 /** The options of subscriptions. */

@@ -38,7 +38,7 @@ interface ClusterMemberOptions {
   /** Called after the state, the labels or the source has changed. */
   readonly stateChanged: () => void
   /** Makes the cache, which outlasts a lost connection. */
-  readonly cache: (cluster: Cluster) => ClusterCache
+  readonly cache: (cluster: Cluster, described: SourcedCluster) => ClusterCache
 }
 
 /**
@@ -78,7 +78,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
         : { name, state: 'unreachable', error: new NotConnectedYetError(name) }
     this.#since = new Date()
     this.#stateBefore = this.state
-    this.cache = options.cache(this.#cluster)
+    this.cache = options.cache(this.#cluster, described)
     this.cache.onRenewed(() => this.#renewal.abort())
     this.access = new ClusterAccess({
       cluster: name,
@@ -129,6 +129,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
    * server, or at all while there is none. A description that cannot be used leaves a connection as it is.
    */
   adopt(described: SourcedCluster, sourceProblem: Error | undefined): boolean {
+    if (!isDeepStrictEqual(this.#described.cache, described.cache)) return false
     const taken = this.#takePlace(described)
     if (taken === false) return false
     const problem = taken === true ? sourceProblem : taken
@@ -395,6 +396,10 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     },
     version: version.gitVersion,
     resourceVersionsComparable,
+    account: {
+      namespace: apiServer.config.namespace,
+      request: (method, path, options) => apiServer.request(method, path, options),
+    },
     isReachable: () => apiServer.isReachable,
   }
 }

@@ -2,8 +2,11 @@ import { type AccessLimits, defaultAccessLimits } from '../access/access-reviews
 import type { ReviewToken } from '../access/authentication/token-review.ts'
 import type { ApiServerLimits } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
+import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { CacheBounds, type CacheLimits } from '../cache/cache-bounds.ts'
+import { isLasting } from '../cache/cache-errors.ts'
 import { ClusterCache } from '../cache/cluster-cache.ts'
+import type { Coverage } from '../cache/coverage.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import type { ApiResource } from '../kubernetes/api-resource.ts'
@@ -63,7 +66,7 @@ export interface FleetOptions {
   /** Places that name further clusters, which may change while the gateway runs. */
   readonly clusterSources?: readonly ClusterSourceOptions[]
   /** Bounds of the caches, and the time after which unused caches stop. */
-  readonly cache?: Partial<CacheLimits>
+  readonly cache?: Partial<CacheLimits> & CachedNamespaces
   /** Bounds of access reviews, and the time for which answers are kept. */
   readonly access?: Partial<AccessLimits>
   readonly reflector?: ReflectorOptions
@@ -99,6 +102,8 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   /** The clusters that were left out because their name is taken, as logged. */
   #leftOut: ReadonlySet<string> = new Set()
   #configured: readonly SourcedCluster[]
+  /** The last logged namespaces of each resource. */
+  readonly #told = new Map<string, string>()
   #members: readonly ClusterMember[] = []
   #configuring: Promise<unknown> = Promise.resolve()
   #following: readonly Promise<void>[] = []
@@ -350,6 +355,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   }
 
   #member(cluster: SourcedCluster): ClusterMember {
+    const { namespaces, excludeNamespaces } = this.#options.cache ?? {}
     const { connection = {}, reflector = {}, retryMs = defaultRetryMs, watch = {} } = this.#options
     return new ClusterMember(cluster, {
       connection,
@@ -363,26 +369,46 @@ export class Fleet implements AsyncDisposable, FleetChanges {
         const [first] = this.#members
         return first?.name === name && first.isConfigured
       },
-      cache: (of) =>
+      cache: (of, { cache = {} }) =>
         new ClusterCache(connectionOf(of), {
           name: of.name,
           bounds: this.#bounds,
           reflector,
           observer: (resource) => this.#observerOf(of.name, resource),
+          namespaces: { namespaces, excludeNamespaces, ...cache },
+          covered: (resource, coverage) => this.#covered(of.name, resource, coverage),
         }),
     })
   }
 
+  #covered(cluster: string, resource: ApiResource, coverage: Coverage | undefined): void {
+    const place = placeOf(cluster, resource)
+    if (coverage?.namespaces === undefined) {
+      if (coverage === undefined) this.#log.info(`${place}: is cached for all namespaces again`)
+      return
+    }
+    // Names each change once: when it is decided, not when its lists are complete.
+    const names = [...coverage.namespaces].toSorted()
+    const text = `is cached for ${names.length} namespaces: ${names.slice(0, shownNamespaces).join(', ')}`
+    if (this.#told.get(place) === text) return
+    this.#told.set(place, text)
+    this.#log.info(`${place}: ${text}`)
+  }
+
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
     const log = this.#log
-    const { kind, group } = resource
-    const place = `${cluster}: ${group === '' ? kind : `${kind}.${group}`}`
+    const place = placeOf(cluster, resource)
+    let said = ''
     const other = this.#observer?.(cluster, resource)
     return {
       ...other,
       failed: (failure, error) => {
         other?.failed?.(failure, error, resource)
-        log.warn(`${place}: ${failure} failed: ${error.message}`)
+        const text = `${place}: ${failure} failed: ${error.message}`
+        // A refusal lasts, and each attempt would repeat it.
+        if (text === said && isLasting(error)) return
+        said = text
+        log.warn(text)
       },
       slowList: ({ items, durationMs, stages }) => {
         log.warn(`${place}: ${items} objects took ${Math.round(durationMs / 1000)} s`, stages)
@@ -390,6 +416,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       listed: (list) => {
         const { items, durationMs } = list
         other?.listed?.(list)
+        said = ''
         log.info(`${place}: ${items} objects in ${Math.round(durationMs)} ms`)
       },
     }
@@ -404,8 +431,8 @@ interface WantedCluster {
 
 /** A cluster of the configuration, as sources describe theirs. */
 function configuredCluster(given: NamedClusterSelection): SourcedCluster {
-  const { name, labels = {}, ...selection } = given
-  return { name, labels, source: configuration, place: { form: 'selection', selection } }
+  const { name, labels = {}, cache = {}, ...selection } = given
+  return { name, labels, source: configuration, place: { form: 'selection', selection }, cache }
 }
 
 /** The clusters of all sources. Each costs memory and a connection. */
@@ -444,6 +471,13 @@ function nameProblem(
     })
   }
   return undefined
+}
+
+const shownNamespaces = 20
+
+/** For logs: `prod: Deployment.apps`. */
+function placeOf(cluster: string, { kind, group }: ApiResource): string {
+  return `${cluster}: ${group === '' ? kind : `${kind}.${group}`}`
 }
 
 function hasControl(name: string): boolean {

@@ -128,7 +128,10 @@ const labelsCheck: OptionCheck = (option, labels) => {
   throw new InvalidOptionError(option, labels, expected, `${option}: ${problem}`)
 }
 
+const cachedNamespacesChecks = { namespaces: aList, excludeNamespaces: aList }
+
 const clusterChecks: OptionChecks<NamedClusterSelection> = {
+  cache: optionsOf(cachedNamespacesChecks),
   name: aString,
   kubeconfig: aString,
   context: aString,
@@ -190,7 +193,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   secretData: aFlag,
   indexers: anObject,
   limits: optionsOf(checksLike(defaultOperationLimits)),
-  cache: optionsOf(checksLike(defaultCacheLimits)),
+  cache: optionsOf({ ...checksLike(defaultCacheLimits), ...cachedNamespacesChecks }),
   access: optionsOf(checksLike(defaultAccessLimits)),
   reflector: optionsOf(reflectorChecks),
   connection: optionsOf(apiServerLimitsChecks),

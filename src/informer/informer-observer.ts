@@ -65,6 +65,7 @@ export interface InformerObserver {
 
 /** A step of one namespace, of several. */
 export interface NamespaceStep {
+  /** `''`: all of them are listed for the first time; the resource version is the highest of their lists. */
   readonly namespace: string
   /** `undefined`: the informer no longer covers the namespace, and its objects leave the store. */
   readonly resourceVersion: ResourceVersion | undefined

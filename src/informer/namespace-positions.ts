@@ -61,6 +61,18 @@ export class NamespacePositions {
     return this.next()
   }
 
+  /** A version behind which no namespace was listed; `''` if the versions have no order. */
+  get highest(): ResourceVersion {
+    let highest = latestResourceVersion
+    for (const position of this.#positions.values()) {
+      if (position === undefined) continue
+      const order = highest === '' ? 1 : compareResourceVersions(position, highest)
+      if (order === undefined) return latestResourceVersion
+      if (order > 0) highest = position
+    }
+    return highest
+  }
+
   #least(): ResourceVersion {
     let least: ResourceVersion | undefined
     for (const position of this.#positions.values()) {

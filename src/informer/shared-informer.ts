@@ -457,9 +457,9 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (isDone === undefined || this.#phase === 'stopped') return
     const isWhole = writer.listed(namespace, resourceVersion)
     if (!writer.hasList) return
+    if (isWhole) return this.#firstListed()
     this.#advanced?.(this.#store.resourceVersion, [], true, at)
-    if (isWhole) this.#firstListed()
-    else this.#processor.distributeRelisted(changed)
+    this.#processor.distributeRelisted(changed)
   }
 
   async #cover({ namespaces }: NamespacesDelta): Promise<void> {
@@ -476,12 +476,15 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
       return true
     }
     await inSlices(drop.call(this), () => this.#phase === 'stopped')
-    if (this.#phase === 'stopped' || !writer.completesList()) return
-    this.#advanced?.(this.#store.resourceVersion, [], true, undefined)
-    this.#firstListed()
+    if (this.#phase !== 'stopped' && writer.completesList()) this.#firstListed()
   }
 
   #firstListed(): void {
+    const { namespaces } = this.#writer
+    if (namespaces !== undefined) {
+      const at = { namespace: '', resourceVersion: namespaces.highest, isFirst: true }
+      this.#advanced?.(this.#store.resourceVersion, [], true, at)
+    }
     this.#processor.distributeInitial()
     this.#firstSync.resolve()
   }

@@ -16,6 +16,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   NOT_SYNCED: true,
   CLUSTER_UNREACHABLE: true,
   CACHE_FULL: true,
+  NAMESPACE_NOT_CACHED: true,
   QUERY_TOO_COSTLY: true,
   RBAC_BUDGET_EXCEEDED: true,
   TOO_MANY_OPERATIONS: true,

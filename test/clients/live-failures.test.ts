@@ -25,6 +25,7 @@ const ofCodes: Readonly<Record<string, Remedy>> = {
   NOT_SYNCED: 'retries',
   CLUSTER_UNREACHABLE: 'retries',
   CACHE_FULL: 'retries',
+  NAMESPACE_NOT_CACHED: 'ends',
   QUERY_TOO_COSTLY: 'ends',
   TOO_MANY_OPERATIONS: 'retries',
   DEADLINE_EXCEEDED: 'retries',

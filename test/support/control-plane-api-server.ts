@@ -104,6 +104,7 @@ export const createApiServer = async (options: ApiServerOptions): Promise<ApiSer
   const url = `https://127.0.0.1:${port}`
   const flags = await layOut(options, port)
   let running: ServerProcess | undefined
+  let others = 0
   let agent = new Agent({ keepAlive: true })
   let ca = ''
 
@@ -134,7 +135,9 @@ export const createApiServer = async (options: ApiServerOptions): Promise<ApiSer
     },
     request,
     kubeconfigFor: async (token) => {
-      const path = join(dir, `kubeconfig-${tokens.findIndex((one) => one.token === token)}.json`)
+      const known = tokens.findIndex((one) => one.token === token)
+      // Others are tokens of ServiceAccounts.
+      const path = join(dir, `kubeconfig-${known < 0 ? `other-${++others}` : known}.json`)
       await writeFile(path, kubeconfigText(url, ca, token), { mode: 0o600 })
       return path
     },

@@ -34,6 +34,8 @@ export interface GraphQLAnswer {
   // oxlint-disable-next-line typescript/no-explicit-any -- answers are read by the names that their query gives them
   readonly data?: any
   readonly errors?: readonly AnsweredError[]
+  // oxlint-disable-next-line typescript/no-explicit-any -- as `data`
+  readonly extensions?: any
 }
 
 export type Variables = Readonly<Record<string, unknown>>

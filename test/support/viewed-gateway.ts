@@ -31,7 +31,7 @@ export interface ViewedGateway extends AsyncDisposable {
     caller: Caller,
     query: string,
     variables?: Variables,
-  ) => Promise<GraphQLAnswer & { readonly extensions?: { readonly explain: object } }>
+  ) => Promise<GraphQLAnswer>
   readonly connect: (caller: Caller) => Client
 }
 

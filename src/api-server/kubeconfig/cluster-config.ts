@@ -14,6 +14,11 @@ export interface NamedClusterSelection extends ClusterSelection {
   readonly name: string
   /** Labels of the cluster, in Kubernetes' syntax: `{ region: 'eu', tier: 'production' }`. */
   readonly labels?: Readonly<Record<string, string>>
+  /** The namespaces of this cluster that are cached, instead of those that are said for all clusters. */
+  readonly cache?: {
+    readonly namespaces?: readonly string[] | undefined
+    readonly excludeNamespaces?: readonly string[] | undefined
+  }
 }
 
 /** Where clusters are searched. */

@@ -1,4 +1,5 @@
 import type { ClusterConfig, ClusterSelection } from '../../api-server/kubeconfig/cluster-config.ts'
+import type { CachedNamespaces } from '../../cache/account-namespaces.ts'
 
 export type ClusterLabels = Readonly<Record<string, string>>
 
@@ -18,6 +19,8 @@ export interface SourcedCluster {
   /** Where it comes from: `configuration`, `directory prod.yaml`, `argocd hub/argocd/prod`. */
   readonly source: string
   readonly place: ClusterPlace
+  /** The namespaces that are cached, instead of those that are said for all clusters. */
+  readonly cache?: CachedNamespaces
 }
 
 /** What a source names now. */

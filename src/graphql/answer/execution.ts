@@ -145,10 +145,13 @@ async function answerOf(
     const { access } = parts
     const whole = seen(result, failures, args.document, unexpected)
     const stale = staleKinds(served, parts)
-    if (report === undefined && stale === undefined) return whole
+    const { incomplete } = parts
+    const isPlain = report === undefined && stale === undefined && incomplete.length === 0
+    if (isPlain) return whole
     const extensions = {
       ...whole.extensions,
       ...(stale && { stale }),
+      ...(incomplete.length > 0 && { incomplete }),
       ...(report && { explain: explain({ served, report, access, kinds }) }),
     }
     return { ...whole, extensions }

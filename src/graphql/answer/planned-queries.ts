@@ -26,7 +26,7 @@ import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import { type StaleKind, staleKinds } from '../reads/staleness.ts'
+import { staleKinds } from '../reads/staleness.ts'
 import { DirectReads } from '../reads/direct/direct-reads.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
@@ -275,14 +275,14 @@ export class PlannedQueries {
       // A run that lacks something is repeated.
       return parts.isLacking
         ? undefined
-        : answered(this.#whole(data, run, staleKinds(served, parts)), run, kinds)
+        : answered(this.#whole(data, run, told(served, parts)), run, kinds)
     })
   }
 
-  /** The answer with the errors of its fields, and the kinds that may be out of date. */
-  #whole(data: string, run: PlanRun, stale: readonly StaleKind[] | undefined): WholeAnswer {
+  /** The answer with the errors of its fields, and with what is to be told of its caches. */
+  #whole(data: string, run: PlanRun, extensions: object | undefined): WholeAnswer {
     const failed = run.errors.all()
-    const end = stale === undefined ? '}' : `,"extensions":${JSON.stringify({ stale })}}`
+    const end = extensions === undefined ? '}' : `,"extensions":${JSON.stringify(extensions)}}`
     if (failed.length === 0) return { text: `{"data":${data}${end}`, errors: [] }
     const result = clientResult({ data, errors: failed }, this.#options.unexpected)
     const errors = (result.errors ?? []).map(withoutTransportDetails)
@@ -322,4 +322,12 @@ export class PlannedQueries {
     this.#known.set(operation, known)
     return known
   }
+}
+
+/** The kinds that may be out of date, and those of which only some namespaces are cached; `undefined`: none. */
+function told(served: ServedSchema, parts: ReadSnapshot): object | undefined {
+  const stale = staleKinds(served, parts)
+  const { incomplete } = parts
+  if (stale === undefined && incomplete.length === 0) return undefined
+  return { ...(stale && { stale }), ...(incomplete.length > 0 && { incomplete }) }
 }

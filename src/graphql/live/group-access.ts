@@ -1,6 +1,8 @@
 import type { DocumentNode, VariableValues } from 'graphql'
 import { type AccessQuestion, questionOf } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
+import { coveredScope } from '../../cache/coverage.ts'
+
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
@@ -118,7 +120,8 @@ export class GroupAccess {
   followed(snapshot: ReadSnapshot): KindView {
     const [first] = this.#kinds
     if (first === undefined) throw new TypeError('nothing is followed')
-    return { ...snapshot.part(first.at), scope: this.scope }
+    const part = snapshot.part(first.at)
+    return { ...part, scope: coveredScope(this.scope, part.coverage) }
   }
 }
 
@@ -315,6 +318,7 @@ function placesOf(scope: Scope): readonly string[] {
     case 'all':
       return ['']
     case 'namespaces':
+    case 'except':
       return [...scope.namespaces]
     case 'names':
       return [...scope.keys]

@@ -1,6 +1,7 @@
 import type { GraphQLError } from 'graphql'
 import { forbiddenList } from '../prepare/read-failures.ts'
 import type { AccessQuestion } from '../../access/access-question.ts'
+import { coveredScope } from '../../cache/coverage.ts'
 import type { Listener, ListenerRoute } from '../../informer/delivery/listener.ts'
 import type { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
@@ -16,6 +17,7 @@ import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.t
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import { explain } from '../answer/explanation.ts'
 import type { FollowedList } from './followed-list.ts'
+import { namespacesOfKeys, requireCovered } from '../prepare/covered-parts.ts'
 import type { KindLeases } from '../prepare/kind-leases.ts'
 import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import { maxRounds } from '../prepare/preparation.ts'
@@ -280,7 +282,7 @@ class GroupParts implements ReadParts {
     this.#checkIndexes(at)
     const { groupAccess, names } = this.#options
     const { look } = this.#accessOf(at)
-    if (look.form === 'all') return this.#snapshot.part(at)
+    if (look.form === 'all') return this.#looked(at, keys)
     const allows = (key: string): boolean => {
       if (isInScope(look, key)) return true
       const isAllowed = (this.#decisions ?? names).mayLook(at, key)
@@ -291,7 +293,15 @@ class GroupParts implements ReadParts {
     const isAny = keys.map((key) => allows(key)).includes(true)
     if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
     const byName = { identity: groupAccess.fingerprint, allows }
-    return { ...this.#snapshot.part(at), scope: look, byName }
+    const part = this.#looked(at, keys)
+    return { ...part, scope: coveredScope(look, part.coverage), byName }
+  }
+
+  /** Throws `ClientError` if the cache does not cover the namespaces of the keys. */
+  #looked(at: ClusterKind, keys: readonly string[]): KindView {
+    const part = this.#snapshot.part(at)
+    requireCovered(part, namespacesOfKeys(keys))
+    return part
   }
 
   cachedPart(at: ClusterKind, reading: ListReading = {}): KindView | undefined {
@@ -380,8 +390,8 @@ class GroupParts implements ReadParts {
   #listed(at: ClusterKind, { within }: ListReading): KindView {
     const { scope, refusal, within: reviewed } = this.#accessOf(at)
     if (refusal !== undefined && refusal.code !== 'FORBIDDEN') throw refusal
+    const { namespaced } = at.kind.resource
     if (scope.form !== 'all') {
-      const { namespaced } = at.kind.resource
       const wanted = namespaced ? within?.() : undefined
       if (reviewed !== undefined && namespaced) {
         const isReviewed = wanted?.every((namespace) => reviewed.includes(namespace)) ?? false
@@ -393,7 +403,10 @@ class GroupParts implements ReadParts {
       if (wanted !== undefined && wanted.length > 0 && wanted.every(isHidden))
         throw forbiddenList(at, false)
     }
-    return { ...this.#snapshot.part(at), scope }
+    const part = this.#snapshot.part(at)
+    if (part.coverage === undefined) return { ...part, scope }
+    requireCovered(part, namespaced ? within?.() : undefined)
+    return { ...part, scope: coveredScope(scope, part.coverage) }
   }
 }
 

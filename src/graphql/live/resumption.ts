@@ -1,6 +1,10 @@
 import { sleep } from '../../lib/backoff.ts'
 import type { Change } from '../../informer/store/change.ts'
-import { compareResourceVersions, resourceVersion } from '../../kubernetes/resource-version.ts'
+import {
+  compareResourceVersions,
+  readJointPosition,
+  resourceVersion,
+} from '../../kubernetes/resource-version.ts'
 import { objectTest, type ObjectTest } from '../../query/condition/affected-rows.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
@@ -45,13 +49,26 @@ export async function resumed(
   if (!(await hasReached(group, from.positions))) return undefined
   // The rest runs in one tick.
   const { positions, isAhead } = group.changes
+  const isBehind = isOfAnotherStore(from.positions, positions)
+  const asked = isBehind ? { ...from, isAhead: true } : from
   const missed =
-    content instanceof GroupRows ? missedOf(group, content, from) : missedOfPage(group, from)
+    content instanceof GroupRows ? missedOf(group, content, asked) : missedOfPage(group, asked)
   if (missed === undefined) return undefined
   const { page } = content
   const at = { before: from.positions, positions, isAhead, page }
   const frames = writer.frames(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
+}
+
+/**
+ * Whether a position is of another store of several namespaces. It says what its client holds of all namespaces; of
+ * some, the client may hold more.
+ */
+function isOfAnotherStore(asked: Positions, own: Positions): boolean {
+  return Object.entries(asked).some(([type, position]) => {
+    const { store } = readJointPosition(position) ?? {}
+    return store !== undefined && store !== readJointPosition(own[type] ?? '')?.store
+  })
 }
 
 /** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */

@@ -9,7 +9,7 @@ const ownTypes: ReadonlySet<string> = new Set(
     StringMap QuantityMap JSON KubernetesObject ObjectList ObjectRef UsedBy PageInfo ChangeType Removal
     PageStep Facet FacetValue IndexSum IndexType IndexReduction SelectorForm Selected StringFilter
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
-    GatewayClusterState GatewayResource GatewayResourceState GatewayPermissions
+    GatewayClusterState GatewayResource GatewayResourceState GatewayNamespacesReason GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
     TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
 )

@@ -132,6 +132,10 @@ const resourceMember = valueMembers<ResourceState>([
   'resourceVersion',
   'lagMs',
   'lastError',
+  'namespaces',
+  'namespacesReason',
+  'excludedNamespaces',
+  'refusedNamespaces',
 ])
 
 /** Compiles `Query.can`. */

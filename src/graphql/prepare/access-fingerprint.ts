@@ -40,6 +40,6 @@ function seenText({ scope, byName, look }: SeenKind): string {
 
 function scopeTexts(scope: Scope): readonly unknown[] {
   if (scope.form === 'all') return ['all']
-  const places = scope.form === 'namespaces' ? scope.namespaces : scope.keys
+  const places = scope.form === 'names' ? scope.keys : scope.namespaces
   return [scope.form, [...places].toSorted()]
 }

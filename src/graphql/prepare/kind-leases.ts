@@ -1,4 +1,5 @@
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import type { Coverage } from '../../cache/coverage.ts'
 import { Lease, type WantedIndexes } from '../../cache/cached-resource.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
@@ -150,6 +151,17 @@ export class KindLeases implements KindSource, Disposable {
       if (cluster.hasStale) return true
     }
     return false
+  }
+
+  get hasPartial(): boolean {
+    for (const cluster of this.#options.served.clusters.values()) {
+      if (cluster.hasPartial) return true
+    }
+    return false
+  }
+
+  coverage({ cluster, kind }: ClusterKind): Coverage | undefined {
+    return this.#options.served.clusters.get(cluster)?.coverage(kind.resource)
   }
 
   incarnation(cluster: string): string {

@@ -1,3 +1,4 @@
+import type { Coverage } from '../../cache/coverage.ts'
 import type { WantedIndexes } from '../../cache/cached-resource.ts'
 import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
@@ -23,6 +24,8 @@ export interface KindView extends ClusterKind {
   readonly scope: Scope
   /** Further objects that the viewer may look up by name; absent: none. */
   readonly byName?: NameGate | undefined
+  /** The namespaces that the store covers; absent: all. The scope is within them. */
+  readonly coverage?: Coverage | undefined
   /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
 }

@@ -1,6 +1,7 @@
 import type { AccessQuestion } from '../../access/access-question.ts'
 import type { ResourceHistory } from '../../cache/recent-changes.ts'
 import { UnreadableResourceError } from '../../cache/cache-errors.ts'
+import { type Coverage, coveredScope } from '../../cache/coverage.ts'
 import type { Lease } from '../../cache/cached-resource.ts'
 import { createObjectCodec } from '../../informer/codec/object-codec.ts'
 import type { SharedInformer } from '../../informer/shared-informer.ts'
@@ -11,6 +12,12 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import {
+  incompleteKind,
+  type IncompleteKind,
+  namespacesOfKeys,
+  requireCovered,
+} from './covered-parts.ts'
 import {
   ByKind,
   type CachedParts,
@@ -79,6 +86,10 @@ export interface KindSource {
   synced(at: ClusterKind): StoreView | undefined
   /** Whether any cache may be out of date. */
   readonly hasStale: boolean
+  /** Whether any cache covers some namespaces only. */
+  readonly hasPartial: boolean
+  /** The namespaces that a cache covers; `undefined`: all. */
+  coverage(at: ClusterKind): Coverage | undefined
   incarnation(cluster: string): string
 }
 
@@ -106,20 +117,33 @@ export class ReadSnapshot implements ReadParts {
   /** The kinds that were read because they are in memory, while some cache is stale. */
   readonly #seen: ClusterKind[] = []
   readonly #needed: KindNeed[] = []
+  readonly #hasPartial: boolean
+  readonly #incomplete = new Map<string, IncompleteKind>()
   readonly #neededIndexes: IndexAt[] = []
 
   constructor(source: KindSource, { further = 'any', direct }: SnapshotOptions = {}) {
     this.#source = source
     this.#further = further
     this.#direct = direct
+    this.#hasPartial = source.hasPartial
   }
 
   get access(): ViewerAccess | undefined {
     return this.#source.access
   }
 
+  /** Rows share what they read only where namespaces make no difference. */
   get isOpen(): boolean {
-    return this.#source.access === undefined
+    return this.#source.access === undefined && !this.#hasPartial
+  }
+
+  /** The kinds read so far without a namespace from caches of some namespaces only. */
+  get incomplete(): readonly IncompleteKind[] {
+    return [...this.#incomplete.values()]
+  }
+
+  coverage(at: ClusterKind): Coverage | undefined {
+    return this.#hasPartial ? this.#source.coverage(at) : undefined
   }
 
   get isLacking(): boolean {
@@ -208,7 +232,8 @@ export class ReadSnapshot implements ReadParts {
   }
 
   part(at: ClusterKind, reading: ListReading = {}): KindView {
-    const within = this.#source.access === undefined ? undefined : reading.within?.()
+    const isLimited = this.#source.access !== undefined || this.coverage(at) !== undefined
+    const within = isLimited ? reading.within?.() : undefined
     const watch = reading.watch === true
     let outcomes = this.#parts.get(at)
     if (outcomes === undefined) this.#parts.set(at, (outcomes = new Map<string, Outcome>()))
@@ -227,8 +252,8 @@ export class ReadSnapshot implements ReadParts {
 
   forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
     const { access } = this.#source
-    if (access === undefined) return this.part(at)
-    const isAll = access.looks(at) === true
+    if (access === undefined && this.coverage(at) === undefined) return this.part(at)
+    const isAll = access === undefined || access.looks(at) === true
     if (!isAll) {
       const looks = keys.map((key) => this.#looks(at, key))
       if (keys.length === 0 ? !this.#isInReach(at, access) : !looks.includes(true)) return undefined
@@ -239,6 +264,12 @@ export class ReadSnapshot implements ReadParts {
       this.#named.set(at, part)
     }
     if (!isIndexed(at, part)) throw this.#missing({ ...at, keys })
+    return this.#covering(part, keys)
+  }
+
+  /** Throws `ClientError` if the cache does not cover the namespaces of the keys. */
+  #covering(part: KindView, keys: readonly string[]): KindView {
+    if (part.coverage !== undefined) requireCovered(part, namespacesOfKeys(keys))
     return part
   }
 
@@ -281,7 +312,25 @@ export class ReadSnapshot implements ReadParts {
     if (listed === 'unknown') return this.#missing(need)
     const view = this.#view(at, need)
     if (view instanceof ClientError) return view
-    return listed === 'unloaded' ? notLoaded(at) : this.#partOf(at, view, listed)
+    if (listed === 'unloaded') return notLoaded(at)
+    const part = this.#partOf(at, view, listed)
+    return part.coverage === undefined ? part : this.#limited(part, listed, list.within)
+  }
+
+  /** The part of a kind whose cache covers some namespaces. Notes what a list of all of them lacks. */
+  #limited(part: KindView, viewed: Scope, within: readonly string[] | undefined): Outcome {
+    if (within === undefined) {
+      const lacking = incompleteKind(part, viewed)
+      if (lacking !== undefined) this.#incomplete.set(`${lacking.cluster}/${lacking.type}`, lacking)
+      return part
+    }
+    try {
+      requireCovered(part, within)
+      return part
+    } catch (error) {
+      if (error instanceof ClientError) return error
+      throw error
+    }
   }
 
   /** The part for look-ups by name. Without `access`, it allows every object. */
@@ -294,8 +343,13 @@ export class ReadSnapshot implements ReadParts {
     return { ...this.#partOf(at, view, nothingVisible), byName }
   }
 
-  #partOf({ cluster, kind }: ClusterKind, view: StoreView, scope: Scope): KindView {
-    return { cluster, kind, view, scope, incarnation: this.#source.incarnation(cluster) }
+  #partOf(at: ClusterKind, view: StoreView, viewed: Scope): KindView {
+    const { cluster, kind } = at
+    const incarnation = this.#source.incarnation(cluster)
+    const coverage = this.coverage(at)
+    if (coverage === undefined) return { cluster, kind, view, scope: viewed, incarnation }
+    const scope = coveredScope(viewed, coverage)
+    return { cluster, kind, view, scope, incarnation, coverage }
   }
 
   /** Whether an object of unknown key can be found: its kind is in memory, or the viewer may read the kind. */

@@ -5,11 +5,13 @@ import type {
   RelatedPart,
   RelatedStores,
 } from '../../query/condition/condition.ts'
+import type { Coverage } from '../../cache/coverage.ts'
 import type { WorkBudget } from '../../query/condition/work-budget.ts'
 import { LastSteps } from '../../query/relation/last-steps.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import type { ClusterKind, KindView, CachedParts } from '../prepare/kind-view.ts'
+import { notWhole } from '../prepare/covered-parts.ts'
 import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ReadParts } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
@@ -100,7 +102,9 @@ export class ReadRun {
    */
   openPart(at: ClusterKind): KindView | undefined {
     const isOpen = this.parts.isOpen || this.parts.access?.looks(at) === true
-    return isOpen ? this.parts.forLookup(at) : undefined
+    const part = isOpen ? this.parts.forLookup(at) : undefined
+    // Objects outside of a cache of some namespaces are not absent, so each look-up has to ask.
+    return part?.coverage === undefined ? part : undefined
   }
 }
 
@@ -134,6 +138,8 @@ function relatedStores(
   // The stores read so far, each with its version at that time.
   const versions = new Map<StoreView, string>()
   const knownOf = new Map<Condition, Map<StoreView, object>>()
+  /** The namespaces that caches of some namespaces cover, by type. */
+  const coverages = new Map<string, Coverage>()
   /** The error, naming its argument; the same instance for all rows. */
   const named = (thrown: ClientError, type: string, argument: string): ClientError => {
     const kind = served.kinds.get(type)
@@ -157,6 +163,7 @@ function relatedStores(
       if (kind === undefined) throw new TypeError(`${argument} names ${type}, which is not served`)
       try {
         const part = parts.part({ cluster, kind, indexes: relation.indexes.get(type) })
+        if (part.coverage !== undefined) coverages.set(type, part.coverage)
         if (!versions.has(part.view)) versions.set(part.view, part.view.resourceVersion)
         return part
       } catch (error) {
@@ -165,6 +172,10 @@ function relatedStores(
     },
     has: (type) => isServed(served, cluster, type),
     notFullyVisible(type, argument) {
+      const [kind, coverage] = [served.kinds.get(type), coverages.get(type)]
+      if (kind !== undefined && coverage !== undefined) {
+        return named(notWhole({ cluster, kind }, coverage), type, argument)
+      }
       const error = new ClientError('FORBIDDEN', `you may not see all objects of ${type}`, {
         cluster,
         type,

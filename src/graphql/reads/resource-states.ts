@@ -3,7 +3,7 @@ import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { type ApiResource, apiVersionOf } from '../../kubernetes/api-resource.ts'
 import { healthStatuses } from '../../kubernetes/health/health.ts'
 import { type Condition, everything, hasValue } from '../../query/condition/condition.ts'
-import type { Scope } from '../../query/condition/scope.ts'
+import { isInScope, type Scope } from '../../query/condition/scope.ts'
 import { type IndexDefinition, isSummable } from '../../query/index/index-definition.ts'
 import type { IndexType } from '../../query/index/index-key.ts'
 import { countObjects } from '../../query/page/page.ts'
@@ -175,6 +175,30 @@ class KindState implements ResourceState {
     return isOpen ? (this.#seen.cached?.lastError ?? null) : null
   }
 
+  get namespaces(): readonly string[] | null {
+    const namespaces = this.#seen.cached?.coverage?.namespaces
+    return namespaces === undefined ? null : this.#visible(namespaces)
+  }
+
+  get namespacesReason(): ResourceState['namespacesReason'] {
+    const cause = this.#seen.cached?.coverage?.cause
+    return cause === undefined ? null : namespacesReasons[cause]
+  }
+
+  get excludedNamespaces(): readonly string[] {
+    return this.#visible(this.#seen.cached?.coverage?.excluded ?? noNames)
+  }
+
+  get refusedNamespaces(): readonly string[] {
+    return this.#visible(this.#seen.cached?.coverage?.refused ?? noNames)
+  }
+
+  /** The namespaces in which the viewer may list the kind: the names of others are not theirs to know. */
+  #visible(namespaces: ReadonlySet<string>): readonly string[] {
+    const { scope = whole } = this.#seen
+    return [...namespaces].filter((name) => isInScope(scope, `${name}/`)).toSorted()
+  }
+
   facets(args: FacetArguments): readonly Facet[] | null {
     return this.#run.budget.because(manyFacets, () => this.#facets(args))
   }
@@ -196,6 +220,14 @@ class KindState implements ResourceState {
     return facetsOf(this.#run, { part, page, reads: [] }, args)
   }
 }
+
+const noNames: ReadonlySet<string> = new Set()
+
+const namespacesReasons = {
+  account: 'ACCOUNT',
+  configured: 'CONFIGURED',
+  excluded: 'EXCLUDED',
+} as const
 
 const manyFacets = {
   argument: 'by',

@@ -1,9 +1,11 @@
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { LeftOutUsersError } from '../../query/condition/argument-error.ts'
 import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
+import { isInScope } from '../../query/condition/scope.ts'
 import { type Kind, usedByField } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
+import { notWhole } from '../prepare/covered-parts.ts'
 import { hiddenUsers } from '../prepare/read-failures.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { UsedByArguments } from '../schema/read-arguments.ts'
@@ -113,7 +115,8 @@ export class UsedByRead {
       const { scope } = part
       const isWhole =
         scope.form === 'all' ||
-        (isWithin && scope.form === 'namespaces' && scope.namespaces.has(namespace))
+        (isWithin && scope.form !== 'names' && isInScope(scope, `${namespace}/`))
+      if (!isWhole && part.coverage !== undefined) throw notWhole(at, part.coverage)
       if (!isWhole) throw this.#hidden(run, at, `you may not see all objects of ${user.typeName}`)
       return [user.typeName, { part, ways }] as const
     })

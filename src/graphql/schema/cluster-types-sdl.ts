@@ -126,6 +126,27 @@ type GatewayResource {
   lagMs: Int
   "Why the cache is not up to date, as text; null if it is."
   lastError: String
+  """
+  The namespaces whose objects the cache has, of those that the viewer may list; null if it has all of
+  them but \`excludedNamespaces\`.
+  """
+  namespaces: [String!]
+  "Why the cache does not have all namespaces; null if it has."
+  namespacesReason: GatewayNamespacesReason
+  "The namespaces that the configuration leaves out (\`cache.excludeNamespaces\`)."
+  excludedNamespaces: [String!]!
+  "Configured namespaces (\`cache.namespaces\`) that the gateway's account may not list."
+  refusedNamespaces: [String!]!
+}
+
+"Why a cache does not have all namespaces."
+enum GatewayNamespacesReason {
+  "The gateway's account may list the kind in some namespaces only."
+  ACCOUNT
+  "The configuration names the namespaces to cache."
+  CONFIGURED
+  "The configuration leaves namespaces out."
+  EXCLUDED
 }
 
 "The state of a cache."

@@ -232,6 +232,10 @@ export interface OwnParts {
     | 'resourceVersion'
     | 'lagMs'
     | 'lastError'
+    | 'namespaces'
+    | 'namespacesReason'
+    | 'excludedNamespaces'
+    | 'refusedNamespaces'
   readonly kindIndex: 'name' | 'form' | 'values' | 'summable' | 'description'
   readonly kindColumn: 'name' | 'type' | 'format' | 'priority'
 }

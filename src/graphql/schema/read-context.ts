@@ -198,6 +198,11 @@ export interface ResourceState {
   readonly resourceVersion: string | null
   readonly lagMs: number | null
   readonly lastError: string | null
+  /** `null`: all but {@link excludedNamespaces}. */
+  readonly namespaces: readonly string[] | null
+  readonly namespacesReason: 'ACCOUNT' | 'CONFIGURED' | 'EXCLUDED' | null
+  readonly excludedNamespaces: readonly string[]
+  readonly refusedNamespaces: readonly string[]
 }
 
 /** How the gateway follows permissions. */

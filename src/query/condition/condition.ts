@@ -90,6 +90,8 @@ export function scopeCondition(scope: Scope): Condition {
       return everything
     case 'namespaces':
       return hasValue('namespace', [...scope.namespaces])
+    case 'except':
+      return { form: 'not', condition: hasValue('namespace', [...scope.namespaces]) }
     case 'names':
       return hasKey([...scope.keys])
   }

@@ -12,7 +12,7 @@ import {
   testsPerStep,
 } from './condition.ts'
 import { IdBytes } from './id-bytes.ts'
-import type { Scope } from './scope.ts'
+import { isInScope, type Scope } from './scope.ts'
 import type { WorkBudget } from './work-budget.ts'
 
 /** Binds a condition to a store; a parameter, because `bindCondition` itself creates related sets. */
@@ -178,9 +178,9 @@ class RelatedSet implements IdSet {
     if (!condition.isNegated) return
     const { relation, argument } = condition
     for (const [type, scope] of this.#partial) {
-      if (scope.form === 'namespaces' && relation.isLocal) {
+      if (scope.form !== 'names' && relation.isLocal) {
         const [namespace] = view.index('namespace').valuesOf(id)
-        if (namespace !== undefined && scope.namespaces.has(namespace)) continue
+        if (namespace !== undefined && isInScope(scope, `${namespace}/`)) continue
       }
       throw stores.notFullyVisible(type, argument)
     }

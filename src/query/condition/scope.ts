@@ -5,6 +5,8 @@
 export type Scope =
   | { readonly form: 'all' }
   | { readonly form: 'namespaces'; readonly namespaces: ReadonlySet<string> }
+  /** All namespaces but these. */
+  | { readonly form: 'except'; readonly namespaces: ReadonlySet<string> }
   /** Single objects by key: `namespace/name`, or `name`. */
   | { readonly form: 'names'; readonly keys: ReadonlySet<string> }
 
@@ -30,6 +32,10 @@ export function isInScope(scope: Scope, key: string): boolean {
     case 'namespaces': {
       const slash = key.indexOf('/')
       return slash >= 0 && scope.namespaces.has(key.slice(0, slash))
+    }
+    case 'except': {
+      const slash = key.indexOf('/')
+      return slash < 0 || !scope.namespaces.has(key.slice(0, slash))
     }
     case 'names':
       return scope.keys.has(key)

@@ -1,0 +1,97 @@
+import { type Coverage, covers } from '../../cache/coverage.ts'
+import { splitObjectKey } from '../../kubernetes/object.ts'
+import type { Scope } from '../../query/condition/scope.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ClusterKind, KindView } from './kind-view.ts'
+
+/** A kind that an answer has read from a cache of some namespaces, as in `extensions.incomplete`. */
+export interface IncompleteKind {
+  readonly cluster: string
+  readonly type: string
+  readonly code: 'NAMESPACE_NOT_CACHED'
+  readonly message: string
+  /** The namespaces that the answer covers; `null`: all but `excluded`. */
+  readonly namespaces: readonly string[] | null
+  readonly excluded: readonly string[]
+  /** RFC 3339: since when the cache covers these. */
+  readonly since: string
+}
+
+/** Says that a list without a namespace has the objects of some namespaces only; `undefined` if the scope is within them. */
+export function incompleteKind(
+  { cluster, kind, coverage }: KindView,
+  viewed: Scope,
+): IncompleteKind | undefined {
+  if (coverage === undefined || viewed.form === 'names') return undefined
+  // What a viewer may not list is no gap, and the names of other namespaces are not theirs to know.
+  const own = viewed.form === 'namespaces' ? [...viewed.namespaces] : undefined
+  if (own?.every((name) => covers(coverage, name))) return undefined
+  const { namespaces, excluded, sinceMs } = coverage
+  const covered = own?.filter((name) => covers(coverage, name)) ?? namespaces
+  return {
+    cluster,
+    type: kind.typeName,
+    code: 'NAMESPACE_NOT_CACHED',
+    message: `${kind.typeName}: ${reasonOf(coverage)}`,
+    namespaces: covered === undefined ? null : [...covered].toSorted(),
+    excluded: own === undefined ? [...excluded].toSorted() : [],
+    since: new Date(sinceMs).toISOString(),
+  }
+}
+
+/** Throws the `ClientError` of a read that needs the objects of namespaces which the cache does not cover. */
+export function requireCovered(part: KindView, within: readonly string[] | undefined): void {
+  const { coverage } = part
+  if (coverage === undefined || within === undefined) return
+  const outside = within.find((name) => !covers(coverage, name))
+  if (outside !== undefined) throw notCovered(part, coverage, outside)
+  const loading = within.find((name) => coverage.loading.has(name))
+  if (loading !== undefined) throw stillLoading(part, loading)
+}
+
+export function namespacesOfKeys(keys: readonly string[]): readonly string[] {
+  return keys.map((key) => splitObjectKey(key).namespace).filter((name) => name !== '')
+}
+
+/** The error of a question that a cache of some namespaces cannot answer: whether nothing of a kind exists. */
+export function notWhole({ cluster, kind }: ClusterKind, coverage: Coverage): ClientError {
+  const { typeName: type } = kind
+  const message = `the gateway does not see all objects of ${type}: ${reasonOf(coverage)}`
+  const hint = `limit the list to namespaces where ${type} is cached: gatewayClusters { resources { namespaces } } has them`
+  return new ClientError('NAMESPACE_NOT_CACHED', message, { cluster, type, hint })
+}
+
+function notCovered(
+  { cluster, kind }: ClusterKind,
+  coverage: Coverage,
+  namespace: string,
+): ClientError {
+  const { typeName: type, resource } = kind
+  const message = `${type} of the namespace ${JSON.stringify(namespace)} is not cached: ${reasonOf(coverage)}`
+  const configured = `add it to cache.namespaces of cluster ${cluster}`
+  const granted = `let the gateway's account list and watch ${resource.resource} there; the gateway notices it within seconds`
+  const hint =
+    coverage.cause === 'excluded' || coverage.excluded.has(namespace)
+      ? `take it out of cache.excludeNamespaces of cluster ${cluster}`
+      : coverage.cause === 'configured' && !coverage.refused.has(namespace)
+        ? configured
+        : granted
+  return new ClientError('NAMESPACE_NOT_CACHED', message, { cluster, type, value: namespace, hint })
+}
+
+function stillLoading({ cluster, kind }: ClusterKind, namespace: string): ClientError {
+  const { typeName: type } = kind
+  const message = `${type} of the namespace ${JSON.stringify(namespace)} is still loading`
+  const details = { cluster, type, value: namespace, hint: 'ask again in a moment' }
+  return new ClientError('NOT_SYNCED', message, { ...details, retryAfterMs: 1_000 })
+}
+
+function reasonOf({ cause }: Coverage): string {
+  return reasons[cause]
+}
+
+const reasons: Readonly<Record<Coverage['cause'], string>> = {
+  account: "the gateway's account may list it in some namespaces only",
+  configured: 'the gateway is configured to cache some namespaces only',
+  excluded: 'the gateway is configured to leave some namespaces out',
+}

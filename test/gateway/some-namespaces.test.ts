@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { describeNamespacedAccount } from './namespaced-account.ts'
+
+const soon = { timeout: 30_000, interval: 50 }
+
+/** The namespaces of the pods that a gateway answers with. */
+const namespacesOf = async (served: ServedGateway): Promise<readonly string[]> => {
+  const { data } = await served.query('{ pods { nodes { metadata { namespace } } } }')
+  const nodes: { metadata: { namespace: string } }[] = data?.pods?.nodes ?? []
+  return [...new Set(nodes.map(({ metadata }) => metadata.namespace))].toSorted()
+}
+
+describeNamespacedAccount('An account with Roles in three namespaces', (world) => {
+  let served: ServedGateway
+  beforeAll(async () => {
+    const selection = await world().selection('finder')
+    await world().letListNamespaces('finder')
+    for (const namespace of ['red', 'green', 'blue']) await world().grant('finder', namespace)
+    served = await serveGateway({ clusters: [selection] })
+  }, 60_000)
+  afterAll(async () => served[Symbol.asyncDispose]())
+
+  it('runs a whole gateway: lists have what is in these namespaces', async () => {
+    await expect.poll(() => namespacesOf(served), soon).toEqual(['blue', 'green', 'red'])
+    const { data, errors } = await served.query(
+      '{ pods { totalCount facets(by: ["namespace"]) { values { value count } } } configMaps(namespace: "red") { nodes { metadata { name } } } }',
+    )
+    expect(errors).toBeUndefined()
+    expect(data.pods.totalCount).toBe(6)
+    expect(data.pods.facets[0].values).toHaveLength(3)
+  })
+
+  it('says of a list without a namespace which ones it has', async () => {
+    const { extensions } = await served.query('{ pods { totalCount } }')
+    expect(extensions.incomplete).toMatchObject([
+      {
+        cluster: 'test',
+        type: 'Pod',
+        code: 'NAMESPACE_NOT_CACHED',
+        namespaces: ['blue', 'green', 'red'],
+      },
+    ])
+    const within = await served.query('{ pods(namespace: "red") { totalCount } }')
+    expect(within).toEqual({ data: { pods: { totalCount: 2 } } })
+  })
+
+  it('says so in answers that graphql-js writes, too', async () => {
+    const { extensions } = await served.query(
+      '{ __typename pods { totalCount } __schema { queryType { name } } }',
+    )
+    expect(extensions.incomplete).toMatchObject([{ type: 'Pod' }])
+  })
+
+  it('refuses a list and a look-up of another namespace, and names it', async () => {
+    for (const query of [
+      '{ pods(namespace: "white") { totalCount } }',
+      '{ pods(namespaces: ["red", "white"]) { totalCount } }',
+      '{ pods(where: { namespace: { eq: "white" } }) { totalCount } }',
+      '{ pod(namespace: "white", name: "first") { id } }',
+    ]) {
+      const { errors: [error] = [] } = await served.query(query)
+      expect(error?.extensions, query).toMatchObject({
+        code: 'NAMESPACE_NOT_CACHED',
+        value: 'white',
+        cluster: 'test',
+        type: 'Pod',
+      })
+      expect(error?.message).toContain('"white"')
+    }
+  })
+
+  it('says of cluster-scoped kinds that it may not list them', async () => {
+    const { errors: [error] = [] } = await served.query('{ nodes { totalCount } }')
+    expect(error?.extensions).toMatchObject({ code: 'FORBIDDEN', type: 'Node' })
+  })
+
+  it('tells by kind which namespaces are cached, and why', async () => {
+    const { data } = await served.query(
+      '{ gatewayClusters { resources(loaded: true) { type state namespaces namespacesReason excludedNamespaces refusedNamespaces } } }',
+    )
+    const ofType = (type: string): object =>
+      data.gatewayClusters[0].resources.find((one: { type: string }) => one.type === type)
+    expect(ofType('Pod')).toEqual({
+      type: 'Pod',
+      state: 'SYNCED',
+      namespaces: ['blue', 'green', 'red'],
+      namespacesReason: 'ACCOUNT',
+      excludedNamespaces: [],
+      refusedNamespaces: [],
+    })
+  })
+
+  it('does not repeat in the log what it may not do', () => {
+    const lines = served.log.filter((line) => /403|may not|forbidden/.test(line))
+    expect(new Set(lines).size).toBe(lines.length)
+  })
+
+  it('gets a fourth namespace within seconds of its RoleBinding, and subscribers see it come', async () => {
+    const told: string[] = []
+    let resets = 0
+    const leave = served.connect().subscribe(
+      {
+        query:
+          'subscription { pods { reset changes { type object { metadata { namespace name } } removal } } }',
+      },
+      {
+        next: (answer) => {
+          const { data } = answer as GraphQLAnswer
+          if (data.pods.reset === true) resets += 1
+          for (const { type, object } of data.pods.changes) {
+            told.push(`${type} ${object?.metadata.namespace ?? ''}`)
+          }
+        },
+        error: (error: unknown) => void told.push(`error ${JSON.stringify(error)}`),
+        complete: () => void told.push('complete'),
+      },
+    )
+    await expect.poll(() => told.length, soon).toBe(6)
+    const first = resets
+    await world().grant('finder', 'white')
+    await expect.poll(() => namespacesOf(served), soon).toEqual(['blue', 'green', 'red', 'white'])
+    await expect.poll(() => told.slice(6), soon).toEqual(['ADDED white', 'ADDED white'])
+    await world().revoke('finder', 'white')
+    await expect.poll(() => namespacesOf(served), soon).toEqual(['blue', 'green', 'red'])
+    await expect.poll(() => told.length, soon).toBe(10)
+    expect(told.slice(8).every((text) => text.startsWith('REMOVED'))).toBe(true)
+    await world().makePod('blue', 'third')
+    await expect.poll(() => told.at(-1), soon).toBe('ADDED blue')
+    expect(resets).toBe(first)
+    leave()
+  }, 120_000)
+})
+
+describeNamespacedAccount('Configured namespaces', (world) => {
+  it('are cached as far as the account may list them, without a right on namespaces', async () => {
+    const selection = await world().selection('configured')
+    for (const namespace of ['red', 'green']) await world().grant('configured', namespace)
+    await using served = await serveGateway({
+      clusters: [{ ...selection, cache: { namespaces: ['red', 'green', 'blue'] } }],
+    })
+    await expect.poll(() => namespacesOf(served), soon).toEqual(['green', 'red'])
+    const resources =
+      'resources(loaded: true) { type namespaces namespacesReason refusedNamespaces }'
+    const { data } = await served.query(`{ gatewayClusters { ${resources} } }`)
+    expect(data.gatewayClusters[0].resources).toContainEqual({
+      type: 'Pod',
+      namespaces: ['green', 'red'],
+      namespacesReason: 'CONFIGURED',
+      refusedNamespaces: ['blue'],
+    })
+    const codeIn = async (namespace: string): Promise<string | undefined> => {
+      const answer = await served.query(`{ pods(namespace: "${namespace}") { totalCount } }`)
+      return answer.errors?.[0]?.extensions.hint
+    }
+    expect(await codeIn('blue')).toMatch(/let the gateway's account list and watch pods/)
+    expect(await codeIn('black')).toMatch(/add it to cache.namespaces/)
+    await world().grant('configured', 'blue')
+    await expect.poll(() => namespacesOf(served), soon).toEqual(['blue', 'green', 'red'])
+  }, 120_000)
+
+  it('limit an account that may list everything, and excluded ones are left out', async () => {
+    const selection = await world().selection('wide')
+    await world().send('POST', '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+      metadata: { name: 'wide' },
+      roleRef: {
+        apiGroup: 'rbac.authorization.k8s.io',
+        kind: 'ClusterRole',
+        name: 'cluster-admin',
+      },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'red', name: 'wide' }],
+    })
+    await using some = await serveGateway({
+      clusters: [selection],
+      cache: { namespaces: ['red', 'green'] },
+    })
+    await expect.poll(() => namespacesOf(some), soon).toEqual(['green', 'red'])
+    await using others = await serveGateway({
+      clusters: [selection],
+      cache: { excludeNamespaces: ['red', 'kube-system'] },
+    })
+    await expect.poll(() => namespacesOf(others), soon).toEqual(['black', 'blue', 'green', 'white'])
+    const { errors: [error] = [] } = await others.query('{ pods(namespace: "red") { totalCount } }')
+    expect(error?.extensions).toMatchObject({ code: 'NAMESPACE_NOT_CACHED', value: 'red' })
+    const { extensions } = await others.query('{ pods { totalCount } }')
+    expect(extensions.incomplete).toMatchObject([
+      { type: 'Pod', namespaces: null, excluded: ['kube-system', 'red'] },
+    ])
+  }, 120_000)
+})
