@@ -17,9 +17,9 @@ export interface AccountRequests {
 
 /** The namespaces of a cluster that are cached. */
 export interface CachedNamespaces {
-  /** These only. Absent: all, or those that the gateway's account may list where it may not list all. */
+  /** The namespaces to cache, in each cluster that does not say others. Absent: all that the gateway's account may list. */
   readonly namespaces?: readonly string[] | undefined
-  /** All but these. */
+  /** Namespaces that are not cached. */
   readonly excludeNamespaces?: readonly string[] | undefined
 }
 
@@ -77,6 +77,11 @@ export class AccountNamespaces {
   #wide: ReadonlySet<string> = new Set()
   #text = ''
   #rounds = 0
+  /** The rounds that were begun and that have ended, successful or not. */
+  #begun = 0
+  #ended = 0
+  #readMs = Number.NEGATIVE_INFINITY
+  #isDue = false
   #running: Promise<void> | undefined
   #next = Promise.withResolvers<void>()
   #wake: PromiseWithResolvers<void> | undefined
@@ -113,21 +118,30 @@ export class AccountNamespaces {
     return this.#wide.has(groupResourceOf(resource))
   }
 
-  /** Follows a kind that is cached by namespaces, until the signal of the first call. Resolves after the next round. */
-  async follow(resource: ApiResource, signal: AbortSignal): Promise<void> {
+  /**
+   * Follows a kind that is cached by namespaces, until the signal of the first call. Resolves when its rules are known:
+   * at once if they were read a moment ago, unless `isAgain`.
+   */
+  async follow(resource: ApiResource, signal: AbortSignal, isAgain: boolean): Promise<void> {
     this.#kinds.set(groupResourceOf(resource), resource)
     this.#running ??= this.#run(signal)
-    await this.look()
+    const isFresh = performance.now() - this.#readMs < periodMs
+    const isWhole = [...this.#rules.values()].every(({ isIncomplete }) => !isIncomplete)
+    if (!isAgain && isFresh && isWhole) return
+    await this.#look(signal)
   }
 
   forget(resource: ApiResource): void {
     this.#kinds.delete(groupResourceOf(resource))
   }
 
-  /** Reads the rules again soon: a request was refused. Resolves after the next round. */
-  async look(): Promise<void> {
+  /** Reads the rules again soon. Resolves after a round that begins from now on. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const wanted = this.#begun + 1
+    this.#isDue = true
     this.#wake?.resolve()
-    await this.#next.promise
+    // oxlint-disable-next-line no-await-in-loop -- one round after the other
+    while (this.#ended < wanted && !signal.aborted) await this.#next.promise
   }
 
   /** Resolves when it has ended, after the signal. */
@@ -136,21 +150,36 @@ export class AccountNamespaces {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
+    // Not before the caller waits for it.
+    await Promise.resolve()
     while (!signal.aborted) {
+      this.#isDue = false
+      this.#begun += 1
+      // oxlint-disable-next-line no-await-in-loop -- one round after the other
       if (this.#kinds.size > 0) await this.#round(signal)
+      this.#ended = this.#begun
       const { resolve } = this.#next
       this.#next = Promise.withResolvers()
       resolve()
+      // oxlint-disable-next-line no-await-in-loop -- one round after the other
+      await this.#pause(signal)
+    }
+    this.#ended = Infinity
+    this.#next.resolve()
+  }
+
+  /** Waits for the next round, or for a sign that something has changed. */
+  async #pause(signal: AbortSignal): Promise<void> {
+    if (!this.#isDue) {
       this.#wake = Promise.withResolvers()
       const woken = new AbortController()
       void this.#wake.promise.then(() => woken.abort())
       const slowly = this.#isWhole ? wholeFactor : 1
       const pauseMs = slowly * Math.max(periodMs, this.#rules.size * perNamespaceMs)
       await sleep(pauseMs, AbortSignal.any([signal, woken.signal]))
-      // Gathers the signs of one moment, and bounds the rounds of one that lasts.
-      await sleep(soonMs, signal)
     }
-    this.#next.resolve()
+    // Gathers the signs of one moment, and bounds the rounds of one that lasts.
+    await sleep(soonMs, signal)
   }
 
   /** Reads the rules once. A failure leaves what was known. */
@@ -168,6 +197,7 @@ export class AccountNamespaces {
       if (isDue) this.#wide = await this.#wideKinds(requests, signal)
       this.#rounds += 1
       this.#rules = rules
+      this.#readMs = performance.now()
     } catch {
       // The cluster cannot be reached, or a namespace has just gone.
       return

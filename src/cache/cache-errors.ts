@@ -56,15 +56,17 @@ export function notServed(place: UnreadablePlace): UnreadableResourceError {
 export function listedNowhere(
   place: UnreadablePlace,
   { cause, refused: names }: Coverage,
+  refusal: Error | undefined,
 ): UnreadableResourceError {
   const name = groupResourceOf(place.resource)
   const where =
     cause === 'configured'
       ? `in the namespaces that cache.namespaces names: ${someOf(names)}`
       : 'in all namespaces, nor in one that it knows'
-  const problem = `the gateway may not list and watch ${name} ${where}`
+  const told = refusal === undefined ? '' : `: ${refusal.message}`
+  const problem = `the gateway may not list and watch ${name} ${where}${told}`
   const hint = `grant the gateway's account list and watch on ${name}, by a RoleBinding in each namespace, or in all`
-  return new UnreadableResourceError('FORBIDDEN', place, problem, { hint })
+  return new UnreadableResourceError('FORBIDDEN', place, problem, { hint, cause: refusal })
 }
 
 const shownNames = 10

@@ -183,7 +183,10 @@ export class CachedResource {
   /** Why the resource cannot be read now; `undefined` if it can. */
   unreadable(): UnreadableResourceError | undefined {
     if (this.#refusal !== undefined) return this.#refusal
-    if (this.coverage?.namespaces?.size === 0) return listedNowhere(this.#options, this.coverage)
+    const { coverage, namespaces } = this
+    if (coverage?.namespaces?.size === 0) {
+      return listedNowhere(this.#options, coverage, namespaces.refusal)
+    }
     return this.informer.hasSynced() ? undefined : notSynced(this.#options, this.informer.lastError)
   }
 
@@ -381,13 +384,19 @@ export interface CachedResourceState {
 
 export function stateOf(cached: CachedResource): CachedResourceState {
   const { resource, informer } = cached
-  const { lastContactMs, lastError } = informer
-  const synced = informer.hasSynced()
+  const { lastContactMs } = informer
+  const isNowhere = cached.coverage?.namespaces?.size === 0
+  const lastError = isNowhere ? cached.namespaces.refusal : informer.lastError
+  const synced = informer.hasSynced() && !isNowhere
   // Between two watches there is no error, and the resource stays synced.
   const syncedState = lastError === undefined ? 'SYNCED' : 'RECONNECTING'
   return {
     resource,
-    state: synced ? syncedState : (informer.state.toUpperCase() as Uppercase<InformerState>),
+    state: synced
+      ? syncedState
+      : isNowhere
+        ? 'WAITING'
+        : (informer.state.toUpperCase() as Uppercase<InformerState>),
     objects: synced ? informer.store.size : null,
     resourceVersion: synced ? informer.store.resourceVersion : null,
     lagMs: lastContactMs === undefined ? null : Math.round(performance.now() - lastContactMs),

@@ -424,7 +424,7 @@ export class ClusterCache implements AsyncDisposable {
           },
           failed(failure, error, _, namespace) {
             const isOfServer = failure === 'list' || failure === 'watch'
-            if (isOfServer && isTold && namespaces.refused(error, signal)) return
+            if (isOfServer && isTold && namespaces.refused(error, namespace, signal)) return
             observer.failed?.(failure, error, resource)
             if (isOfServer || failure === 'loop') cached.failed(failure, error, namespace)
           },

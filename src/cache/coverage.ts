@@ -19,8 +19,6 @@ export interface Coverage {
   readonly loading: ReadonlySet<string>
   /** Configured namespaces that the gateway's account may not list. */
   readonly refused: ReadonlySet<string>
-  /** `Date.now()` when the coverage became this. */
-  readonly sinceMs: number
 }
 
 export function covers({ namespaces, excluded }: Coverage, namespace: string): boolean {

@@ -27,9 +27,12 @@ export class ResourceNamespaces {
   readonly #excluded: ReadonlySet<string>
   /** Whether the resource is listed by namespaces. */
   #isNarrow: boolean
+  /** Namespaces that were refused although the rules allow them, until another attempt. */
+  readonly #denied = new Map<string, NodeJS.Timeout>()
   #deciding = 0
   #isEnded = false
   #coverage: Coverage | undefined
+  #refusal: Error | undefined
 
   constructor(options: ResourceNamespacesOptions) {
     this.#options = options
@@ -53,6 +56,11 @@ export class ResourceNamespaces {
     return this.#coverage
   }
 
+  /** Why the resource is cached for no namespace at all. */
+  get refusal(): Error | undefined {
+    return this.#refusal
+  }
+
   /** Whether a list was refused, and the rights of the account are being looked into. */
   get isDeciding(): boolean {
     return this.#deciding > 0
@@ -61,19 +69,24 @@ export class ResourceNamespaces {
   /** Call when the informer has started, with the signal that ends the cluster's caches. */
   start(signal: AbortSignal): void {
     this.#renew()
-    if (this.#isNarrow) void this.#decide(signal, undefined)
+    if (this.#isNarrow) void this.#decide(signal)
   }
 
   end(): void {
     this.#isEnded = true
+    for (const timer of this.#denied.values()) clearTimeout(timer)
     if (this.#isNarrow) this.#options.account.forget(this.#options.resource)
   }
 
-  /** A list or watch has failed. Returns whether the namespaces change because of it, so that it is no failure. */
-  refused(error: Error, signal: AbortSignal): boolean {
+  /**
+   * A list or watch has failed, in a namespace if one is named. Returns whether the namespaces change because of it, so
+   * that it is no failure.
+   */
+  refused(error: Error, namespace: string | undefined, signal: AbortSignal): boolean {
     const isRefusal = error instanceof ApiStatusError && error.httpStatus === 403
     if (!isRefusal || !this.#options.resource.namespaced) return false
-    void this.#decide(signal, error)
+    const isAllowed = namespace !== undefined && this.#isAllowed(namespace)
+    void this.#decide(signal, { error, namespace, isAllowed })
     return true
   }
 
@@ -88,14 +101,33 @@ export class ResourceNamespaces {
     if (this.#isNarrow) this.#apply(undefined)
   }
 
-  async #decide(signal: AbortSignal, error: Error | undefined): Promise<void> {
+  async #decide(signal: AbortSignal, refusal?: Refusal): Promise<void> {
     this.#deciding += 1
     try {
-      await this.#options.account.follow(this.#options.resource, signal)
+      // A refusal within a namespace contradicts what was known.
+      const isAgain = refusal?.namespace !== undefined
+      await this.#options.account.follow(this.#options.resource, signal, isAgain)
     } finally {
       this.#deciding -= 1
     }
-    if (!this.#isEnded && !signal.aborted) this.#apply(error)
+    if (this.#isEnded || signal.aborted) return
+    if (refusal?.namespace !== undefined && refusal.isAllowed) this.#deny(refusal.namespace)
+    this.#apply(refusal?.error)
+  }
+
+  /** Leaves out a namespace for a while: another authorizer than the one that tells the rules refuses it. */
+  #deny(namespace: string): void {
+    if (this.#denied.has(namespace) || !this.#isAllowed(namespace)) return
+    const again = (): void => {
+      this.#denied.delete(namespace)
+      this.#apply(undefined)
+    }
+    this.#denied.set(namespace, setTimeout(again, deniedMs).unref())
+  }
+
+  #isAllowed(namespace: string): boolean {
+    const { account, resource } = this.#options
+    return account.of(resource).includes(namespace)
   }
 
   /** `refusal`: the reason for it, if there is one. */
@@ -113,9 +145,10 @@ export class ResourceNamespaces {
       informer().setNamespaces(undefined)
       return
     }
-    const allowed = account.of(resource)
+    const allowed = account.of(resource).filter((name) => !this.#denied.has(name))
     const next = this.#wanted?.filter((name) => allowed.includes(name)) ?? allowed
     this.#isNarrow = true
+    this.#refusal = next.length === 0 ? (refusal ?? this.#refusal) : undefined
     const now = informer().namespaces
     const isSame = now?.size === next.length && next.every((name) => now.has(name))
     if (!isSame) {
@@ -135,7 +168,7 @@ export class ResourceNamespaces {
 
   #coverageNow(): Coverage | undefined {
     const excluded = this.#excluded
-    const common = { excluded, loading: none, refused: none, sinceMs: Date.now() }
+    const common = { excluded, loading: none, refused: none }
     const states = this.#options.informer().namespaces
     if (states === undefined) {
       if (excluded.size === 0) return undefined
@@ -153,6 +186,15 @@ export class ResourceNamespaces {
     }
   }
 }
+
+interface Refusal {
+  readonly error: Error
+  readonly namespace: string | undefined
+  /** Whether the rules, as they were known before, allow it. */
+  readonly isAllowed: boolean
+}
+
+const deniedMs = 30_000
 
 const nothing: CachedNamespaces = {}
 const none: ReadonlySet<string> = new Set()

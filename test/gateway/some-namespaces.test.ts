@@ -45,6 +45,26 @@ describeNamespacedAccount('An account with Roles in three namespaces', (world) =
     expect(within).toEqual({ data: { pods: { totalCount: 2 } } })
   })
 
+  it('says so on the page, too', async () => {
+    for (const more of ['', '__schema { queryType { name } }']) {
+      const pods = 'pods { incomplete { cluster type code message since } }'
+      const within = 'within: pods(namespace: "red") { incomplete { code } }'
+      const { data, errors } = await served.query(`{ ${pods} ${within} ${more} }`)
+      expect(errors).toBeUndefined()
+      expect(data.within.incomplete).toEqual([])
+      expect(data.pods.incomplete).toEqual([
+        {
+          cluster: 'test',
+          type: 'Pod',
+          code: 'NAMESPACE_NOT_CACHED',
+          message:
+            "Pod of the namespaces blue, green, red only: the gateway's account may list it in some namespaces only",
+          since: null,
+        },
+      ])
+    }
+  })
+
   it('says so in answers that graphql-js writes, too', async () => {
     const { extensions } = await served.query(
       '{ __typename pods { totalCount } __schema { queryType { name } } }',

@@ -20,7 +20,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
     'src/graphql/documents/selection-bounds.ts',
   ],
   work: ['src/query/condition/work-budget.ts'],
-  cache: ['src/cache/cache-bounds.ts'],
+  cache: ['src/cache/cache-bounds.ts', 'src/cache/account-namespaces.ts'],
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
   server: [
     'src/server/server-options.ts',

@@ -2,20 +2,7 @@ import { type Coverage, covers } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { Scope } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
-import type { ClusterKind, KindView } from './kind-view.ts'
-
-/** A kind that an answer has read from a cache of some namespaces, as in `extensions.incomplete`. */
-export interface IncompleteKind {
-  readonly cluster: string
-  readonly type: string
-  readonly code: 'NAMESPACE_NOT_CACHED'
-  readonly message: string
-  /** The namespaces that the answer covers; `null`: all but `excluded`. */
-  readonly namespaces: readonly string[] | null
-  readonly excluded: readonly string[]
-  /** RFC 3339: since when the cache covers these. */
-  readonly since: string
-}
+import type { ClusterKind, IncompleteKind, KindView } from './kind-view.ts'
 
 /** Says that a list without a namespace has the objects of some namespaces only; `undefined` if the scope is within them. */
 export function incompleteKind(
@@ -26,16 +13,15 @@ export function incompleteKind(
   // What a viewer may not list is no gap, and the names of other namespaces are not theirs to know.
   const own = viewed.form === 'namespaces' ? [...viewed.namespaces] : undefined
   if (own?.every((name) => covers(coverage, name))) return undefined
-  const { namespaces, excluded, sinceMs } = coverage
+  const { namespaces, excluded } = coverage
   const covered = own?.filter((name) => covers(coverage, name)) ?? namespaces
   return {
     cluster,
     type: kind.typeName,
     code: 'NAMESPACE_NOT_CACHED',
-    message: `${kind.typeName}: ${reasonOf(coverage)}`,
+    message: messageOf(kind.typeName, coverage, covered),
     namespaces: covered === undefined ? null : [...covered].toSorted(),
     excluded: own === undefined ? [...excluded].toSorted() : [],
-    since: new Date(sinceMs).toISOString(),
   }
 }
 
@@ -84,6 +70,21 @@ function stillLoading({ cluster, kind }: ClusterKind, namespace: string): Client
   const message = `${type} of the namespace ${JSON.stringify(namespace)} is still loading`
   const details = { cluster, type, value: namespace, hint: 'ask again in a moment' }
   return new ClientError('NOT_SYNCED', message, { ...details, retryAfterMs: 1_000 })
+}
+
+const shownNames = 10
+
+function messageOf(
+  type: string,
+  coverage: Coverage,
+  covered: Iterable<string> | undefined,
+): string {
+  const names = [...(covered ?? coverage.excluded)].toSorted()
+  const shown = names.slice(0, shownNames).join(', ')
+  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
+  const which = covered === undefined ? 'all namespaces but' : 'the namespaces'
+  const where = names.length === 0 ? 'no namespace' : `${which} ${shown}${more}`
+  return `${type} of ${where} only: ${reasonOf(coverage)}`
 }
 
 function reasonOf({ cause }: Coverage): string {

@@ -4,6 +4,17 @@ import type { ObjectId, StoreView } from '../../informer/store/store-view.ts'
 import type { NameGate, Scope } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
 
+/** A kind that was read from a cache of some namespaces, as in `extensions.incomplete`. */
+export interface IncompleteKind {
+  readonly cluster: string
+  readonly type: string
+  readonly code: 'NAMESPACE_NOT_CACHED'
+  readonly message: string
+  /** The namespaces that the answer covers; `null`: all but `excluded`. */
+  readonly namespaces: readonly string[] | null
+  readonly excluded: readonly string[]
+}
+
 /** One kind in one cluster, which an operation needs synced before it reads it. */
 export interface ClusterKind {
   /** The cluster's name. */
@@ -26,6 +37,8 @@ export interface KindView extends ClusterKind {
   readonly byName?: NameGate | undefined
   /** The namespaces that the store covers; absent: all. The scope is within them. */
   readonly coverage?: Coverage | undefined
+  /** What a list without a namespace lacks of what the viewer may see; absent: nothing. */
+  readonly lacking?: IncompleteKind | undefined
   /** Whether the store holds only objects read from the API server for one operation, without the kind's indexes. */
   readonly isDirect?: true
 }

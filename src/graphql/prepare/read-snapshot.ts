@@ -12,16 +12,12 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import {
-  incompleteKind,
-  type IncompleteKind,
-  namespacesOfKeys,
-  requireCovered,
-} from './covered-parts.ts'
+import { incompleteKind, namespacesOfKeys, requireCovered } from './covered-parts.ts'
 import {
   ByKind,
   type CachedParts,
   type ClusterKind,
+  type IncompleteKind,
   type KindView,
   type ListReading,
 } from './kind-view.ts'
@@ -321,8 +317,9 @@ export class ReadSnapshot implements ReadParts {
   #limited(part: KindView, viewed: Scope, within: readonly string[] | undefined): Outcome {
     if (within === undefined) {
       const lacking = incompleteKind(part, viewed)
-      if (lacking !== undefined) this.#incomplete.set(`${lacking.cluster}/${lacking.type}`, lacking)
-      return part
+      if (lacking === undefined) return part
+      this.#incomplete.set(`${lacking.cluster}/${lacking.type}`, lacking)
+      return { ...part, lacking }
     }
     try {
       requireCovered(part, within)

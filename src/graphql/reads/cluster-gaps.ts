@@ -1,5 +1,5 @@
 import { ClientError } from '../errors/client-error.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
+import type { ClusterKind, IncompleteKind, KindView } from '../prepare/kind-view.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -41,15 +41,21 @@ export function unreachableCluster({ cluster, kind }: ClusterKind, isHeld: boole
   return new ClientError('CLUSTER_UNREACHABLE', message, details)
 }
 
-/** The gaps of kinds that were read, from caches of clusters that cannot be reached now. */
+/** The gaps of kinds that were read: from caches of clusters that cannot be reached now, or of some namespaces only. */
 export function gapsOfParts(
   served: ServedSchema,
-  parts: readonly ClusterKind[],
+  parts: readonly (ClusterKind & Pick<KindView, 'lacking'>)[],
 ): readonly ClusterGap[] {
-  return parts
-    .filter(({ cluster }) => !isReachable(served, cluster))
-    .map((part) => {
-      const gap = gapOfError(served, part, unreachableCluster(part, true))
-      return { ...gap, since: staleSince(served, [part]) ?? gap.since }
-    })
+  return parts.flatMap((part) => {
+    const { lacking } = part
+    const gaps: ClusterGap[] = lacking === undefined ? [] : [lackingGap(lacking)]
+    if (isReachable(served, part.cluster)) return gaps
+    const gap = gapOfError(served, part, unreachableCluster(part, true))
+    return [...gaps, { ...gap, since: staleSince(served, [part]) ?? gap.since }]
+  })
+}
+
+/** No error: the cache is meant to have no more. */
+function lackingGap({ cluster, type, code, message }: IncompleteKind): ClusterGap {
+  return { cluster, type, code, message, since: null }
 }

@@ -218,7 +218,8 @@ type ClusterGap {
   type: String!
   """
   Why: \`CLUSTER_UNREACHABLE\`, \`FORBIDDEN\`, \`NOT_SYNCED\`, or another code of errors; \`NOT_SERVED\` if
-  the cluster does not serve the kind. All but \`NOT_SERVED\` are errors, too.
+  the cluster does not serve the kind; \`NAMESPACE_NOT_CACHED\` if the gateway caches the kind in some
+  namespaces only. All but these two are errors, too.
   """
   code: String!
   "The reason as text for people."

@@ -17,7 +17,7 @@ type ${name}Connection {
   staleSince: DateTime
   """
   The clusters that are missing on the page, or whose objects may be out of date because the cluster
-  cannot be reached. Empty if the page is complete.
+  cannot be reached, or of which the gateway caches some namespaces only. Empty if the page is complete.
   """
   incomplete: [ClusterGap!]!
 ${further}
