@@ -1,5 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import {
+  firstAnswer,
+  type GraphQLAnswer,
+  type ServedGateway,
+  serveGateway,
+} from '../support/gateway.ts'
 import { describeNamespacedAccount } from './namespaced-account.ts'
 
 const soon = { timeout: 30_000, interval: 50 }
@@ -207,4 +212,66 @@ describeNamespacedAccount('Configured namespaces', (world) => {
       { type: 'Pod', namespaces: null, excluded: ['kube-system', 'red'] },
     ])
   }, 120_000)
+})
+
+describeNamespacedAccount('A kind that is cached in fewer namespaces than another', (world) => {
+  let served: ServedGateway
+  beforeAll(async () => {
+    const { send, selection, grant, letListNamespaces } = world()
+    const account = await selection('uneven')
+    await letListNamespaces('uneven')
+    await grant('uneven', 'red')
+    const rbac = '/apis/rbac.authorization.k8s.io/v1/namespaces/blue'
+    await send('POST', `${rbac}/roles`, {
+      metadata: { name: 'services' },
+      rules: [{ apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch'] }],
+    })
+    await send('POST', `${rbac}/rolebindings`, {
+      metadata: { name: 'services' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'services' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'red', name: 'uneven' }],
+    })
+    for (const namespace of ['red', 'blue']) {
+      await send('POST', `/api/v1/namespaces/${namespace}/services`, {
+        metadata: { name: 'shop' },
+        spec: { selector: { app: 'shop' }, ports: [{ port: 80 }] },
+      })
+    }
+    served = await serveGateway({ clusters: [account] })
+  }, 60_000)
+  afterAll(async () => served[Symbol.asyncDispose]())
+
+  const refusal = { code: 'NAMESPACE_NOT_CACHED', type: 'Pod', cluster: 'test' }
+
+  it('is an error where a relation leads to it, not an empty list', async () => {
+    const { data, errors } = await served.query(
+      '{ services(orderBy: [{ namespace: ASC }]) { nodes { metadata { namespace } pods { totalCount } } } }',
+    )
+    expect(data.services.nodes).toEqual([
+      { metadata: { namespace: 'blue' }, pods: null },
+      { metadata: { namespace: 'red' }, pods: { totalCount: 2 } },
+    ])
+    expect(errors).toMatchObject([
+      { path: ['services', 'nodes', 0, 'pods'], extensions: { ...refusal, value: 'blue' } },
+    ])
+  })
+
+  it('is an error where a filter asks for what has none of it, and no match', async () => {
+    const none = 'where: { pods: { none: { name: { eq: "first" } } }'
+    const everywhere = await served.query(`{ services(${none} }) { totalCount } }`)
+    expect(everywhere.errors).toMatchObject([{ extensions: refusal }])
+    const within = await served.query(`{ services(${none} }, namespace: "red") { totalCount } }`)
+    expect(within.errors).toBeUndefined()
+    expect(within.data).toEqual({ services: { totalCount: 0 } })
+  })
+
+  it('goes on to be followed where it is cached', async () => {
+    const query = 'subscription { pods(namespace: "red") { synced } }'
+    const { data, errors } = await firstAnswer(served.connect(), query)
+    expect(errors).toBeUndefined()
+    expect(data.pods.synced).toBe(true)
+    const outside = 'subscription { pods(namespace: "blue") { synced } }'
+    const refused = await firstAnswer(served.connect(), outside)
+    expect(refused.errors).toMatchObject([{ extensions: { ...refusal, value: 'blue' } }])
+  })
 })

@@ -115,6 +115,16 @@ export class GroupReading {
     }
   }
 
+  /**
+   * Throws `ClientError` if the list is limited to a namespace that the cache does not cover. Only its beginning asks: a
+   * namespace that is taken away later leaves it by the removal of its rows.
+   */
+  requireCovered(): void {
+    const { at, within } = this.#list
+    if (within === undefined || this.isNowhere || !at.kind.resource.namespaced) return
+    requireCovered(this.now().part(at), within)
+  }
+
   now(): ReadSnapshot {
     return this.#options.prepared.settle()
   }

@@ -84,6 +84,7 @@ export class LiveGroups implements GroupOwner {
       access,
       resumeFrom,
       place: (group, membership, backlog) => {
+        group.reading.requireCovered()
         // Members share a snapshot, but not these frames.
         const problem = backlog && this.held.hold(group, backlog.bytes, viewer?.username)
         const begun = problem === undefined ? backlog : undefined

@@ -82,7 +82,8 @@ function messageOf(
   const names = [...(covered ?? coverage.excluded)].toSorted()
   const shown = names.slice(0, shownNames).join(', ')
   const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
-  const which = covered === undefined ? 'all namespaces but' : 'the namespaces'
+  const few = names.length === 1 ? 'the namespace' : 'the namespaces'
+  const which = covered === undefined ? 'all namespaces but' : few
   const where = names.length === 0 ? 'no namespace' : `${which} ${shown}${more}`
   return `${type} of ${where} only: ${reasonOf(coverage)}`
 }
