@@ -382,7 +382,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   }
 
   #covered(cluster: string, resource: ApiResource, coverage: Coverage | undefined): void {
-    const place = placeOf(cluster, resource)
+    const place = kindIn(cluster, resource)
     if (coverage?.namespaces === undefined) {
       if (coverage === undefined) this.#log.info(`${place}: is cached for all namespaces again`)
       return
@@ -397,7 +397,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
 
   #observerOf(cluster: string, resource: ApiResource): InformerObserver {
     const log = this.#log
-    const place = placeOf(cluster, resource)
+    const place = kindIn(cluster, resource)
     let said = ''
     const other = this.#observer?.(cluster, resource)
     return {
@@ -476,7 +476,7 @@ function nameProblem(
 const shownNamespaces = 20
 
 /** For logs: `prod: Deployment.apps`. */
-function placeOf(cluster: string, { kind, group }: ApiResource): string {
+function kindIn(cluster: string, { kind, group }: ApiResource): string {
   return `${cluster}: ${group === '' ? kind : `${kind}.${group}`}`
 }
 
