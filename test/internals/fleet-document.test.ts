@@ -83,3 +83,19 @@ it('the configuration of docs/fleet.md serves clusters of every source', async (
     await rm(dir, { recursive: true })
   }
 })
+
+it('the configuration of namespaces in docs/fleet.md is valid', async () => {
+  const text = (await yamlBlocks()).find((block) => block.includes('excludeNamespaces')) ?? ''
+  const dir = await mkdtemp(join(tmpdir(), 'informerql-fleet-'))
+  try {
+    const file = join(dir, 'informerql.yaml')
+    await writeFile(file, text)
+    const { cache, clusters } = gatewayOptionsOf(loadConfig({ file, variables: {}, flags: [] }))
+    expect(cache?.excludeNamespaces).toEqual(['kube-system'])
+    expect(clusters[0]?.cache).toEqual({ namespaces: ['shop', 'payments', 'checkout'] })
+    await writeFile(file, 'cache: { namespaces: [Shop] }')
+    expect(() => loadConfig({ file, variables: {}, flags: [] })).toThrow(/small letters/)
+  } finally {
+    await rm(dir, { recursive: true, force: true })
+  }
+})
