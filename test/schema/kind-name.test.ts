@@ -76,6 +76,7 @@ const rows = [
     'certManagerAcmeOrder_',
   ],
   ['', 'PodsPage', 'podspages', 'PodsPage_', 'podsPages_', 'podsPage_'],
+  ['', 'PodFacet', 'podfacets', 'PodFacet_', 'podFacets_', 'podFacet_'],
   [
     'argoproj.io',
     'Application',

@@ -8,10 +8,13 @@ import type { Kind } from '../model/kind.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
 import type { FollowSource } from '../schema/field-source.ts'
 import type {
+  FacetArguments,
+  FacetSubscriptionArguments,
   ListSubscriptionArguments,
   LivePageArguments,
   LookupSubscriptionArguments,
   ObjectByRefSubscriptionArguments,
+  ObjectListFacetsArguments,
   ObjectListSubscriptionArguments,
   ObjectsSubscriptionArguments,
   ObjectSubscriptionArguments,
@@ -19,6 +22,7 @@ import type {
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
+import { checkFacets } from '../reads/connection-read.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { kindNamed, typedArguments } from '../reads/named-kind.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
@@ -35,6 +39,8 @@ export interface FollowedList {
   readonly list: string
   /** Set if the subscription follows only the first objects. */
   readonly page?: FollowedPage | undefined
+  /** Set if the subscription follows only counts and sums of the objects. */
+  readonly facets?: FacetArguments | undefined
   /** The kinds that the filter on related objects reads, including the list's kind, with the indexes for these reads. */
   readonly needs: readonly ClusterKind[]
   /** Absent if the condition reads no related objects. */
@@ -93,6 +99,14 @@ export function followedLists(
       const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
       return [listToFollow(served, kind, typed)]
     }
+    case 'facetFrames':
+      return [facetsToFollow(served, source.kind, args, limits)]
+    case 'objectListFacetFrames': {
+      const asked = args as ObjectListFacetsArguments
+      const { kind, typed } = namedList(served, asked, limits)
+      const { by = null, top = null, sum = null } = asked
+      return [facetsToFollow(served, kind, { ...typed, by, top, sum }, limits)]
+    }
     case 'objectListPages': {
       const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
       return [pageToFollow(served, kind, typed, limits)]
@@ -144,6 +158,19 @@ function pageToFollow(
   const order = terms.map(({ index, descending }) => `${descending ? '-' : '+'}${index}`)
   const list = listHash({ list: `${followed.list}/${size}`, orderBy: order })
   return { ...followed, list, page: { size, terms } }
+}
+
+function facetsToFollow(
+  served: ServedSchema,
+  kind: Kind,
+  args: FacetSubscriptionArguments,
+  limits: FollowLimits,
+): FollowedList {
+  const followed = listToFollow(served, kind, args)
+  const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
+  checkFacets(kind, facets, limits)
+  const list = listHash({ list: `${followed.list}/facets`, ...facets })
+  return { ...followed, list, facets }
 }
 
 /** One object, whether or not it exists. */

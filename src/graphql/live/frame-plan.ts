@@ -18,9 +18,23 @@ import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
 import { answered } from '../plan/field-errors.ts'
 import { jsonField } from '../plan/own-fields.ts'
-import type { PlanCompiler, PlanNeeds, RowWriter } from '../plan/plan-compiler.ts'
+import { facetsWriter, sumsWriter } from '../plan/connection-writer.ts'
+import {
+  type PlanCompiler,
+  PlanField,
+  type PlanNeeds,
+  type RowWriter,
+} from '../plan/plan-compiler.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
-import { fieldSourceOf, type FollowSource, followSourceOf } from '../schema/field-source.ts'
+import { facetsOf, sumsOf } from '../reads/connection-read.ts'
+import type { ReadPage } from '../reads/direct/direct-list.ts'
+import {
+  fieldSourceOf,
+  type FollowSource,
+  followSourceOf,
+  type OwnParts,
+} from '../schema/field-source.ts'
+import type { FacetArguments } from '../schema/read-arguments.ts'
 import { type FollowedList, followedLists, type FollowLimits } from './followed-list.ts'
 
 export interface RowText {
@@ -51,11 +65,15 @@ export type SentChange = SentListChange | SentPageStep
 /** The fields of a page besides its steps. */
 export interface PageState {
   readonly totalCount: number
+  /** The text of {@link FramePlan.facets}. */
+  readonly facets?: string
 }
 
 /** A frame before it is text. */
 export interface FrameParts {
   readonly totalCount: number | undefined
+  /** The text of {@link FramePlan.facets}. */
+  readonly facets: string | undefined
   readonly reset: boolean
   readonly synced: boolean
   /** The text of the list, for each of {@link FramePlan.changes}. */
@@ -70,6 +88,8 @@ export interface FrameParts {
 }
 
 type Write<T> = (parts: T) => string
+
+type FacetsWriter = (run: PlanRun, read: ReadPage, args: FacetArguments) => string
 
 type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
@@ -93,6 +113,8 @@ export interface FramePlan {
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
   readonly previous: readonly PreviousWriter[]
+  /** Writes the counts and sums of a list, for frames that consist of these. */
+  readonly facets?: FacetsWriter
   /** Writes a change, for each field `changes` of a frame. */
   readonly changes: readonly Write<SentChange>[]
   /** Writes a frame as members take it. */
@@ -213,6 +235,7 @@ export class FramePlans {
       tellsStaleness: compiled.tellsStaleness,
       row: joined(rows),
       previous: compiled.previous,
+      ...(compiled.facets.length === 0 ? {} : { facets: joinedFacets(compiled.facets) }),
       changes: compiled.changes,
       payload: this.#isMerged ? partText : whole,
       whole,
@@ -231,10 +254,15 @@ function joined(rows: readonly RowWriter[]): RowWriter | undefined {
   return (run, part, id) => rows.map((write) => write(run, part, id)).join(between)
 }
 
+function joinedFacets(writers: readonly FacetsWriter[]): FacetsWriter {
+  return (run, read, args) => writers.map((write) => write(run, read, args)).join(between)
+}
+
 /** Compiles the fields of a frame. A field may occur under several response keys. */
 class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
+  readonly facets: FacetsWriter[] = []
   readonly changes: Write<SentChange>[] = []
   tellsStaleness = false
   readonly #kind: Kind
@@ -248,6 +276,7 @@ class FrameCompiler {
   frame(type: GraphQLObjectType, nodes: readonly FieldNode[]): Write<FrameParts> {
     return this.#members<FrameParts>(type, nodes, (field, key, same) => {
       const source = fieldSourceOf(field)
+      if (source.form === 'facetsFrame') return this.#ofFacets(source.part, type, key, same)
       if (source.form !== 'frame' && source.form !== 'livePage') {
         throw new NotCoveredError(field.name)
       }
@@ -257,6 +286,34 @@ class FrameCompiler {
       const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
       return ({ changes }) => changes[at] ?? '[]'
     })
+  }
+
+  #ofFacets(
+    part: OwnParts['facetsFrame'],
+    type: GraphQLObjectType,
+    key: string,
+    nodes: readonly FieldNode[],
+  ): Write<FrameParts> {
+    if (part === 'staleSince') this.tellsStaleness = true
+    if (part === 'staleSince' || part === 'resourceVersion') {
+      return (parts) => JSON.stringify(parts[part])
+    }
+    const at = this.facets.push(this.#facetsWriter(part, type, key, nodes)) - 1
+    return ({ facets = '' }) => facets.split(between)[at] ?? 'null'
+  }
+
+  #facetsWriter(
+    part: 'totalCount' | 'sums' | 'facets',
+    ...[type, key, nodes]: readonly [GraphQLObjectType, string, readonly FieldNode[]]
+  ): FacetsWriter {
+    if (part === 'totalCount') return (_run, { page }) => String(page.totalCount())
+    const field = new PlanField(type, key, nodes, this.#compiler)
+    if (part === 'sums') {
+      const write = sumsWriter(field)
+      return (run, read, { sum }) => write(run, sumsOf(run, read, { of: sum ?? [] }))
+    }
+    const write = facetsWriter(field)
+    return (run, read, args) => write(run, facetsOf(run, read, args))
   }
 
   #change(

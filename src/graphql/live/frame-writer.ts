@@ -78,6 +78,7 @@ export class FrameWriter {
       reset,
       synced,
       totalCount: page?.totalCount,
+      facets: page?.facets,
       changes: fields.map((texts) => `[${texts.join(',')}]`),
       resumeToken: encodeResumeToken({ ...known, positions, isAhead }),
       resourceVersion: positions[plan.kind.typeName] ?? '',

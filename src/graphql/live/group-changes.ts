@@ -68,6 +68,10 @@ function nothingPending(): PendingChanges {
 
 const noRows: ReadonlySet<string> = new Set()
 
+function isAnyRow({ rows, isAll }: FilterChanges): boolean {
+  return isAll || rows.size > 0
+}
+
 /** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
@@ -276,7 +280,7 @@ export class GroupChanges {
     const { plan, content } = this.#group
     const { dependencies } = content
     const { keys, unseen, previous, positions } = this.#pending
-    if (type === plan.kind.typeName) {
+    if (type === plan.kind.typeName && content.isWhole !== true) {
       const keepsPrevious = plan.previous.length > 0
       for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
         keys.add(key)
@@ -284,7 +288,7 @@ export class GroupChanges {
         if (what === 'DELETED' && !finalStateKnown) unseen.add(uid)
       }
     }
-    if (dependencies.isWide(type)) {
+    if (content.isWhole === true || dependencies.isWide(type)) {
       this.#isWide = true
       this.#widePositions[type] = position
       return
@@ -302,6 +306,8 @@ export class GroupChanges {
     const startMs = performance.now()
     const { keys: all, unseen, previous, positions } = this.#pending
     this.#pending = nothingPending()
+    const filter = this.#filter?.take()
+    if (filter !== undefined && content.isWhole === true && isAnyRow(filter)) this.#isWide = true
     const isWideDue = this.#isWide && this.#wide.isDue
     if (isWideDue) {
       for (const key of content.keys()) all.add(key)
@@ -311,7 +317,6 @@ export class GroupChanges {
     } else if (this.#isWide) {
       this.#wide.plan(() => void this.flush().catch(this.#failed), group.leaving)
     }
-    const filter = this.#filter?.take()
     const affected = filter === undefined ? noRows : await this.#affectedBy(filter, all)
     const before = this.#positions
     const after = { ...before, ...positions, ...filter?.positions }
@@ -344,6 +349,7 @@ export class GroupChanges {
     { rows, isAll }: FilterChanges,
     written: ReadonlySet<string>,
   ): Promise<ReadonlySet<string>> {
+    if (this.#group.content.isWhole === true) return noRows
     const others = isAll ? await this.#changedMatches() : [...rows]
     return new Set(others.filter((key) => !written.has(key)))
   }

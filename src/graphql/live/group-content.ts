@@ -29,6 +29,8 @@ export const nothingSeen: SeenChanges = {
  * `QueryTooCostlyError`.
  */
 export interface GroupContent {
+  /** Whether it is one row that every change may affect: changes are not gathered by their keys. */
+  readonly isWhole?: true
   readonly dependencies: RowDependencies
   /** `undefined` for a list. */
   readonly page: PageState | undefined

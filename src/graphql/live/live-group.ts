@@ -18,6 +18,7 @@ import {
   MemberNotifier,
   type StreamEnd,
 } from './group-member.ts'
+import { GroupFacets } from './group-facets.ts'
 import { GroupPage } from './group-page.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupRows } from './group-rows.ts'
@@ -116,9 +117,7 @@ export class LiveGroup
     const incarnation = this.cache?.incarnation ?? ''
     const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
     this.token = { cluster, incarnation, list: list.list, access }
-    const { page } = list
-    this.content =
-      page === undefined ? new GroupRows(plan, list.condition) : new GroupPage(plan, list, page)
+    this.content = contentOf(plan, list)
     this.memberships = new GroupMemberships(this)
     const leadsBack = plan.leadsBack || discovered.leadsBack
     const reading = new GroupReading({ ...options, leadsBack, names: this.memberships })
@@ -338,4 +337,11 @@ export class LiveGroup
     })
     void Promise.all(moved).then(() => this.end({ form: 'complete' }))
   }
+}
+
+function contentOf(plan: FramePlan, list: FollowedList): GroupContent {
+  const { page, facets } = list
+  if (page !== undefined) return new GroupPage(plan, list, page)
+  if (facets !== undefined) return new GroupFacets(plan, list, facets)
+  return new GroupRows(plan, list.condition)
 }

@@ -1,13 +1,13 @@
 import { words } from './letter-case.ts'
 
-/** Endings of the gateway's own types and root fields for each kind: `PodConnection`, `PodFrame`, `podsPage`. */
-const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page)$/
+/** Endings of the gateway's own types and root fields for each kind: `PodConnection`, `PodFrame`, `podsPage`, `podFacets`. */
+const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page|Facets?)$/
 
 /** Types of the gateway and of GraphQL, planned ones included. A type of an API never takes one of these names. */
 const ownTypes: ReadonlySet<string> = new Set(
   words(`Query Mutation Subscription String Int Float Boolean ID DateTime Quantity IntOrString Int64
     StringMap QuantityMap JSON KubernetesObject ObjectList ObjectRef UsedBy PageInfo ChangeType Removal
-    PageStep Facet FacetValue IndexSum IndexType IndexReduction SelectorForm Selected StringFilter
+    PageStep FacetValue FacetsFrame IndexSum IndexType IndexReduction SelectorForm Selected StringFilter
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayNamespacesReason GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
@@ -17,7 +17,7 @@ const ownTypes: ReadonlySet<string> = new Set(
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
   words(
-    `gatewayClusters viewer can object objects objectByRef objectList objectListPage search complete graph problems`,
+    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets search complete graph problems`,
   ),
 )
 

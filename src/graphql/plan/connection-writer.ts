@@ -238,7 +238,8 @@ function pageSumsWriter(field: PlanField): PlainWriter<ReadPage> {
     write(run, sumsOf(run, read, run.argumentsOf(field.args) as unknown as SumArguments))
 }
 
-function sumsWriter(field: PlanField): PlainWriter<readonly IndexSum[]> {
+/** Compiles sums. */
+export function sumsWriter(field: PlanField): PlainWriter<readonly IndexSum[]> {
   const members = plainMembers<IndexSum>(field, sumMember)
   return (run, sums) => run.list(sums, (sum) => run.object(members, sum))
 }

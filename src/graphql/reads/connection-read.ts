@@ -78,6 +78,9 @@ const maxTop = 1_000
 const maxFacets = 20
 const maxSums = 20
 
+/** Whether errors may name what there is. */
+type NamingLimits = Pick<OperationLimits, 'introspection'>
+
 type IndexIn = (view: StoreView) => IndexView
 
 /** The objects of a kind on all pages of a list, in one cluster or several. */
@@ -135,18 +138,10 @@ export function sumsOf(run: ReadRun, read: ReadPage, args: SumArguments): readon
 export function facetsBy(
   { limits, parts }: ReadRun,
   list: CountedList,
-  { by, top, sum }: FacetArguments,
+  args: FacetArguments,
 ): readonly Facet[] {
   const { kind } = list
-  if (by.length > maxFacets) {
-    throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
-  }
-  const most = top ?? defaultTop
-  if (most < 0 || most > maxTop) {
-    throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
-  }
-  const summed = summedIndexes(kind, 'sum', sum ?? [], limits)
-  const facets = by.map((name, position) => ({ name, ...facetOf(kind, name, position, limits) }))
+  const { most, summed, facets } = checkedFacets(kind, args, limits)
   const counted = facets.filter(({ type, index }) => type !== 'cluster' && index === undefined)
   awaitIndexes(parts, list, [...counted, ...summed])
   const sums = summed.map(
@@ -171,6 +166,24 @@ export function facetsBy(
       })),
     }
   })
+}
+
+/** Throws the `ArgumentError` that {@link facetsOf} throws for these arguments. */
+export function checkFacets(kind: Kind, args: FacetArguments, limits: NamingLimits): void {
+  checkedFacets(kind, args, limits)
+}
+
+function checkedFacets(kind: Kind, { by, top, sum }: FacetArguments, limits: NamingLimits) {
+  if (by.length > maxFacets) {
+    throw new ArgumentError('by', `names more than ${maxFacets} facets`, { value: by.length })
+  }
+  const most = top ?? defaultTop
+  if (most < 0 || most > maxTop) {
+    throw new ArgumentError('top', `must be from 0 to ${maxTop}, not ${most}`, { value: most })
+  }
+  const summed = summedIndexes(kind, 'sum', sum ?? [], limits)
+  const facets = by.map((name, position) => ({ name, ...facetOf(kind, name, position, limits) }))
+  return { most, summed, facets }
 }
 
 /** The clusters of a list as values: those with most objects first, then by name. */
@@ -232,7 +245,7 @@ function summedIndexes(
   kind: Kind,
   argument: 'sum' | 'of',
   names: readonly string[],
-  { introspection }: Pick<OperationLimits, 'introspection'>,
+  { introspection }: NamingLimits,
 ): readonly IndexDefinition[] {
   if (names.length > maxSums) {
     throw new ArgumentError(argument, `names more than ${maxSums} indexes`, { value: names.length })
@@ -267,7 +280,7 @@ function facetOf(
   kind: Kind,
   name: string,
   position: number,
-  { introspection }: Pick<OperationLimits, 'introspection'>,
+  { introspection }: NamingLimits,
 ): { readonly index?: string; readonly type: IndexType | 'cluster' } {
   const definition = kind.indexes.find((one) => one.name === name)
   if (definition !== undefined) return { type: definition.type }

@@ -36,12 +36,14 @@ export type FollowSource =
   | { readonly form: 'listFrames'; readonly kind: Kind }
   | { readonly form: 'lookupFrames'; readonly kind: Kind }
   | { readonly form: 'livePages'; readonly kind: Kind }
+  | { readonly form: 'facetFrames'; readonly kind: Kind }
   | { readonly form: 'objectFrames' }
   | { readonly form: 'objectsFrames' }
   | { readonly form: 'objectByRefFrames' }
   | { readonly form: 'objectListFrames' }
   | { readonly form: 'objectListPages' }
   | { readonly form: 'clusterFrames' }
+  | { readonly form: 'objectListFacetFrames' }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -145,6 +147,7 @@ export interface OwnParts {
     | 'resumeToken'
     | 'resourceVersion'
     | 'staleSince'
+  readonly facetsFrame: 'totalCount' | 'sums' | 'facets' | 'resourceVersion' | 'staleSince'
   readonly livePageChange: 'step' | 'index' | 'from' | 'objectId' | 'object'
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'
   readonly facet: 'by' | 'values' | 'distinctCount' | 'missingCount'
@@ -278,12 +281,14 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'listFrames':
     case 'lookupFrames':
     case 'livePages':
+    case 'facetFrames':
     case 'objectFrames':
     case 'objectsFrames':
     case 'objectByRefFrames':
     case 'objectListFrames':
     case 'objectListPages':
     case 'clusterFrames':
+    case 'objectListFacetFrames':
       return source
     default:
       return undefined

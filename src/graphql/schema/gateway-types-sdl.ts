@@ -3,6 +3,7 @@ import {
   anyKindsFilters,
   connection,
   connectionOf,
+  facetArguments,
   first,
   frames,
   livePage,
@@ -147,6 +148,11 @@ type Subscription {
   objectListPage(
     ${objectListFilters}${objectListOrder}${first}${stream}
   ): KubernetesObjectPage
+  """
+  How many objects of the kind that the arguments name match, counted by the values of indexes: anew
+  whenever that changes.
+  """
+  objectListFacets(${objectListFilters}${facetArguments}): FacetsFrame
 }
 ${connection(
   'KubernetesObject',
@@ -174,40 +180,6 @@ type PageInfo {
   startCursor: String
   "The place of the last object of the page; null for an empty page."
   endCursor: String
-}
-
-"The distribution of the objects of a list over the values of an index."
-type Facet {
-  "The index or label."
-  by: String!
-  "The most frequent values, in this order."
-  values: [FacetValue!]!
-  "The number of all values, including those that are not shown."
-  distinctCount: Int!
-  "The number of objects without a value."
-  missingCount: Int!
-}
-
-"One value of an index, and how many objects of the list have it."
-type FacetValue {
-  "A string, number or boolean, as the index has it."
-  value: JSON!
-  "The number of objects that have the value."
-  count: Int!
-  "The sums of the indexes in \`sum\` over these objects, in the same order."
-  sums: [IndexSum!]!
-}
-
-"The sum of an index over some objects."
-type IndexSum {
-  "The index."
-  of: String!
-  "The exact sum, as Kubernetes writes a quantity: \`1500m\`, \`3Gi\`, \`42\`."
-  value: Quantity!
-  "The sum as a number: in cores, in bytes. Rounded beyond 15 digits."
-  number: Float!
-  "The number of objects that have a value; the others add nothing."
-  count: Int!
 }
 
 "What an answer lacks of a cluster, or has from before the gateway lost it."

@@ -225,6 +225,17 @@ const object = `${cluster}
     "The \`metadata.name\` of the object."
     name: String!`
 
+/** How often a subscription sends counts, and of what. */
+export const facetArguments: string = `
+    """Indexes to count by, by their names in \`where\`, or labels: \`labels["app"]\`."""
+    by: [String!]
+    "The number of values of each, at most; 10 if absent."
+    top: Int
+    """Indexes of numbers or quantities to add up, in all and for each value: \`cpuRequests\`."""
+    sum: [String!]
+    "Sends a frame once in this many milliseconds, at most."
+    coalesceMs: Int`
+
 /** Where a subscription continues, and how often it sends. */
 export const stream: string = `
     """
@@ -302,6 +313,8 @@ type KindFields {
   lookupFrames(${object}${stream}): KindFrame
   "The first {resources} in an order, then their changes: see docs/subscriptions.md."
   livePages(${cluster}${filters}${order}${first}${stream}): KindPage
+  "How many {resources} match, counted by the values of indexes: anew whenever that changes."
+  facetFrames(${cluster}${filters}${facetArguments}): FacetsFrame
   relation(${namespaces}${matching}${order}${page}): KindConnection
   "The Events about the object."
   events(
@@ -388,6 +401,57 @@ interface KubernetesObject {
     "The types to look into; all types that may use the object if absent."
     types: [String!]${page}
   ): UsedByConnection
+}
+
+"The distribution of the objects of a list over the values of an index."
+type Facet {
+  "The index or label."
+  by: String!
+  "The most frequent values, in this order."
+  values: [FacetValue!]!
+  "The number of all values, including those that are not shown."
+  distinctCount: Int!
+  "The number of objects without a value."
+  missingCount: Int!
+}
+
+"One value of an index, and how many objects of the list have it."
+type FacetValue {
+  "A string, number or boolean, as the index has it."
+  value: JSON!
+  "The number of objects that have the value."
+  count: Int!
+  "The sums of the indexes in \`sum\` over these objects, in the same order."
+  sums: [IndexSum!]!
+}
+
+"The counts and sums of a list. Each frame has all of them, and takes the place of the one before."
+type FacetsFrame {
+  "The number of objects of the list."
+  totalCount: Int!
+  "The sums of the indexes in \`sum\` over all objects, in the same order."
+  sums: [IndexSum!]!
+  "The distribution of the objects over the values of each index in \`by\`."
+  facets: [Facet!]!
+  "The position of the counts in the history of the resource."
+  resourceVersion: String!
+  """
+  Since when the counts may be out of date, because the gateway has lost the watch of a kind that they
+  are read from; null while it has not. If selected, a frame comes when that begins and when it ends.
+  """
+  staleSince: DateTime
+}
+
+"The sum of an index over some objects."
+type IndexSum {
+  "The index."
+  of: String!
+  "The exact sum, as Kubernetes writes a quantity: \`1500m\`, \`3Gi\`, \`42\`."
+  value: Quantity!
+  "The sum as a number: in cores, in bytes. Rounded beyond 15 digits."
+  number: Float!
+  "The number of objects that have a value; the others add nothing."
+  count: Int!
 }
 
 ${connection('Kind', oneKind)}

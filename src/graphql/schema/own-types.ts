@@ -183,6 +183,7 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   objectList: { form: 'objectListFrames' },
   objectListPage: { form: 'objectListPages' },
   gatewayClusters: { form: 'clusterFrames' },
+  objectListFacets: { form: 'objectListFacetFrames' },
 }
 
 /**
@@ -226,6 +227,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Facet: own('facet'),
   FacetValue: own('facetValue'),
   IndexSum: own('indexSum'),
+  FacetsFrame: own('facetsFrame'),
   ClusterGap: own('clusterGap'),
   KindFrame: own('frame'),
   KindChange: own('change'),

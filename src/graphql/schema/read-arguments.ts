@@ -155,6 +155,18 @@ export interface LivePageArguments extends ListSubscriptionArguments {
   readonly orderBy?: readonly OrderKey[] | null
 }
 
+/** The arguments of a subscription to counts and sums. */
+export interface FacetSubscriptionArguments
+  extends ListSubscriptionArguments, Omit<FacetArguments, 'by'> {
+  readonly by?: readonly string[] | null
+}
+
+/** The arguments of a subscription to counts and sums of a list whose kind they name. */
+export interface ObjectListFacetsArguments
+  extends ObjectListSubscriptionArguments, Omit<FacetArguments, 'by'> {
+  readonly by?: readonly string[] | null
+}
+
 /** The arguments of a subscription to one object. */
 export type LookupSubscriptionArguments = LookupArguments & StreamArguments
 

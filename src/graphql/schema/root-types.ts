@@ -50,7 +50,7 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
 }
 
 /**
- * `Subscription`: every list and look-up, live pages, and the same for any kind. Plans answer it: its fields have no
+ * `Subscription`: every list and look-up, live pages and counts, and the same for any kind. Plans answer it: its fields have no
  * resolvers.
  */
 export function buildSubscriptionType(
@@ -75,9 +75,10 @@ export function buildSubscriptionType(
         add(kind.lookupField, 'lookupFrames', kind)
       }
       for (const kind of kinds) add(`${kind.listField}Page`, 'livePages', kind)
+      for (const kind of kinds) add(`${kind.lookupField}Facets`, 'facetFrames', kind)
       return rootFieldsOf('Subscription', fields, types)
     },
   })
 }
 
-type SubscriptionForm = 'listFrames' | 'lookupFrames' | 'livePages'
+type SubscriptionForm = 'listFrames' | 'lookupFrames' | 'livePages' | 'facetFrames'
