@@ -23,6 +23,8 @@ export interface ClusterAccessOptions {
   /** Throws if the cluster cannot be reached. */
   readonly connection: () => AccessConnection
   readonly limits: AccessLimits
+  /** The namespaces to ask about if the gateway may not list those of the cluster. */
+  readonly namespaces?: () => readonly string[]
   readonly reflector: ReflectorOptions
   /** Receives watch failures. Permissions then change only when their answers expire. */
   readonly failed: (resource: string, error: Error) => void
@@ -85,7 +87,8 @@ export class ClusterAccess implements AsyncDisposable {
 
   /** The namespaces of the cluster; `undefined` if they are not known. Viewers may not see all of them. */
   get namespaces(): readonly string[] | undefined {
-    return this.#watch?.namespaces()
+    const listed = this.#watch?.namespaces()
+    return listed?.length === 0 ? (this.#options.namespaces?.() ?? listed) : listed
   }
 
   /** The number of sent reviews and of cached answers. */
@@ -165,7 +168,7 @@ export class ClusterAccess implements AsyncDisposable {
           isByOthers ||= decision.grounds === undefined
           return decision.allowed
         },
-        namespaces: () => this.#watch?.namespaces(),
+        namespaces: () => this.namespaces,
         maxNamespaces: this.limits.maxNamespaces,
       },
     )

@@ -108,9 +108,13 @@ export class AccountNamespaces {
     return this.#rounds > 0
   }
 
-  /** The namespaces that were looked into. */
+  /** The namespaces that it looks into, as far as they are known. */
   get known(): readonly string[] {
-    return [...this.#rules.keys()]
+    if (this.#rules.size > 0) return [...this.#rules.keys()]
+    const { namespaces, requests } = this.#options
+    const own = requests()?.namespace
+    const found = namespaces ?? (own === undefined ? [] : [own])
+    return found.filter((name) => !this.#excluded.has(name))
   }
 
   /** Whether the account may list and watch a kind in all namespaces, as asked from time to time. */

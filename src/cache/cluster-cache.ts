@@ -311,7 +311,7 @@ export class ClusterCache implements AsyncDisposable {
     return this.hasPartial ? this.#cached.get(keyOf(resource))?.coverage : undefined
   }
 
-  /** The namespaces in which the gateway's account may list something, as far as it was asked. */
+  /** The namespaces to look into if the gateway's account may not list all, as far as they are known. */
   get accountNamespaces(): readonly string[] {
     return this.#account.known
   }

@@ -85,6 +85,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
       isDefault: () => options.isDefault(name),
       connection: () => accessConnectionOf(this.#cluster),
       limits: options.access,
+      namespaces: () => this.cache.accountNamespaces,
       reflector: options.reflector,
       failed: (resource, error) => {
         const what = `following ${resource}, which makes changes of permissions effective at once,`

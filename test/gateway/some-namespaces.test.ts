@@ -5,6 +5,7 @@ import {
   type ServedGateway,
   serveGateway,
 } from '../support/gateway.ts'
+import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { describeNamespacedAccount } from './namespaced-account.ts'
 
 const soon = { timeout: 30_000, interval: 50 }
@@ -120,6 +121,36 @@ describeNamespacedAccount('An account with Roles in three namespaces', (world) =
     const lines = served.log.filter((line) => /403|may not|forbidden/.test(line))
     expect(new Set(lines).size).toBe(lines.length)
   })
+
+  it('resumes a subscription with what was missed in any of them, without a reset', async () => {
+    const query = (from: string): string =>
+      `subscription { pods(resumeFrom: ${from}) { reset resumeToken changes { type object { metadata { namespace name } } } } }`
+    const first = await firstAnswer(served.connect(), query('null'))
+    expect(first.data.pods.reset).toBe(true)
+    for (const namespace of ['green', 'red']) await world().makePod(namespace, 'missed')
+    await expect
+      .poll(async () => (await served.query('{ pods { totalCount } }')).data.pods.totalCount, soon)
+      .toBe(8)
+    const { data } = await firstAnswer(
+      served.connect(),
+      query(JSON.stringify(first.data.pods.resumeToken)),
+    )
+    expect(data.pods.reset).toBe(false)
+    const added = data.pods.changes.map(
+      ({ type, object }: { type: string; object: { metadata: { namespace: string } } }) =>
+        `${type} ${object.metadata.namespace}`,
+    )
+    expect(added.toSorted()).toEqual(['ADDED green', 'ADDED red'])
+    for (const namespace of ['green', 'red']) {
+      await world().send(
+        'DELETE',
+        `/api/v1/namespaces/${namespace}/pods/missed?gracePeriodSeconds=0`,
+      )
+    }
+    await expect
+      .poll(async () => (await served.query('{ pods { totalCount } }')).data.pods.totalCount, soon)
+      .toBe(6)
+  }, 60_000)
 
   it('gets a fourth namespace within seconds of its RoleBinding, and subscribers see it come', async () => {
     const told: string[] = []
@@ -274,4 +305,52 @@ describeNamespacedAccount('A kind that is cached in fewer namespaces than anothe
     const refused = await firstAnswer(served.connect(), outside)
     expect(refused.errors).toMatchObject([{ extensions: { ...refusal, value: 'blue' } }])
   })
+})
+
+describeNamespacedAccount('Callers of a gateway whose account sees some namespaces', (world) => {
+  it('see of these what they may list, without a right on namespaces', async () => {
+    const { selection, grant, send } = world()
+    const account = await selection('reviewer')
+    for (const namespace of ['red', 'green']) await grant('reviewer', namespace)
+    const rbac = '/apis/rbac.authorization.k8s.io/v1'
+    await send('POST', `${rbac}/clusterroles`, {
+      metadata: { name: 'reviewer' },
+      rules: [
+        {
+          apiGroups: ['authorization.k8s.io'],
+          resources: ['subjectaccessreviews'],
+          verbs: ['create'],
+        },
+      ],
+    })
+    const clusters = [{ ...account, cache: { namespaces: ['red', 'green'] } }]
+    await using served = await serveViewers({ clusters })
+    const ann = caller('ann')
+    const refused = await served.query(ann, '{ pods { totalCount } }')
+    expect(refused.errors?.[0]?.extensions).toMatchObject({
+      code: 'FORBIDDEN',
+      hint: expect.stringContaining('system:auth-delegator'),
+    })
+    await send('POST', `${rbac}/clusterrolebindings`, {
+      metadata: { name: 'reviewer' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'reviewer' },
+      subjects: [{ kind: 'ServiceAccount', namespace: 'red', name: 'reviewer' }],
+    })
+    await send('POST', `${rbac}/namespaces/red/rolebindings`, {
+      metadata: { name: 'ann' },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'reader' },
+      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'ann' }],
+    })
+    const seen = async (): Promise<GraphQLAnswer> =>
+      served.query(ann, '{ pods { totalCount incomplete { code } } }')
+    await expect
+      .poll(seen, { ...soon, timeout: 60_000 })
+      .toEqual({ data: { pods: { totalCount: 2, incomplete: [] } } })
+    const root = await served.query(
+      caller('root', 'system:masters'),
+      '{ pods { totalCount incomplete { code } } }',
+    )
+    const incomplete = [{ code: 'NAMESPACE_NOT_CACHED' }]
+    expect(root.data).toEqual({ pods: { totalCount: 4, incomplete } })
+  }, 120_000)
 })
