@@ -34,8 +34,9 @@ export interface AccountNamespacesOptions extends CachedNamespaces {
 const periodMs = 4_000
 /** With many namespaces, a round takes as much time for each. */
 const perNamespaceMs = 100
-/** Where the account may list everything, rounds are so much rarer. */
-const wholeFactor = 5
+/** Where nothing is likely to change, rounds are so much rarer. */
+const settledFactor = 5
+const manyNamespaces = 40
 /** How soon after a sign that something has changed. */
 const soonMs = 300
 const deadlineMs = 10_000
@@ -178,7 +179,7 @@ export class AccountNamespaces {
       this.#wake = Promise.withResolvers()
       const woken = new AbortController()
       void this.#wake.promise.then(() => woken.abort())
-      const slowly = this.#isWhole ? wholeFactor : 1
+      const slowly = this.#isSettled ? settledFactor : 1
       const pauseMs = slowly * Math.max(periodMs, this.#rules.size * perNamespaceMs)
       await sleep(pauseMs, AbortSignal.any([signal, woken.signal]))
     }
@@ -213,10 +214,16 @@ export class AccountNamespaces {
     this.#options.changed()
   }
 
-  /** Whether the account may list every kind in every namespace: then only a refusal makes it urgent to look again. */
-  get #isWhole(): boolean {
+  /**
+   * Whether it is not urgent to look again: the account may list every kind in every namespace, or in none of many, such
+   * as a wide account that may not list Secrets.
+   */
+  get #isSettled(): boolean {
     const { size } = this.#rules
-    return [...this.#kinds.values()].every((resource) => this.of(resource).length === size)
+    return [...this.#kinds.values()].every((resource) => {
+      const { length } = this.of(resource)
+      return length === size || (length === 0 && size > manyNamespaces)
+    })
   }
 
   async #candidates(requests: AccountRequests, signal: AbortSignal): Promise<readonly string[]> {
