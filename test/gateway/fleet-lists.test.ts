@@ -224,6 +224,44 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     expect(ids(found.data.pods.nodes).toSorted()).toEqual(named.toSorted())
   })
 
+  it('are searched and completed over clusters, with what is found in each', async () => {
+    const search = (place: string): string => `search(text: "kind:pod a", ${place}, first: 500) {
+      nodes { object { id } matched value } totalCount counts { type count } incomplete { code } types complete }`
+    const complete = (
+      place: string,
+    ): string => `complete(text: "kind:pod c", ${place}, first: 100) {
+      completions { term insert count } types incomplete { code } }`
+    const { data } = await ask(`{
+      ${names.map((name) => `${name}: ${search(`cluster: "${name}"`)}`).join(' ')}
+      all: ${search('clusters: ["*"]')}
+      ${names.map((name) => `c_${name}: ${complete(`cluster: "${name}"`)}`).join(' ')}
+      c_all: ${complete('clusters: ["*"]')}
+    }`)
+    const found = (name: string): readonly string[] =>
+      (data[name].nodes as Fields[]).map(({ object }) => object.id as string).toSorted()
+    expect(found('all')).toEqual(names.flatMap(found).toSorted())
+    expect(data.all.totalCount).toBe(names.reduce((sum, name) => sum + data[name].totalCount, 0))
+    expect(data.all).toMatchObject({ types: ['Pod'], complete: true, incomplete: [] })
+    const counts = new Map<string, number>()
+    for (const { term, insert, count } of names.flatMap(
+      (name) => data[`c_${name}`].completions as Fields[],
+    )) {
+      counts.set(`${term} ${insert}`, (counts.get(`${term} ${insert}`) ?? 0) + count)
+    }
+    for (const { term, insert, count } of data.c_all.completions as Fields[]) {
+      expect(count, insert).toBe(counts.get(`${term} ${insert}`))
+    }
+    const paged: string[] = []
+    for (let after = ''; ;) {
+      const page = await ask(`{ search(text: "kind:pod a", clusters: ["*"], first: 30 ${after}) {
+        nodes { object { id } } pageInfo { hasNextPage endCursor } } }`)
+      paged.push(...(page.data.search.nodes as Fields[]).map(({ object }) => object.id as string))
+      if (page.data.search.pageInfo.hasNextPage !== true) break
+      after = `after: "${page.data.search.pageInfo.endCursor}"`
+    }
+    expect(paged).toEqual((data.all.nodes as Fields[]).map(({ object }) => object.id as string))
+  })
+
   it('are asked for by variables too, also by those that name one cluster', async () => {
     const query = `query ($clusters: [String!], $cluster: String) {
       pods(clusters: $clusters, cluster: $cluster, first: 3) { nodes { clusterName } totalCount }

@@ -229,9 +229,10 @@ export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnecti
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, notLookedAt, resultOf, counts, failures } = read
+  const { types, notLookedAt, resultOf, counts, failures, gaps } = read
   const connection = new PageConnection(run, read, resultOf)
-  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
+  const told = { types: () => types, notLookedAt, counts, failures, incomplete: () => gaps }
+  return Object.assign(connection, told)
 }
 
 /** A page of problems as a connection. */

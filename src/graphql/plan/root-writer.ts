@@ -294,6 +294,7 @@ function searchRoot(field: PlanField): RootWriter {
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
     part(part) {
+      if (part.name === 'incomplete') return gapsWriter(part, (_run, { gaps }) => gaps)
       if (part.name !== 'counts') return unionMember(part)
       const one = plainWriter(part, valueMembers<TypeCount>(['type', 'count']))
       return (run, { counts }) => run.list(counts(), (count) => one(run, count))
@@ -322,6 +323,8 @@ function completeRoot(field: PlanField): RootWriter {
       case 'from':
       case 'hasMore':
         return completionsMember(member)
+      case 'incomplete':
+        return gapsWriter(member, (_run, { gaps }) => gaps)
       default:
         return unionMember(member)
     }

@@ -13,7 +13,14 @@ import type { ClusterGap, TypeCount } from '../schema/read-context.ts'
 import { clustersNamed, clustersPrepared, isReachable } from '../served/cluster-argument.ts'
 import { kindsServedBy, unnamedKinds } from '../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
+import {
+  gapOfError,
+  gapsOfParts,
+  lostCluster,
+  lostGap,
+  notServedGap,
+  unreachableCluster,
+} from './cluster-gaps.ts'
 import { type FleetPart, fleetPart } from './fleet-list.ts'
 import { testsPerPage } from './list-read.ts'
 import { withFailed } from './polymorphic-page.ts'
@@ -69,6 +76,8 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
     }
   }
   const outdated = parts.filter(({ cluster }) => !isReachable(served, cluster))
+  // Without a connection, the gateway does not know which kinds a cluster has.
+  const unknown = named.isOpen ? clusters.filter((one) => isUnknown(served, one)) : []
   const types = new Set(parts.map(({ kind }) => kind.typeName))
   const { first, after, last, before, offset } = args
   return {
@@ -91,9 +100,17 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       const names = others.map(({ typeName }) => typeName).filter((name) => !types.has(name))
       return withFailed([...names, ...left], failures)
     },
-    gaps: [...gaps, ...gapsOfParts(served, outdated)],
-    failures: [...failures, ...outdated.map((part) => unreachableCluster(part, true))],
+    gaps: [...gaps, ...gapsOfParts(served, parts), ...unknown.map((one) => lostGap(served, one))],
+    failures: [
+      ...failures,
+      ...outdated.map((part) => unreachableCluster(part, true)),
+      ...unknown.map(lostCluster),
+    ],
   }
+}
+
+function isUnknown({ clusters }: ServedSchema, name: string): boolean {
+  return clusters.get(name)?.connection.state !== 'connected'
 }
 
 /** The number of objects of each type on all pages, most first, without types that have none. */

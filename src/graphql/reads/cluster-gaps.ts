@@ -28,6 +28,19 @@ export function notServedGap({ cluster, kind }: ClusterKind): ClusterGap {
   return { cluster, type, code: 'NOT_SERVED', message, since: null }
 }
 
+/** The gap of a whole cluster that cannot be reached. */
+export function lostGap(served: ServedSchema, cluster: string): ClusterGap {
+  const { code, message } = lostCluster(cluster)
+  return { cluster, type: null, code, message, since: lostSince(served, cluster) }
+}
+
+/** The error of a whole cluster that cannot be reached. */
+export function lostCluster(cluster: string): ClientError {
+  const message = `cluster ${cluster} cannot be reached: the answer has what is known of it from before`
+  const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
 /** The error of a cluster that cannot be reached. With `isHeld`, the answer has what the cluster held when it last could be. */
 export function unreachableCluster({ cluster, kind }: ClusterKind, isHeld: boolean): ClientError {
   const held = isHeld ? ': its objects are as they were last known' : ''

@@ -92,13 +92,14 @@ export class FoundParts<P> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
 
-  add(read: () => P | undefined): void {
+  add(read: () => P | undefined, failed?: (error: ClientError) => void): void {
     try {
       const part = read()
       if (part !== undefined) this.parts.push(part)
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       this.failures.push(error)
+      failed?.(error)
     }
   }
 }

@@ -8,6 +8,7 @@ import { workloadPlace } from '../model/workload-order.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import type { SearchArguments } from '../schema/read-arguments.ts'
 import type { TypeCount, SearchResultSource } from '../schema/read-context.ts'
+import { isOverClusters } from '../served/cluster-argument.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { refOf } from './object-read.ts'
@@ -41,7 +42,15 @@ export function readSearch(run: ReadRun, args: SearchArguments): SearchRead {
       scope,
     })),
     words,
-    identity: { list: `${clusters.join()}/search`, texts, labels, types: named, namespaces },
+    identity: {
+      list: isOverClusters(args) ? '*/search' : `${clusters.join()}/search`,
+      clusters: args.clusters,
+      clusterSelector: args.clusterSelector,
+      texts,
+      labels,
+      types: named,
+      namespaces,
+    },
     budget,
     first: args.first,
     after: args.after,

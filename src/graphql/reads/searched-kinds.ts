@@ -2,14 +2,19 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { type SearchWords, searchWords } from '../../query/page/search-text.ts'
+import { unlessRefused } from '../errors/client-error.ts'
 import type { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { SearchedPlaces } from '../schema/read-arguments.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import { clustersNamed, isOverClusters, isReachable } from '../served/cluster-argument.ts'
 import { commonKindsOf, kindsServedBy, knownKinds, unnamedKinds } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { gapOfError, gapsOfParts, lostCluster, lostGap, notServedGap } from './cluster-gaps.ts'
+import { isServed } from './condition-needs.ts'
+import { fleetPart } from './fleet-list.ts'
 import { FoundParts, unnamedPart, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 
@@ -25,6 +30,8 @@ export interface SearchedKinds {
   readonly types: readonly string[]
   /** The type names of the kinds that were not read: of the named ones or, without names, of all but Events. Sorted. */
   readonly notLookedAt: () => readonly string[]
+  /** What is missing of clusters, or out of date. */
+  readonly gaps: readonly ClusterGap[]
   /** The errors of named kinds that could not be read. */
   readonly failures: readonly ClientError[]
 }
@@ -43,23 +50,42 @@ export function searchedKinds(
   indexesOf: IndexesOf,
 ): SearchedKinds {
   const { served } = run
-  const clusters = [clusterNamed(served, places.cluster)]
+  const clusters = clustersNamed(served, places)
+  const isOver = isOverClusters(places)
   const namespaces = common(places.namespaces ?? null, words.namespaces)
   const named = namedBy(run, words, places)
+  const within = (): readonly string[] | undefined => namespaces ?? undefined
   const found = new FoundParts<KindView>()
+  const missing: ClusterGap[] = []
+  const lost = isOver ? clusters.filter((cluster) => !isReachable(served, cluster)) : []
   for (const cluster of clusters) {
+    if (lost.includes(cluster)) {
+      for (const kind of named ?? unnamedKinds(served, cluster)) {
+        const part = unlessRefused(() => fleetPart(run, { cluster, kind }, within))
+        if (part !== undefined) found.add(() => part)
+      }
+      continue
+    }
     if (named === null) {
       for (const part of unnamedParts(run, { cluster, namespaces }, indexesOf))
         found.add(() => part)
       continue
     }
     for (const kind of named) {
-      const indexes = { needed: indexesOf(kind) }
-      const reading = { within: () => namespaces ?? undefined }
-      found.add(() => run.parts.part({ cluster, kind, indexes }, reading))
+      const at = { cluster, kind, indexes: { needed: indexesOf(kind) }, isOptional: isOver }
+      if (isOver && !isServed(served, cluster, kind.typeName)) missing.push(notServedGap(at))
+      else
+        found.add(
+          () => run.parts.part(at, { within }),
+          (error) => {
+            missing.push(gapOfError(served, at, error))
+          },
+        )
     }
   }
-  const { parts, failures } = found
+  const { parts } = found
+  const failures = [...found.failures, ...lost.map(lostCluster)]
+  const held = parts.filter(({ cluster }) => !lost.includes(cluster))
   const types = new Set(parts.map(({ kind }) => kind.typeName))
   return {
     parts,
@@ -75,6 +101,11 @@ export function searchedKinds(
       const names = others.map(({ typeName }) => typeName).filter((name) => !types.has(name))
       return withFailed(names, failures)
     },
+    gaps: [
+      ...missing,
+      ...lost.map((cluster) => lostGap(served, cluster)),
+      ...gapsOfParts(served, held),
+    ],
     failures,
   }
 }

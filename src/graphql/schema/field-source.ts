@@ -198,6 +198,7 @@ export interface OwnParts {
     | 'from'
     | 'hasMore'
     | 'staleSince'
+    | 'incomplete'
     | 'types'
     | 'notLookedAt'
     | 'complete'

@@ -186,8 +186,8 @@ type PageInfo {
 type ClusterGap {
   "The name of the cluster."
   cluster: String!
-  "The type of the kind in this schema: \`Pod\`."
-  type: String!
+  "The type of the kind in this schema: \`Pod\`. Null for the whole cluster."
+  type: String
   """
   Why: \`CLUSTER_UNREACHABLE\`, \`FORBIDDEN\`, \`NOT_SYNCED\`, or another code of errors; \`NOT_SERVED\` if
   the cluster does not serve the kind; \`NAMESPACE_NOT_CACHED\` if the gateway caches the kind in some

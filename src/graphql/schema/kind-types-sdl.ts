@@ -152,7 +152,8 @@ export const oneKind: string = `  "The distribution of the objects on all pages 
   "Where a subscription continues after this page: pass it as \`resumeFrom\`."
   resumeToken: String!`
 
-const cluster = `
+/** The argument that names one cluster. */
+export const cluster: string = `
     "The name of the cluster; the default cluster if absent."
     cluster: String`
 

@@ -283,6 +283,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemEvent: own('problemEvent'),
   Completions: own('completions', {
     staleSince: (completions: CompletionsSource) => completions.staleSince(),
+    incomplete: (completions: CompletionsSource) => completions.gaps,
     notLookedAt: (completions: CompletionsSource) => completions.notLookedAt(),
     complete: isComplete,
   }),

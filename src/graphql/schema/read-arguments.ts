@@ -198,11 +198,10 @@ export interface GraphArguments {
 }
 
 /** The arguments that say where `search` and `complete` look. */
-export interface SearchedPlaces {
+export interface SearchedPlaces extends ClusterArguments {
   /** Type names. */
   readonly types?: readonly string[] | null
   readonly namespaces?: readonly string[] | null
-  readonly cluster?: string | null
 }
 
 /** The arguments of `search`. */

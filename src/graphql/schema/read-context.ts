@@ -106,8 +106,8 @@ export interface UsedByConnectionSource extends ConnectionSource<UseSource> {
 /** What is missing in an answer over clusters, or out of date. */
 export interface ClusterGap {
   readonly cluster: string
-  /** The type name of the kind. */
-  readonly type: string
+  /** The type name of the kind; `null`: every kind of the cluster. */
+  readonly type: string | null
   /** `NOT_SERVED`, or the code of an error. */
   readonly code: string
   readonly message: string
@@ -352,6 +352,7 @@ export interface CompletionsSource {
   /** Where the word begins that they complete. */
   readonly from: number
   staleSince(): string | null
+  readonly gaps: readonly ClusterGap[]
   /** The type names of the kinds that were read, sorted. */
   readonly types: readonly string[]
   notLookedAt(): readonly string[]

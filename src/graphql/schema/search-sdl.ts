@@ -1,4 +1,4 @@
-import { connection, severalKinds } from './kind-types-sdl.ts'
+import { cluster, clusters, connection, severalKinds } from './kind-types-sdl.ts'
 
 /** The fields of `Query` that search, and that complete the text of a search. */
 export const searchFields: string = `  """
@@ -19,9 +19,7 @@ export const searchFields: string = `  """
     """
     types: [String!]
     "Only objects of these namespaces."
-    namespaces: [String!]
-    "The name of the cluster; the default cluster if absent."
-    cluster: String
+    namespaces: [String!]${cluster}${clusters}
     "The number of results, at most; 100 if absent."
     first: Int
     "Only results after this cursor, which is the \`endCursor\` of a page."
@@ -46,9 +44,7 @@ export const searchFields: string = `  """
     """
     types: [String!]
     "Only objects of these namespaces."
-    namespaces: [String!]
-    "The name of the cluster; the default cluster if absent."
-    cluster: String
+    namespaces: [String!]${cluster}${clusters}
     "The number of completions, at most 100; 10 if absent. Several terms share it evenly."
     first: Int
   ): Completions
@@ -95,6 +91,8 @@ type Completions {
   looked into; null while it has not.
   """
   staleSince: DateTime
+  "What is missing of the clusters, or may be out of date because the cluster cannot be reached."
+  incomplete: [ClusterGap!]!
 ${severalKinds}
 }
 
