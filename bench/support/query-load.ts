@@ -86,6 +86,11 @@ export function queryQuestions(subjects: QuerySubjects): Readonly<Record<string,
     'facets of the pods that run': one(
       '{ pods(first: 0, where: { phase: { eq: "Running" } }) { facets(by: ["namespace"], top: 10) { by values { value count } } } }',
     ),
+    'requests and limits of the pods that have not ended, by node': one(
+      `{ pods(first: 0, where: { phase: { not: { in: ["Succeeded", "Failed"] } } }) {
+        facets(by: ["nodeName"], top: 1000, sum: ["cpuRequests", "memoryRequests", "cpuLimits", "memoryLimits"]) {
+          values { value count sums { of value number } } } } }`,
+    ),
     '100 pods, 10 fields, beside a field that fails': {
       ...one(
         `{ pods(first: 100) { nodes { ${tenFields} } } failing: pods(labelSelector: "=") { totalCount } }`,
