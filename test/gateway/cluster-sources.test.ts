@@ -397,6 +397,24 @@ describeClusters('clusters of the Secrets of a hub', (hub) => {
       clusterSources: [{ type: source, hub: 'hub', ...further }],
     })
 
+  it("Argo CD's key \`namespaces\` limits what is cached of a cluster", async () => {
+    const described = argo('one', one.url, { bearerToken: before.token })
+    await create({
+      ...described,
+      data: { ...described.data, namespaces: base64('kube-system, default') },
+    })
+    gateway = await serve('argocd')
+    const query = `{ namespaces: configMaps(cluster: "one", first: 500) { nodes { namespace } }
+      gatewayClusters { name resources(loaded: true) { type namespaces } } }`
+    const { data } = await gateway.query(query)
+    const cached = new Set((data.namespaces.nodes as Fields[]).map(({ namespace }) => namespace))
+    expect([...cached].every((name) => ['kube-system', 'default'].includes(name as string))).toBe(
+      true,
+    )
+    const { resources } = data.gatewayClusters.find(({ name }: Fields) => name === 'one')
+    expect(resources).toContainEqual({ type: 'ConfigMap', namespaces: ['default', 'kube-system'] })
+  })
+
   it("Argo CD's come, are rotated and go, while the others go on", async () => {
     await create(argo('one', one.url, { bearerToken: before.token }, { region: 'eu' }))
     gateway = await serve('argocd')

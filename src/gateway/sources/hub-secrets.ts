@@ -28,6 +28,8 @@ export interface SecretLayout {
   /** The only keys that are kept of a Secret. */
   readonly keys: readonly string[]
   readonly nameOf: (secret: ClusterSecret) => string
+  /** The namespaces that the account of the Secret sees; `undefined`: all. */
+  readonly namespacesOf?: (secret: ClusterSecret) => readonly string[] | undefined
   /**
    * The connection. `undefined`: the Secret stands for the hub itself. Throws {@link ClusterConfigError}, whose text
    * quotes no value of the Secret besides addresses and names.
@@ -52,8 +54,9 @@ export const secretLayouts: Readonly<Record<'argocd' | 'cluster-api', SecretLayo
     labelSelector: 'argocd.argoproj.io/secret-type=cluster',
     namespace: 'argocd',
     isCluster: () => true,
-    keys: ['name', 'server', 'config'],
+    keys: ['name', 'server', 'config', 'namespaces'],
     nameOf: (secret) => valueOf(secret, 'name') ?? secret.metadata.name,
+    namespacesOf: argoNamespaces,
     configOf: argoConfig,
   },
   // https://cluster-api.sigs.k8s.io/reference/api/labels-and-annotations and util/secret of Cluster API.
@@ -98,6 +101,15 @@ function argoConfig(secret: ClusterSecret, options: SecretOptions): ClusterConfi
     currentContext: 'cluster',
   }
   return checked(resolveContext(kubeconfig, {}), options)
+}
+
+/** The key `namespaces`: names with commas. Absent or empty, the cluster is managed as a whole. */
+function argoNamespaces(secret: ClusterSecret): readonly string[] | undefined {
+  const names = (valueOf(secret, 'namespaces') ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '')
+  return names.length === 0 ? undefined : [...new Set(names)].toSorted()
 }
 
 /** Argo CD's credential plugin as a kubeconfig has it. */

@@ -212,8 +212,15 @@ export class HubSource implements ClusterSource {
     const { type, hub, execCommands = [] } = this.#options
     const { namespace = '', name, labels = {} } = secret.metadata
     const source = `${type} ${hub}/${namespace}/${name}`
+    const namespaces = this.#layout.namespacesOf?.(secret)
     const described = (place: SourcedCluster['place']): SourcedCluster =>
-      withDefaultsOf(this.#options, { name: this.#layout.nameOf(secret), labels, source, place })
+      withDefaultsOf(this.#options, {
+        name: this.#layout.nameOf(secret),
+        labels,
+        source,
+        place,
+        ...(namespaces === undefined ? {} : { cache: { namespaces } }),
+      })
     try {
       const config = this.#layout.configOf(secret, { execCommands })
       return config && described({ form: 'config', config })
