@@ -397,7 +397,7 @@ describeClusters('clusters of the Secrets of a hub', (hub) => {
       clusterSources: [{ type: source, hub: 'hub', ...further }],
     })
 
-  it("Argo CD's key \`namespaces\` limits what is cached of a cluster", async () => {
+  it("Argo CD's key `namespaces` limits what is cached of a cluster", async () => {
     const described = argo('one', one.url, { bearerToken: before.token })
     await create({
       ...described,

@@ -134,7 +134,7 @@ describe('a gateway with a broken cluster beside a good one', () => {
       broken: null,
       gatewayClusters: [
         { name: 'good', state: 'CONNECTED', version: expect.stringMatching(/^v1\./) },
-        { name: 'broken', state: 'UNREACHABLE', version: null },
+        { name: 'broken', state: 'MISCONFIGURED', version: null },
       ],
     })
     expect(answer.errors).toMatchObject([
