@@ -11,7 +11,14 @@ export {
   connectionPages,
   type ConnectionPolicy,
 } from './client/connection-pages.ts'
-export { type Frame, type FrameChange, FrameFold, goneObjects } from './client/frame-fold.ts'
+export {
+  type ClusterGap,
+  type Frame,
+  type FrameChange,
+  FrameFold,
+  goneObjects,
+  type Removal,
+} from './client/frame-fold.ts'
 export {
   type LiveCollection,
   liveCollection,

@@ -1,8 +1,11 @@
+/** Why an object is no longer part of a list. */
+export type Removal = 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED'
+
 /** One change in a subscription frame, as the gateway sends it. */
 export interface FrameChange<T> {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
-  /** The reason of a removal: the object is deleted, no longer matches, or may no longer be seen. */
-  readonly removal?: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
+  /** The reason of a removal: the object is deleted, no longer matches, may no longer be seen, or its cluster is gone. */
+  readonly removal?: Removal | null
   readonly objectId: string
   /** `null` in the removal of an object that the viewer may no longer see. */
   readonly object?: T | null
@@ -18,6 +21,20 @@ export interface Frame<T> {
   readonly resumeToken?: string
   /** Since when the rows may be out of date; `null` while they are not. */
   readonly staleSince?: string | null
+  /** The clusters that are missing at this time, or whose objects may be out of date. */
+  readonly incomplete?: readonly ClusterGap[]
+}
+
+/** What an answer over clusters lacks of one of them, or has from before the gateway lost it. */
+export interface ClusterGap {
+  readonly cluster: string
+  /** The type of the kind in the schema. */
+  readonly type?: string
+  /** `NOT_SERVED` if the cluster does not serve the kind; else the code of an error. */
+  readonly code?: string
+  readonly message?: string
+  /** Since when the objects of the cluster may be out of date. */
+  readonly since?: string | null
 }
 
 /**

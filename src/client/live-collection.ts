@@ -101,10 +101,7 @@ export class LiveCollection<Row> implements Disposable {
   /** A view of the rows: in another order, or filtered. Each change costs some work until the view is closed. */
   view(options: ViewOptions<Row>): LiveView<Row> {
     const source = {
-      state: () => {
-        const { status, error, staleSince } = this.#stream
-        return { status, error, staleSince }
-      },
+      state: () => this.#stream.state,
       listenerFailed: this.#listenerFailed,
       hold: this.#stream.hold,
       closed: () => void this.#views.delete(view),

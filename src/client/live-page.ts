@@ -79,8 +79,7 @@ export class LivePage<Row> implements Disposable {
   /** The same object until something changes. Works without `this`. */
   readonly getSnapshot = (): LivePageSnapshot<Row> => {
     const { rows, totalCount } = this.#fold
-    const { status, error, staleSince } = this.#stream
-    return (this.#snapshot ??= { rows, totalCount, status, error, staleSince })
+    return (this.#snapshot ??= { rows, totalCount, ...this.#stream.state })
   }
 
   /**

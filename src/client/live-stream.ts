@@ -1,3 +1,4 @@
+import type { ClusterGap } from './frame-fold.ts'
 import { failureOf, type LiveFailure, retryDelayMs } from './live-failure.ts'
 import type { LiveRequest, LiveResult, LiveTransport } from './live-transport.ts'
 
@@ -19,7 +20,15 @@ export interface LiveSnapshot<Row> {
    * not, and for a subscription that does not select `staleSince`.
    */
   readonly staleSince: string | null
+  /**
+   * The clusters that are missing, or whose rows may be out of date; empty for a subscription that does not select
+   * `incomplete`. The same array until it changes.
+   */
+  readonly incomplete: readonly ClusterGap[]
 }
+
+/** The state of a subscription besides its rows. */
+export type LiveState = Omit<LiveSnapshot<unknown>, 'rows'>
 
 /** A subscription, and the client that opens it. */
 export interface LiveQuery<Result, Variables> {
@@ -35,7 +44,7 @@ export type Received = 'synced' | 'incomplete' | 'unfit'
 
 interface LiveStreamOptions<Frame> extends LiveQuery<unknown, unknown> {
   readonly received: (frame: Frame) => Received
-  /** Called after a change of the status, the error or `staleSince`. */
+  /** Called after a change of the {@link LiveState}. */
   readonly stateChanged: () => void
 }
 
@@ -51,7 +60,11 @@ const graceMs = 100
  * final.
  */
 export class LiveStream<
-  Frame extends { readonly resumeToken?: string; readonly staleSince?: string | null },
+  Frame extends {
+    readonly resumeToken?: string
+    readonly staleSince?: string | null
+    readonly incomplete?: readonly ClusterGap[]
+  },
 > {
   readonly #options: LiveStreamOptions<Frame>
   readonly #request: LiveRequest
@@ -69,6 +82,7 @@ export class LiveStream<
   #status: LiveStatus = 'loading'
   #error: Error | undefined
   #staleSince: string | null = null
+  #incomplete: readonly ClusterGap[] = []
 
   /** Throws `TypeError` for a document without its text. */
   constructor(options: LiveStreamOptions<Frame>) {
@@ -94,8 +108,13 @@ export class LiveStream<
     return this.#error
   }
 
-  get staleSince(): string | null {
-    return this.#staleSince
+  get state(): LiveState {
+    return {
+      status: this.#status,
+      error: this.#error,
+      staleSince: this.#staleSince,
+      incomplete: this.#incomplete,
+    }
   }
 
   /**
@@ -187,8 +206,10 @@ export class LiveStream<
     this.#resumeToken = frame.resumeToken ?? this.#resumeToken
     this.#failures = 0
     this.#hasRenewed = false
-    const { staleSince = null } = frame
-    if (staleSince !== this.#staleSince) {
+    const { staleSince = null, incomplete = [] } = frame
+    const isOther = JSON.stringify(incomplete) !== JSON.stringify(this.#incomplete)
+    if (isOther) this.#incomplete = incomplete
+    if (isOther || staleSince !== this.#staleSince) {
       this.#staleSince = staleSince
       this.#options.stateChanged()
     }

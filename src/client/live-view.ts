@@ -1,7 +1,7 @@
 // Front ends with an older `lib` need this to read the types.
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Listeners } from './listeners.ts'
-import type { LiveSnapshot } from './live-stream.ts'
+import type { LiveSnapshot, LiveState } from './live-stream.ts'
 import type { RowChange } from './staged-fold.ts'
 
 /** Compares two rows, as for `Array.prototype.sort`. */
@@ -17,7 +17,7 @@ export interface ViewOptions<Row> {
 
 /** The part of the collection that a view uses. */
 interface ViewSource {
-  readonly state: () => Pick<LiveSnapshot<unknown>, 'status' | 'error' | 'staleSince'>
+  readonly state: () => LiveState
   readonly listenerFailed: ((error: unknown) => void) | undefined
   /** Keeps the subscription open until the returned function is called. */
   readonly hold: () => () => void

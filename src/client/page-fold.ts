@@ -1,3 +1,5 @@
+import type { ClusterGap } from './frame-fold.ts'
+
 /** One step of a live page, as the gateway sends it. */
 export interface PageStep<T> {
   readonly step: 'REMOVE' | 'MOVE' | 'INSERT' | 'UPDATE'
@@ -20,6 +22,8 @@ export interface PageFrame<T> {
   readonly resumeToken?: string
   /** Since when the rows may be out of date; `null` while they are not. */
   readonly staleSince?: string | null
+  /** The clusters that are missing at this time, or whose rows may be out of date. */
+  readonly incomplete?: readonly ClusterGap[]
 }
 
 interface Entry<T> {

@@ -1,4 +1,4 @@
-import type { Frame } from './frame-fold.ts'
+import type { Frame, Removal } from './frame-fold.ts'
 
 /** A change of a shown row. */
 export type RowChange<Row> =
@@ -9,7 +9,7 @@ export type RowChange<Row> =
       readonly id: string
       readonly previous: Row
       /** `undefined` if a new snapshot lacks the row. */
-      readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | undefined
+      readonly removal: Removal | undefined
     }
 
 /**
@@ -68,7 +68,7 @@ export class StagedFold<Row> {
       : { type: 'MODIFIED', id, row, previous }
   }
 
-  #remove(id: string, removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | undefined): RowChange<Row>[] {
+  #remove(id: string, removal: Removal | undefined): RowChange<Row>[] {
     const previous = this.#rows.get(id)
     if (previous === undefined) return []
     this.#rows.delete(id)

@@ -65,6 +65,11 @@ export class LiveSet {
     return this.#uidByKey.size
   }
 
+  /** The keys that the subscriber holds. */
+  keys(): Iterable<string> {
+    return this.#uidByKey.keys()
+  }
+
   /**
    * The keys for a subscriber that holds nothing. {@link due} checks each of them again when it is sent. Examines the
    * whole store if no index narrows the condition.

@@ -102,7 +102,7 @@ it('a list whose kind is an argument has what the viewer may list, and loses wha
   await expect.poll(() => live.ended(), wait).toBe(true)
 })
 
-it('objects of several kinds begin again together when the permission for one kind changes', async () => {
+it('objects of several kinds begin again together when the permission for one kind changes, and end with the last', async () => {
   const who = caller('sven')
   await world.allow('one', 'sven', 'sven', [reads('', 'pods')])
   await world.allow('two', 'sven', 'sven', [reads('', 'pods')])
@@ -129,6 +129,8 @@ it('objects of several kinds begin again together when the permission for one ki
   )
   expect(live.problems).toEqual([])
   await world.remove(`${rbac}/clusterrolebindings/sven-nodes`)
+  await live.until('no node', () => live.fold.synced && shown() === 'Pod one')
+  await world.remove(`${rbac}/namespaces/one/rolebindings/sven`)
   await expect.poll(() => live.ended(), wait).toBe(true)
 })
 

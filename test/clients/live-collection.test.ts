@@ -98,6 +98,7 @@ describe.each(Object.entries(transports))('liveCollection with %s', (_, transpor
       status: 'loading',
       error: undefined,
       staleSince: null,
+      incomplete: [],
     })
     await pods.synced
     expect(pods.getSnapshot()).toMatchObject({ status: 'live', error: undefined })

@@ -76,6 +76,7 @@ describe.each(Object.entries(transports))('livePage with %s', (_, transport) => 
       status: 'loading',
       error: undefined,
       staleSince: null,
+      incomplete: [],
     })
     await page.synced
     const first = page.getSnapshot()

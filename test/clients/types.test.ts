@@ -51,7 +51,7 @@ describe('types of operations', () => {
        declare const answer: PodsQuery
        declare const frames: FramesSubscription
        export const variables: PodsQueryVariables = { first: 2, where: { restarts: { gt: 3 } } }
-       export const removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null | undefined = frames.pods?.changes[0]?.removal
+       export const removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED' | null | undefined = frames.pods?.changes[0]?.removal
        ${use}`,
     )
     expect(await project.compile()).toBe('')

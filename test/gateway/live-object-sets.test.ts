@@ -88,7 +88,7 @@ describe('a subscription to objects of several kinds and clusters', () => {
     ])
     expect(live.frames.map(({ reset, synced }) => [reset, synced])).toEqual([
       [true, false],
-      ...live.frames.slice(2).map(() => [false, false]),
+      [false, false],
       [false, true],
     ])
     for (const [at, kind, name] of [
@@ -213,11 +213,13 @@ describe('a subscription to objects of several kinds and clusters', () => {
     before.leave()
     const stood = before.seen.at(-1)
     if (stood === undefined) throw new Error('no frame')
-    const list = resume(gateway.connect(), { field: 'configMaps(coalesceMs: 0', selection })
-    await list.until((held) => held.size > 0)
-    list.leave()
-    const [ofPods] = String(stood.frame.resumeToken).split('.')
-    const broken = [ofPods, list.seen.at(-1)?.frame.resumeToken].join('.')
+    const fields = JSON.parse(
+      Buffer.from(String(stood.frame.resumeToken), 'base64url').toString(),
+    ) as unknown[]
+    const [positions] = fields.filter((one) => typeof one === 'object') as [Record<string, string>]
+    // No server has got there.
+    positions['1 ConfigMap'] = '999999999'
+    const broken = Buffer.from(JSON.stringify(fields)).toString('base64url')
     await removed(0, 'pods', 'a')
     const after = resume(gateway.connect(), asked, {
       ...stood,
@@ -312,7 +314,7 @@ describe('a subscription to objects of several kinds and clusters', () => {
     expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 0, members: 0 })
   })
 
-  it('shares the groups of its kinds, and leaves all of them together', async () => {
+  it('shares one group with others who follow the same', async () => {
     const ids = [await made(0, 'pods', 'a'), await made(0, 'configmaps', 'b')]
     const all = [
       follow(gateway.connect(), `${fieldOf(ids)})`, 'name'),
@@ -320,7 +322,7 @@ describe('a subscription to objects of several kinds and clusters', () => {
     ]
     for (const live of all) await live.until('snapshot', () => live.fold.synced)
     const state = () => gateway.gateway.planned.liveState()
-    expect(state()).toMatchObject({ groups: 2, members: 4 })
+    expect(state()).toMatchObject({ groups: 1, members: 2 })
     for (const live of all) live.complete()
     await expect.poll(state, wait).toMatchObject({ groups: 0, members: 0, heldBytes: 0 })
   })
@@ -361,7 +363,7 @@ describe('a subscription to objects of several kinds and clusters', () => {
       { field: fieldOf(ofManyKinds.slice(0, 32)), selection },
       live.seen.at(-1),
     )
-    await again.until(() => again.seen.length === 32)
+    await again.until(() => again.seen.at(-1)?.frame.synced === true)
     expect(again.seen.some(({ frame }) => frame.reset)).toBe(false)
     again.leave()
   })

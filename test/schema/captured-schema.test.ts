@@ -142,7 +142,7 @@ describe('the schema of Kubernetes 1.36', () => {
     expect(argsOf('Query', 'pods')).toEqual([...overClusters, ...pages, 'offset: Int'])
     expect(argsOf('Query', 'pod')).toEqual([...key, 'live: Boolean'])
     expect(argsOf('Query', 'node')).toEqual(['cluster: String', 'name: String!', 'live: Boolean'])
-    expect(argsOf('Subscription', 'pods')).toEqual([...filters, ...stream])
+    expect(argsOf('Subscription', 'pods')).toEqual([...overClusters, ...stream])
     expect(argsOf('Subscription', 'pod')).toEqual([...key, ...stream])
     expect(argsOf('Node', 'pods')).toEqual([...namespaces, ...matches, ...pages])
     expect(argsOf('Service', 'pods')).toEqual([...matches, ...pages])
@@ -170,6 +170,7 @@ describe('the schema of Kubernetes 1.36', () => {
       resumeToken: 'String!',
       resourceVersion: 'String!',
       staleSince: 'DateTime',
+      incomplete: '[ClusterGap!]!',
     })
     expect(fieldsOf('PodChange')).toEqual({
       type: 'ChangeType!',

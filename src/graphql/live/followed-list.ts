@@ -20,13 +20,12 @@ import type {
   ObjectSubscriptionArguments,
 } from '../schema/read-arguments.ts'
 import { ClientError } from '../errors/client-error.ts'
-import { clusterNamed } from '../served/cluster-argument.ts'
+import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { checkFacets } from '../reads/connection-read.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { kindNamed, typedArguments } from '../reads/named-kind.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
-import { maxTokenParts } from '../reads/resume-token.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
@@ -37,14 +36,23 @@ export interface FollowedList {
   readonly within: readonly string[] | undefined
   /** A hash that is equal on every replica, and equal to the hash of a connection with the same arguments. */
   readonly list: string
-  /** Set if the subscription follows only the first objects. */
-  readonly page?: FollowedPage | undefined
-  /** Set if the subscription follows only counts and sums of the objects. */
-  readonly facets?: FacetArguments | undefined
   /** The kinds that the filter on related objects reads, including the list's kind, with the indexes for these reads. */
   readonly needs: readonly ClusterKind[]
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
+}
+
+/** What a subscription follows: lists whose frames are about all of them. */
+export interface FollowedLists {
+  readonly lists: readonly FollowedList[]
+  /** The kind whose plan writes the frames. */
+  readonly kind: Kind
+  /** Whether the arguments may name several kinds or clusters, even if these are one or none at the moment. */
+  readonly isPlural: boolean
+  /** Set if the subscription follows only the first objects. */
+  readonly page?: FollowedPage | undefined
+  /** Set if the subscription follows only counts and sums of the objects. */
+  readonly facets?: FacetArguments | undefined
 }
 
 export interface ListFilter {
@@ -68,48 +76,48 @@ export interface FollowedPage {
 export type FollowLimits = Pick<OperationLimits, 'maxPageSize' | 'introspection'>
 
 /**
- * The objects that a subscription follows by its field and its arguments: one list, except for objects of several kinds
- * and clusters. Throws `ArgumentError` and `ClientError`.
+ * The objects that a subscription follows by its field and its arguments: one list, unless these may name several kinds
+ * or clusters. Throws `ArgumentError` and `ClientError`.
  */
 export function followedLists(
   served: ServedSchema,
   source: FollowSource,
   args: object,
   limits: FollowLimits,
-): readonly FollowedList[] {
+): FollowedLists {
   switch (source.form) {
     case 'listFrames':
-      return [listToFollow(served, source.kind, args)]
+      return listsToFollow(served, source.kind, args)
     case 'clusterFrames':
-      return []
+      throw new TypeError('clusters are no list')
     case 'lookupFrames':
-      return [objectToFollow(served, source.kind, args as LookupSubscriptionArguments)]
+      return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':
-      return [pageToFollow(served, source.kind, args, limits)]
+      return pageToFollow(served, source.kind, args, limits)
     case 'objectFrames':
-      return [identifiedToFollow(served, args as ObjectSubscriptionArguments)]
+      return alone(identifiedToFollow(served, args as ObjectSubscriptionArguments))
     case 'objectsFrames':
       return objectsToFollow(served, args as ObjectsSubscriptionArguments)
     case 'objectByRefFrames': {
       const asked = args as ObjectByRefSubscriptionArguments
       const { kind, ...object } = resolveObjectRef(served, asked)
-      return [objectToFollow(served, kind, object)]
+      return alone(objectToFollow(served, kind, object))
     }
     case 'objectListFrames': {
       const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
-      return [listToFollow(served, kind, typed)]
+      return listsToFollow(served, kind, typed)
     }
     case 'facetFrames':
-      return [facetsToFollow(served, source.kind, args, limits)]
+      return facetsToFollow(served, source.kind, args, limits)
     case 'objectListFacetFrames': {
       const asked = args as ObjectListFacetsArguments
       const { kind, typed } = namedList(served, asked, limits)
       const { by = null, top = null, sum = null } = asked
-      return [facetsToFollow(served, kind, { ...typed, by, top, sum }, limits)]
+      return facetsToFollow(served, kind, { ...typed, by, top, sum }, limits)
     }
     case 'objectListPages': {
       const { kind, typed } = namedList(served, args as ObjectListSubscriptionArguments, limits)
-      return [pageToFollow(served, kind, typed, limits)]
+      return pageToFollow(served, kind, typed, limits)
     }
   }
 }
@@ -122,6 +130,23 @@ function namedList(
 ): { readonly kind: Kind; readonly typed: LivePageArguments } {
   const kind = kindNamed(served, args, limits)
   return { kind, typed: typedArguments(served, kind, args, limits) }
+}
+
+function alone(list: FollowedList): FollowedLists {
+  return { lists: [list], kind: list.at.kind, isPlural: false }
+}
+
+/** The list of a kind in each cluster that the arguments name, by name of the cluster. */
+function listsToFollow(
+  served: ServedSchema,
+  kind: Kind,
+  args: ListSubscriptionArguments,
+): FollowedLists {
+  if (!isOverClusters(args)) return alone(listToFollow(served, kind, args))
+  const lists = clustersNamed(served, args).map((cluster) =>
+    listToFollow(served, kind, { ...args, cluster }),
+  )
+  return { lists, kind, isPlural: true }
 }
 
 function listToFollow(
@@ -151,13 +176,15 @@ function pageToFollow(
   kind: Kind,
   args: LivePageArguments,
   { maxPageSize }: FollowLimits,
-): FollowedList {
-  const followed = listToFollow(served, kind, args)
+): FollowedLists {
+  const followed = listsToFollow(served, kind, args)
   const { size } = pageSizeOf({ first: args.first }, maxPageSize)
   const terms = compileOrder(args.orderBy, kind.indexes)
   const order = terms.map(({ index, descending }) => `${descending ? '-' : '+'}${index}`)
-  const list = listHash({ list: `${followed.list}/${size}`, orderBy: order })
-  return { ...followed, list, page: { size, terms } }
+  const lists = followed.lists.map((one) => {
+    return { ...one, list: listHash({ list: `${one.list}/${size}`, orderBy: order }) }
+  })
+  return { ...followed, lists, page: { size, terms } }
 }
 
 function facetsToFollow(
@@ -165,12 +192,12 @@ function facetsToFollow(
   kind: Kind,
   args: FacetSubscriptionArguments,
   limits: FollowLimits,
-): FollowedList {
+): FollowedLists {
   const followed = listToFollow(served, kind, args)
   const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
   checkFacets(kind, facets, limits)
   const list = listHash({ list: `${followed.list}/facets`, ...facets })
-  return { ...followed, list, facets }
+  return { ...alone({ ...followed, list }), facets }
 }
 
 /** One object, whether or not it exists. */
@@ -200,13 +227,13 @@ function identifiedToFollow(
 }
 
 /** The number of lists that one subscription follows: its kinds, in each cluster. */
-const maxLists = maxTokenParts
+const maxLists = 32
 
 /** Objects of several kinds and clusters: one list for each, in the order of their first objects. */
 function objectsToFollow(
   served: ServedSchema,
   { ids }: ObjectsSubscriptionArguments,
-): readonly FollowedList[] {
+): FollowedLists {
   const lists = new Map<string, { readonly at: ClusterKind; readonly ids: Set<string> }>()
   for (const [position, id] of ids.entries()) {
     const { at } = identifiedBy(served, `ids[${position}]`, id)
@@ -215,10 +242,12 @@ function objectsToFollow(
     if (known === undefined) lists.set(name, { at, ids: new Set([id]) })
     else known.ids.add(id)
   }
-  if (lists.size === 0 || lists.size > maxLists) throw notFollowed(lists.size)
-  return Array.from(lists.values(), ({ at, ids: [...ofList] }) =>
+  const [first] = lists.values()
+  if (first === undefined || lists.size > maxLists) throw notFollowed(lists.size)
+  const followed = Array.from(lists.values(), ({ at, ids: ofList }) =>
     listToFollow(served, at.kind, { cluster: at.cluster, ids: [...ofList] }),
   )
+  return { lists: followed, kind: first.at.kind, isPlural: true }
 }
 
 function notFollowed(lists: number): ClientError {

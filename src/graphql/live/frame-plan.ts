@@ -14,6 +14,7 @@ import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import { collectFields, selectionsOf } from '../plan/collected-fields.ts'
 import { FieldArguments } from '../plan/field-arguments.ts'
 import { answered } from '../plan/field-errors.ts'
@@ -35,7 +36,13 @@ import {
   type OwnParts,
 } from '../schema/field-source.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import { type FollowedList, followedLists, type FollowLimits } from './followed-list.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import {
+  type FollowedList,
+  type FollowedLists,
+  followedLists,
+  type FollowLimits,
+} from './followed-list.ts'
 
 export interface RowText {
   /** The fields of the object, by {@link FramePlan.row}; `null` if none is selected. */
@@ -47,7 +54,7 @@ export interface RowText {
 /** A change of an object in a list, as members receive it. */
 export type SentListChange = {
   readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
-  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | null
+  readonly removal: 'DELETED' | 'UNMATCHED' | 'HIDDEN' | 'CLUSTER_REMOVED' | null
   readonly objectId: string
   /** The text of the row. */
   readonly object: string
@@ -81,6 +88,8 @@ export interface FrameParts {
   readonly resumeToken: string
   readonly resourceVersion: string
   readonly staleSince: string | null
+  /** What is missing, or may be out of date. */
+  readonly incomplete: readonly ClusterGap[]
   /** The errors of its rows as JSON, with paths from the root; absent without errors. */
   readonly errors: string | undefined
   /** How its rows were read, as JSON; absent if nobody asked. */
@@ -110,6 +119,8 @@ export interface FramePlan {
   readonly needsViewer: boolean
   /** Whether frames say since when the caches may be out of date. */
   readonly tellsStaleness: boolean
+  /** Whether frames say what is missing. */
+  readonly tellsGaps: boolean
   /** Writes all fields `object` of a change, joined by {@link between}; `undefined` without such a field. */
   readonly row: RowWriter | undefined
   readonly previous: readonly PreviousWriter[]
@@ -125,25 +136,20 @@ export interface FramePlan {
 export interface Followed {
   /** The coerced arguments. */
   readonly args: object
-  /** The lists, each with its plan; one unless the field follows objects of several kinds and clusters. */
+  /** The lists, each with the plan of its rows. */
   readonly lists: readonly { readonly plan: FramePlan; readonly list: FollowedList }[]
-  /** Writes the frames of a subscription to several lists. Absent for one list: its plan writes the frames. */
-  readonly merged: Write<FrameParts> | undefined
+  /** Writes the frames. */
+  readonly plan: FramePlan
+  readonly isPlural: FollowedLists['isPlural']
+  readonly page: FollowedLists['page']
+  readonly facets: FollowedLists['facets']
 }
+
+/** The clusters of a served schema. */
+export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members'>
 
 /** Separates texts of JSON. Never occurs in one. */
 const between = '\0'
-
-/** A frame of one of several lists, for {@link readPart}. */
-function partText({ changes, ...others }: FrameParts): string {
-  return [JSON.stringify(others), ...changes].join(between)
-}
-
-/** Reads a payload of one of several lists. */
-export function readPart(payload: Buffer): FrameParts {
-  const [others = '', ...changes] = payload.toString().split(between)
-  return { ...(JSON.parse(others) as Omit<FrameParts, 'changes'>), changes }
-}
 
 /**
  * The plans of a subscription, by the kind that it follows: one for a field of a kind, several for a field whose
@@ -156,7 +162,7 @@ export class FramePlans {
   readonly #field: GraphQLField<unknown, unknown>
   readonly #args: FieldArguments
   readonly #compiler: PlanCompiler
-  readonly #plans = new Map<Kind, KeptPlan>()
+  readonly #plans = new Map<Kind, FramePlan>()
 
   /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
@@ -180,15 +186,22 @@ export class FramePlans {
     this.#compiler = compiler
   }
 
+  /** The coerced arguments. Throws the error of an argument that cannot be coerced. */
+  arguments(variables: VariableValues): object {
+    return this.#args.coerce(variables)
+  }
+
   /**
-   * What a request follows. Throws {@link NotCoveredError}, and the error of an argument that cannot be coerced or that
-   * names no kind.
+   * What a request follows. `fleet`: the clusters, if they have changed since the plan was compiled. Throws {@link
+   * NotCoveredError}, and the error of an argument that cannot be coerced or that names no kind or no cluster.
    */
-  of(variables: VariableValues, limits: FollowLimits): Followed {
-    const args = this.#args.coerce(variables)
-    const followed = followedLists(this.#compiler.served, this.#source, args, limits)
-    const lists = followed.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
-    return { args, lists, merged: this.#isMerged ? lists[0]?.plan.whole : undefined }
+  of(variables: VariableValues, limits: FollowLimits, fleet?: FleetParts): Followed {
+    const args = this.arguments(variables)
+    const served = { ...this.#compiler.served, ...fleet }
+    const followed = followedLists(served, this.#source, args, limits)
+    const { kind, isPlural, page, facets } = followed
+    const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
+    return { args, lists, plan: this.#planOf(kind), isPlural, page, facets }
   }
 
   /** Whether it follows the clusters themselves: then there are no lists. */
@@ -196,17 +209,13 @@ export class FramePlans {
     return this.#source.form === 'clusterFrames'
   }
 
-  get #isMerged(): boolean {
-    return this.#source.form === 'objectsFrames'
-  }
-
-  #planOf(kind: Kind): KeptPlan {
+  #planOf(kind: Kind): FramePlan {
     let plan = this.#plans.get(kind)
     if (plan === undefined) this.#plans.set(kind, (plan = this.#compile(kind)))
     return plan
   }
 
-  #compile(kind: Kind): KeptPlan {
+  #compile(kind: Kind): FramePlan {
     const { key, nodes } = this
     const compiler = this.#compiler.another()
     const compiled = new FrameCompiler(kind, compiler)
@@ -216,7 +225,7 @@ export class FramePlans {
     })
     const { kinds: needs, asked } = compiler.takeNeeds()
     const { rows } = compiled
-    const whole = (parts: FrameParts): string => {
+    const payload = (parts: FrameParts): string => {
       const { errors, explained } = parts
       const before = errors === undefined ? '' : `"errors":${errors},`
       const after = explained === undefined ? '' : `,"extensions":{"explain":${explained}}`
@@ -233,19 +242,14 @@ export class FramePlans {
         return compiler.needsViewer
       },
       tellsStaleness: compiled.tellsStaleness,
+      tellsGaps: compiled.tellsGaps,
       row: joined(rows),
       previous: compiled.previous,
       ...(compiled.facets.length === 0 ? {} : { facets: joinedFacets(compiled.facets) }),
       changes: compiled.changes,
-      payload: this.#isMerged ? partText : whole,
-      whole,
+      payload,
     }
   }
-}
-
-interface KeptPlan extends FramePlan {
-  /** Writes a frame as the subscriber receives it. */
-  readonly whole: Write<FrameParts>
 }
 
 function joined(rows: readonly RowWriter[]): RowWriter | undefined {
@@ -265,6 +269,7 @@ class FrameCompiler {
   readonly facets: FacetsWriter[] = []
   readonly changes: Write<SentChange>[] = []
   tellsStaleness = false
+  tellsGaps = false
   readonly #kind: Kind
   readonly #compiler: PlanCompiler
 
@@ -282,6 +287,7 @@ class FrameCompiler {
       }
       const { part } = source
       if (part === 'staleSince') this.tellsStaleness = true
+      if (part === 'incomplete') return this.#gaps(field, same)
       if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
       const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
       return ({ changes }) => changes[at] ?? '[]'
@@ -314,6 +320,19 @@ class FrameCompiler {
     }
     const write = facetsWriter(field)
     return (run, read, args) => write(run, facetsOf(run, read, args))
+  }
+
+  #gaps(
+    field: GraphQLField<unknown, unknown>,
+    nodes: readonly FieldNode[],
+  ): Write<Pick<FrameParts, 'incomplete'>> {
+    this.tellsGaps = true
+    const write = this.#members<ClusterGap>(typeOf(field), nodes, (member) => {
+      const source = fieldSourceOf(member)
+      if (source.form !== 'clusterGap') throw new NotCoveredError(member.name)
+      return (gap) => JSON.stringify(gap[source.part])
+    })
+    return ({ incomplete }) => `[${incomplete.map(write).join(',')}]`
   }
 
   #change(

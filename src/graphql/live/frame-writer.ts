@@ -1,16 +1,24 @@
-import type { GraphQLFormattedError } from 'graphql'
+import { type GraphQLFormattedError, locatedError } from 'graphql'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
+import { type ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan, PageState, SentChange } from './frame-plan.ts'
+import type { ListGap } from './group-list.ts'
 
-export interface FrameWriterOptions extends Omit<ResumePosition, 'positions' | 'isAhead'> {
+export interface FrameWriterOptions {
   readonly plan: FramePlan
+  /** What its resume tokens hold besides the positions. */
+  readonly token: () => Omit<ResumePosition, 'positions' | 'isAhead'>
+  /** The name of the position that is the frame's `resourceVersion`; `undefined` if it follows several lists. */
+  readonly ownPosition: string | undefined
   readonly maxFrameObjects: number
   readonly maxFrameBytes: number
   /** How the latest rows were read, as JSON; `undefined` if frames carry no explanation. */
   readonly explanation: () => string | undefined
   /** Since when the caches that the group reads may be out of date, by RFC 3339; `null` while they are in step. */
   readonly staleSince: () => string | null
+  /** What is missing, or may be out of date. */
+  readonly gaps: () => readonly ListGap[]
 }
 
 /** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
@@ -23,6 +31,8 @@ export interface FramesAt {
   /** Whether some rows were written in a state later than `positions`. */
   readonly isAhead: boolean
   readonly page: PageState | undefined
+  /** What the first of the frames reports as errors. */
+  readonly failures?: readonly ClientError[] | undefined
 }
 
 export interface WrittenFrame {
@@ -30,6 +40,8 @@ export interface WrittenFrame {
   readonly payload: Buffer
   readonly positions: Positions
   readonly isAhead: boolean
+  /** Whether it reports errors besides those of rows. */
+  readonly hasFailures: boolean
 }
 
 export class FrameWriter {
@@ -45,7 +57,7 @@ export class FrameWriter {
    */
   *frames(changes: readonly SentChange[], at: FramesAt): Generator<WrittenFrame, void> {
     const { plan, maxFrameObjects, maxFrameBytes } = this.#options
-    let { reset } = at
+    let { reset, failures } = at
     let fields = plan.changes.map((): string[] => [])
     let length = 0
     let start = 0
@@ -55,8 +67,9 @@ export class FrameWriter {
       const isFull = number - start >= maxFrameObjects || length + more > maxFrameBytes
       if (number > start && isFull) {
         const within = { reset, synced: !at.reset, positions: at.before, isAhead: true }
-        yield this.#written(changes.slice(start, number), fields, { ...at, ...within })
+        yield this.#written(changes.slice(start, number), fields, { ...at, ...within, failures })
         reset = false
+        failures = undefined
         fields = plan.changes.map(() => [])
         ;[length, start] = [0, number]
       }
@@ -65,40 +78,55 @@ export class FrameWriter {
     }
     // Within a change, a page has several states at one position.
     const isAhead = at.isAhead || at.positions === at.before
-    yield this.#written(changes.slice(start), fields, { ...at, reset, synced: true, isAhead })
+    yield this.#written(changes.slice(start), fields, {
+      ...at,
+      reset,
+      failures,
+      synced: true,
+      isAhead,
+    })
   }
 
   #written(
     changes: readonly SentChange[],
     fields: readonly (readonly string[])[],
-    { reset, synced, positions, isAhead, page }: FramesAt & { readonly synced: boolean },
+    { reset, synced, positions, isAhead, page, failures }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, explanation, staleSince, ...known } = this.#options
+    const { plan, token, ownPosition, explanation, staleSince, gaps } = this.#options
     const payload = plan.payload({
       reset,
       synced,
       totalCount: page?.totalCount,
       facets: page?.facets,
       changes: fields.map((texts) => `[${texts.join(',')}]`),
-      resumeToken: encodeResumeToken({ ...known, positions, isAhead }),
-      resourceVersion: positions[plan.kind.typeName] ?? '',
+      resumeToken: encodeResumeToken({ ...token(), positions, isAhead }),
+      resourceVersion: (ownPosition && positions[ownPosition]) ?? '',
       staleSince: staleSince(),
-      errors: errorsOf(plan, changes),
+      incomplete: gaps().map(({ gap }) => gap),
+      errors: errorsOf(plan, changes, failures),
       explained: explanation(),
     })
-    return { changes, payload: utf8(payload), positions, isAhead }
+    const hasFailures = failures !== undefined && failures.length > 0
+    return { changes, payload: utf8(payload), positions, isAhead, hasFailures }
   }
 }
 
-/** The errors of the rows as JSON, with paths from the root; `undefined` without errors. */
-function errorsOf({ key }: FramePlan, changes: readonly SentChange[]): string | undefined {
-  const errors = changes.flatMap((change, at) => {
+/** The errors of a frame and its rows as JSON, with paths from the root; `undefined` without errors. */
+function errorsOf(
+  { key }: FramePlan,
+  changes: readonly SentChange[],
+  failures: readonly ClientError[] = [],
+): string | undefined {
+  const located = failures.map((error) => locatedError(error, undefined, [key]))
+  const ofFrame = clientResult({ data: null, errors: located }).errors
+  const ofRows = changes.flatMap((change, at) => {
     if (change.errors === '') return none
     return (JSON.parse(change.errors) as readonly GraphQLFormattedError[]).map((error) => {
       const [field = '', ...rest] = error.path ?? []
       return { ...error, path: [key, field, at, ...rest] }
     })
   })
+  const errors = [...ofFrame.map((error) => withoutTransportDetails(error).toJSON()), ...ofRows]
   return errors.length === 0 ? undefined : JSON.stringify(boundedFormatted(errors))
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { DocumentNode, VariableValues } from 'graphql'
 import { type AccessQuestion, questionOf } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
@@ -12,7 +13,7 @@ import { neededKinds } from '../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import type { FollowedList } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
+import type { FleetParts, Followed, FramePlan } from './frame-plan.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import { PermissionWait } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
@@ -50,11 +51,14 @@ export interface MissingRead {
 
 /** The rows need reads that their group does not follow. */
 export class MissingKindError extends Error {
+  /** The kind whose rows need them. */
+  readonly followed: Kind
   readonly missing: readonly MissingRead[]
 
-  constructor(missing: readonly MissingRead[]) {
+  constructor(followed: Kind, missing: readonly MissingRead[]) {
     super(missing.map(({ form, at }) => `${form} ${at.kind.typeName}`).join())
     this.name = 'MissingKindError'
+    this.followed = followed
     this.missing = missing
   }
 }
@@ -66,10 +70,10 @@ export interface NameDecisions {
 }
 
 /**
- * The access of all members of a group, kind by kind: everything, some namespaces, or some names. It never changes: a
- * viewer whose access changes leaves the group.
+ * The access of all members of a group for one of its lists, kind by kind: everything, some namespaces, or some names.
+ * It never changes: a viewer whose access changes leaves the group.
  */
-export class GroupAccess {
+export class ListAccess {
   /** The scope of the followed kind that the members may list and watch. */
   readonly scope: Scope
   /** A short text that is equal for equal access and equal errors. Group keys and resume tokens contain it. */
@@ -153,10 +157,52 @@ export function isEmpty(scope: Scope): boolean {
   return scope.form !== 'all' && placesOf(scope).length === 0
 }
 
-/** The reads of a group that decide which access to review. */
+/** The access of all members of a group to its lists, in their order. */
+export class GroupAccess {
+  /** The error of a list that the members may not read. */
+  readonly lists: readonly (ListAccess | ClientError)[]
+  /** A short text that is equal for equal access and equal errors. Group keys and resume tokens contain it. */
+  readonly fingerprint: string
+  /** As {@link ListAccess.untilMs}, for the list whose access expires first. */
+  readonly untilMs: number
+
+  constructor(lists: readonly (ListAccess | ClientError)[]) {
+    this.lists = lists
+    const texts = lists.map((one) => (one instanceof ListAccess ? one.fingerprint : one.code))
+    const [only] = texts
+    this.fingerprint = texts.length === 1 && only !== undefined ? only : joinedHash(texts)
+    const now = performance.now()
+    this.untilMs = Math.min(
+      ...lists.map((one) => {
+        if (one instanceof ListAccess) return one.untilMs
+        return isPassing(one) ? now + passingMs : Infinity
+      }),
+    )
+  }
+
+  /** The kinds that the group reads. */
+  get visible(): readonly ClusterKind[] {
+    return this.lists.flatMap((one) => (one instanceof ListAccess ? one.visible : []))
+  }
+}
+
+/** A short text for some texts. */
+export function joinedHash(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
+}
+
+/** How long a review that has failed for a passing reason stands. */
+const passingMs = 5_000
+
+/** Whether a failed review may succeed later: an unreachable cluster may come back, other errors last. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
+}
+
+/** The reads of a list that decide which access to review. */
 export interface AccessRequest {
   readonly list: FollowedList
-  /** The kinds that the group reads, the followed kind first. */
+  /** The kinds that its rows are written from, the followed kind first. */
   readonly needs: readonly ClusterKind[]
   /** Kinds to review in all namespaces, because relations lead to them from any namespace. */
   readonly wide: ReadonlySet<Kind>
@@ -167,27 +213,51 @@ export interface AccessRequest {
 }
 
 /**
- * The access of a viewer, with reviews where it is unknown; full access without a viewer. A list within no namespace is
- * empty for every viewer, and reads no kind. Rejects with the `ClientError` of the followed kind.
+ * The access of a viewer to lists, with reviews where it is unknown; full access without a viewer. Of several lists,
+ * some may be refused. Rejects with a `ClientError` if all are.
  */
 export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
-  request: AccessRequest,
+  requests: readonly AccessRequest[],
 ): Promise<GroupAccess> {
+  const [only] = requests
+  if (requests.length === 1 && only) return new GroupAccess([await resolveListAccess(access, only)])
+  const lists = await Promise.all(
+    requests.map((request) =>
+      resolveListAccess(access, request).catch((error: unknown) => {
+        if (error instanceof ClientError) return error
+        throw error
+      }),
+    ),
+  )
+  const errors = lists.filter((one) => one instanceof ClientError)
+  const [first] = errors
+  if (first === undefined || errors.length < lists.length) return new GroupAccess(lists)
+  throw errors.find((error) => isPassing(error)) ?? first
+}
+
+/**
+ * The access of a viewer to a list. A list within no namespace is empty for every viewer, and reads no kind. Rejects
+ * with the `ClientError` of the followed kind.
+ */
+async function resolveListAccess(
+  access: ViewerAccess | undefined,
+  request: AccessRequest,
+): Promise<ListAccess> {
   const { kind } = request.list.at
   if (isNowhere({ kind, list: { within: request.list.within, watch: true } })) {
-    return new GroupAccess(nothingVisible, [], { untilMs: Infinity, named: new Set() })
+    return new ListAccess(nothingVisible, [], { untilMs: Infinity, named: new Set() })
   }
   if (access === undefined) {
     const look = unrestricted
     const whole = { scope: look, look, refusal: undefined, within: undefined }
     const kinds = request.needs.map((at) => ({ at, ...whole }))
-    return new GroupAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
+    return new ListAccess(unrestricted, kinds, { untilMs: Infinity, named: request.named })
   }
   const permissions = new PermissionWait(request.deadlineMs)
   for (;;) {
-    const known = knownGroupAccess(access, request)
-    if (known instanceof GroupAccess) return known
+    const known = knownListAccess(access, request)
+    if (known instanceof ListAccess) return known
     if (permissions.isOver()) break
     // oxlint-disable-next-line no-await-in-loop -- what one answer leaves open is asked next
     await Promise.all(known.map((ask) => ask()))
@@ -200,10 +270,10 @@ export async function resolveGroupAccess(
 type Question = () => Promise<unknown>
 
 /** The access of a viewer, or the questions to ask first. Throws the `ClientError` of the followed kind. */
-function knownGroupAccess(
+function knownListAccess(
   access: ViewerAccess,
   { list, needs, wide, named }: AccessRequest,
-): GroupAccess | readonly Question[] {
+): ListAccess | readonly Question[] {
   const open: Question[] = []
   const [root] = needs
   if (root === undefined) throw new TypeError('nothing is followed')
@@ -239,7 +309,7 @@ function knownGroupAccess(
       ...looksUntilMs,
     )
   }
-  return open.length > 0 ? open : new GroupAccess(followed, kinds, { untilMs, named })
+  return open.length > 0 ? open : new ListAccess(followed, kinds, { untilMs, named })
 }
 
 /** The scope or error of a list; `undefined` if it adds a question to `open`. */
@@ -369,12 +439,20 @@ export class ViewerDecisions implements NameDecisions {
   }
 }
 
-/** A subscription that is about to start. */
-export interface Joining {
-  readonly served: ServedSchema
-  readonly document: DocumentNode
+/** One list that a subscription follows: one kind in one cluster, and the plan of its rows. */
+export interface WantedList {
   readonly plan: FramePlan
   readonly list: FollowedList
+}
+
+/** A subscription that is about to start. */
+export interface Joining extends Pick<Followed, 'plan' | 'isPlural' | 'page' | 'facets'> {
+  readonly served: ServedSchema
+  readonly document: DocumentNode
+  /** The lists. Among several kinds and clusters, one that cannot be read is a gap, not an error. */
+  readonly lists: readonly WantedList[]
+  /** The lists after a change of the fleet. Throws if the arguments name a cluster that is gone. */
+  readonly listsIn: (fleet: FleetParts) => readonly WantedList[]
   readonly variables: VariableValues
   readonly coalesceMs: number
   /** Where the subscriber goes on. */
@@ -389,17 +467,27 @@ export interface Joining {
 }
 
 export interface WantedGroup extends Omit<Joining, 'resumeFrom'> {
-  /** A text that is equal for subscriptions with the same plan, variables and cluster. */
+  /** A text that is equal for subscriptions with the same plans, variables and clusters. */
   readonly operation: string
 }
 
+/** Details of an error about a subscription. */
+export function placeOf({ plan, lists, isPlural }: WantedGroup): {
+  cluster?: string
+  type: string
+} {
+  const cluster = isPlural ? undefined : lists[0]?.list.at.cluster
+  return { ...(cluster === undefined ? {} : { cluster }), type: plan.kind.typeName }
+}
+
 /**
- * The kinds that a group reads, with their indexes; the followed kind first. Throws the GraphQLError of an invalid
+ * The kinds that a list of a group reads, with their indexes; the followed kind first. Throws the GraphQLError of an invalid
  * argument.
  */
 export function neededBy(
-  { plan, list, variables }: Pick<WantedGroup, 'plan' | 'list' | 'variables'>,
-  further: readonly RelatedNeed[],
+  { plan, list }: WantedList,
+  variables: VariableValues,
+  further: readonly RelatedNeed[] = [],
 ): readonly ClusterKind[] {
   const { cluster } = list.at
   const named = neededKinds({ kinds: plan.needs, asked: plan.asked }, cluster, variables)
@@ -416,13 +504,42 @@ export function neededBy(
   return [...needs.values()]
 }
 
+/**
+ * The reads of one operation that its plans do not name, such as the kinds of owners: they become known when a row
+ * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
+ */
+export class DiscoveredReads {
+  /** The number of groups and new members that use it. */
+  users = 0
+  readonly #of = new Map<Kind, DiscoveredKinds>()
+
+  /** The reads for the rows of a kind. */
+  of(followed: Kind): DiscoveredKinds {
+    let found = this.#of.get(followed)
+    if (found === undefined) this.#of.set(followed, (found = new DiscoveredKinds()))
+    return found
+  }
+
+  /** Whether rows have turned out to depend on the viewer's identity. */
+  get needsViewer(): boolean {
+    return [...this.#of.values()].some(({ needsViewer }) => needsViewer)
+  }
+
+  /** A text that is equal for equal reads by a viewer. */
+  textFor(identity: string | undefined): string {
+    const texts = Array.from(this.#of, ([{ typeName }, kinds]) => {
+      const named = Array.from(kinds.namedBy(identity), (kind) => kind.typeName)
+      const text = kinds.text + (named.length === 0 ? '' : ` named ${named.join()}`)
+      return text === '' ? '' : `${typeName}: ${text}`
+    })
+    return texts.toSorted().join(';')
+  }
+}
+
 /** The number of viewers per operation whose kinds by name are kept. */
 const maxNamed = 1_000
 
-/**
- * The reads of one operation that its plan does not name, such as the kinds of owners: they become known when a row
- * leads to them. It only grows. A group that lacks some of it is replaced by a group that has all.
- */
+/** The reads for the rows of one kind that no plan names. */
 export class DiscoveredKinds {
   /** Kinds whose lists need a review for all namespaces, because relations lead to them from anywhere. */
   readonly wide: Set<Kind> = new Set<Kind>()
@@ -430,8 +547,6 @@ export class DiscoveredKinds {
   leadsBack = false
   /** Whether rows have turned out to depend on the viewer's identity. */
   needsViewer = false
-  /** The number of groups and new members that use it. */
-  users = 0
   readonly #further = new Map<Kind, Set<string>>()
   readonly #named = new Map<string, ReadonlySet<Kind>>()
 

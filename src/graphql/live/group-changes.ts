@@ -1,119 +1,91 @@
-import { sleep } from '../../lib/backoff.ts'
-import { TimeShare } from '../../lib/event-loop.ts'
-import type { ClusterCache } from '../../cache/cluster-cache.ts'
-import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
-import { UnknownIndexError } from '../../informer/store/store-errors.ts'
-import {
-  isBefore,
-  latestResourceVersion,
-  type ResourceVersion,
-  resourceVersion,
-} from '../../kubernetes/resource-version.ts'
-import type { Kind } from '../model/kind.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import { Backoff, sleep } from '../../lib/backoff.ts'
+import { ClientError } from '../errors/client-error.ts'
 import { runLive } from '../prepare/operation-turns.ts'
-import { maxRounds } from '../prepare/preparation.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions } from '../reads/resume-token.ts'
-import type { FollowedList } from './followed-list.ts'
-import type { FramePlan, SentChange } from './frame-plan.ts'
+import type { SentChange } from './frame-plan.ts'
 import type { FrameWriter } from './frame-writer.ts'
-import { type GroupContent, nothingSeen, type SeenChanges } from './group-content.ts'
-import { type FilterChanges, GroupFilter } from './group-filter.ts'
+import type { GroupContent, ListReads } from './group-content.ts'
+import type { ViewerDecisions } from './group-access.ts'
 import type { GroupFrames } from './group-frames.ts'
-import { type GroupReading, type GroupRun, LackingError } from './group-reading.ts'
-import type { GroupMemberships } from './viewer-membership.ts'
+import type { GroupList, ListGap, ListRead, RowKeys, TakenChanges } from './group-list.ts'
+import { type GroupRun, LackingError } from './group-reading.ts'
 
 /** The parts of a group that take part in a change. */
 export interface ChangingGroup {
-  readonly plan: FramePlan
-  readonly list: FollowedList
-  readonly cache: ClusterCache | undefined
+  /** The lists that the members may see, in part or whole. */
+  readonly lists: readonly GroupList[]
   readonly coalesceMs: number
   readonly maxFrameObjects: number
   readonly content: GroupContent
-  readonly reading: GroupReading
   readonly writer: FrameWriter
   readonly frames: GroupFrames
-  readonly memberships: GroupMemberships
   /** Aborted when the group is over, which stops all following and writing. */
   readonly leaving: AbortSignal
+  /** Whether a list that cannot be read is a gap, not an error. */
+  readonly isPlural: boolean
+  readonly tellsStaleness: boolean
+  readonly tellsGaps: boolean
+  /** Since when the caches that the group reads may be out of date, by RFC 3339; `null` while all are in step. */
+  staleSince(): string | null
+  /** What is missing, or may be out of date. */
+  gaps(): readonly ListGap[]
   enter(): Promise<void> | undefined
   announce(): void
   /** Called after writing some rows, which may change the memory that the group holds. */
   written(): void
-  stopped(kind: Kind): void
-  /** Called when the informer of a kind that the list's filter reads has stopped. */
-  filterStopped(): void
-  /** Called if another group must take the members: the cluster was replaced, or another kind can be read now. */
-  outdated(): void
+  /** Called if the list has to begin anew: its cluster was replaced. */
+  outdated(list: GroupList): void
   failed(error: unknown): void
 }
 
-/** The changes to write next. */
-interface PendingChanges {
-  readonly keys: Set<string>
-  /** The UIDs of objects whose deletion was concluded. */
-  readonly unseen: Set<string>
-  /** The objects before their changes, by UID, if frames show them. */
-  readonly previous: Map<string, HeldObject | undefined>
-  /** The positions after these changes. */
-  readonly positions: Record<string, string>
-}
+type BegunList = Awaited<ReturnType<GroupList['begin']>>
 
-function nothingPending(): PendingChanges {
-  return { keys: new Set(), unseen: new Set(), previous: new Map(), positions: {} }
-}
-
-const noRows: ReadonlySet<string> = new Set()
-
-function isAnyRow({ rows, isAll }: FilterChanges): boolean {
-  return isAll || rows.size > 0
-}
+/** How often to look whether the clusters can be reached. */
+const stateCheckMs = 500
 
 /** Each round may reveal lacking indexes or permissions one level deeper. */
 const maxLackingRounds = 10
 
 /**
- * Follows the objects that a group reads, with one listener per kind. Gathers their changes and writes them into the
- * ring: one flush at a time, each in turns of some rows.
+ * Writes the changes of a group's lists into its ring: one flush at a time, each in turns of some rows. Changes of all
+ * lists at one time share a frame.
  */
 export class GroupChanges {
   readonly #group: ChangingGroup
-  /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
-  readonly #filter: GroupFilter | undefined
-  #listeners: readonly { readonly kind: Kind; readonly listener: Listener }[] = []
   readonly #unsubscribe: (() => void)[] = []
-  #pending = nothingPending()
-  /** Whether any row may have changed. */
-  #isWide = false
-  /** The positions after rewriting all rows. */
-  #widePositions: Record<string, string> = {}
-  /** Limits the time for rewriting all rows, after a change of an object that any row may read. */
-  readonly #wide = new TimeShare(1 / 20)
   #positions: Positions = {}
-  /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
-  #latest: ResourceVersion = latestResourceVersion
   #flushing: Promise<void> | undefined
+  #pausing: Promise<void> | undefined
   #staleSince: string | null = null
+  #gaps: readonly ListGap[] = []
+  #stateTimer: NodeJS.Timeout | undefined
 
   constructor(group: ChangingGroup) {
     this.#group = group
-    const { filter } = group.list
-    if (filter !== undefined) this.#filter = new GroupFilter(group.list, filter)
   }
 
   /** The positions of a member that has read every frame. */
   get positions(): Positions {
-    // If no change waits, the group has sent everything up to the present.
-    if (!this.#group.leaving.aborted && this.#isDrained) this.#reachPresent()
+    const { leaving, lists } = this.#group
+    if (this.#flushing === undefined && !leaving.aborted) {
+      // A list without waiting changes has sent everything up to the present.
+      const drained = lists.filter((list) => list.isDrained)
+      if (drained.length > 0) this.#reach(drained.map((list) => list.reachPresent()))
+    }
     return this.#positions
+  }
+
+  #reach(positions: readonly Positions[]): void {
+    this.#positions = Object.assign({}, this.#positions, ...positions) as Positions
   }
 
   /** Whether some rows were written in a state newer than the positions. */
   get isAhead(): boolean {
-    return this.#isAheadOf(this.#versionAt(this.#positions))
+    return this.#isAheadOf(this.#positions)
+  }
+
+  #isAheadOf(positions: Positions): boolean {
+    return this.#group.lists.some((list) => list.isAheadOf(positions))
   }
 
   /**
@@ -124,27 +96,104 @@ export class GroupChanges {
     return this.#staleSince
   }
 
-  /** Writes the matching rows, then follows changes. Rejects with the error that prevents this. */
+  /** What is missing, or may be out of date. The ring has a frame for each beginning and each end. */
+  get gaps(): readonly ListGap[] {
+    return this.#gaps
+  }
+
+  /** The errors of the gaps among several lists. */
+  get failures(): readonly ClientError[] {
+    return this.#group.isPlural ? this.#gaps.flatMap(({ error }) => error ?? []) : []
+  }
+
+  /**
+   * Writes the matching rows, then follows changes. Rejects with the error that prevents this. Of several lists, those
+   * that cannot be read are added later.
+   */
   async start(): Promise<void> {
-    const { cache, leaving, reading } = this.#group
-    if (reading.isNowhere) return
-    const renewed = cache?.onRenewed(() => {
-      if (!leaving.aborted) this.#group.outdated()
-    })
-    if (renewed !== undefined) this.#unsubscribe.push(renewed)
-    const keys = await this.#matching()
-    await this.#inChunks(keys, this.#positions, () => this.#group.written())
-    this.#followStaleness()
-    for (const { kind, listener } of this.#listeners) {
-      void this.#follow(kind, listener).catch(this.#failed)
+    const { lists, leaving } = this.#group
+    for (const list of lists) {
+      const renewed = list.cache?.onRenewed(() => {
+        if (!leaving.aborted) this.#group.outdated(list)
+      })
+      if (renewed !== undefined) this.#unsubscribe.push(renewed)
+    }
+    const all = await Promise.all(lists.map((list) => this.#begin(list)))
+    const begun = all.filter((one) => one !== undefined)
+    this.#reach(begun.map(({ positions }) => positions))
+    await this.#inChunks(begun, this.#positions, () => this.#group.written())
+    this.#followState()
+    for (const list of lists) {
+      if (list.isFollowing) list.follow()
+      else void this.#await(list).catch(this.#failed)
     }
     void this.flush().catch(this.#failed)
-    if (this.#filter !== undefined) void this.#followFilter(this.#filter).catch(this.#failed)
+  }
+
+  /** Begins a list. Of several, one that cannot be read is a gap: `undefined`. */
+  async #begin(list: GroupList): Promise<BegunList | undefined> {
+    try {
+      return await list.begin()
+    } catch (error) {
+      if (!this.#group.isPlural || !(error instanceof ClientError)) throw error
+      list.close(error)
+      return undefined
+    }
+  }
+
+  /** Begins a list of several anew. Its rows stay until then. */
+  restart(list: GroupList): void {
+    if (!list.isFollowing) return
+    list.close(unreadable(list))
+    void this.#await(list).catch(this.#failed)
+  }
+
+  /** Removes the rows of lists whose clusters are gone. */
+  remove(lists: readonly GroupList[]): void {
+    for (const list of lists) list.close()
+    void this.#remove(lists).catch(this.#failed)
+  }
+
+  async #remove(lists: readonly GroupList[]): Promise<void> {
+    // oxlint-disable-next-line no-await-in-loop -- one at a time
+    while (this.#flushing !== undefined) await this.#flushing
+    if (this.#group.leaving.aborted) return
+    const { content } = this.#group
+    this.#flushing = this.#write([], () => content.drop(lists)).finally(() => {
+      this.#flushing = undefined
+    })
+    await this.#flushing
+    this.#stateChanged()
+  }
+
+  /** Tries until a list can be read, then adds its rows, and removes those that are gone. */
+  async #await(list: GroupList): Promise<void> {
+    const { leaving, content } = this.#group
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
+    let begun: BegunList | undefined
+    while (begun === undefined) {
+      this.#stateChanged()
+      // oxlint-disable-next-line no-await-in-loop -- tries again and again
+      await sleep(backoff.nextMs(), leaving)
+      if (leaving.aborted || !this.#group.lists.includes(list)) return
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      begun = await this.#begin(list)
+    }
+    if (!this.#group.lists.includes(list)) {
+      list.close()
+      return
+    }
+    list.mark(begun.keys, begun.positions)
+    list.mark(content.matched(list))
+    list.follow()
+    this.#stateChanged()
+    await this.flush()
   }
 
   /** Rewrites all rows. Rejects as {@link flush} does. */
   async rewrite(): Promise<void> {
-    for (const key of this.#group.content.keys()) this.#pending.keys.add(key)
+    const { lists, content } = this.#group
+    for (const list of lists) list.mark(content.keys(list))
     await this.flush()
   }
 
@@ -152,295 +201,255 @@ export class GroupChanges {
   async flush(): Promise<void> {
     // oxlint-disable-next-line no-await-in-loop -- one at a time
     while (this.#flushing !== undefined) await this.#flushing
-    const isDue = !this.#isEmpty || this.#filter?.isDue === true
-    if (!isDue || this.#group.leaving.aborted) return
-    this.#flushing = this.#flushOnce().finally(() => {
+    if (this.#group.leaving.aborted) return
+    const due = this.#group.lists.filter((list) => list.isDue)
+    if (due.length === 0) return
+    this.#flushing = this.#flushOnce(due).finally(() => {
       this.#flushing = undefined
     })
     await this.#flushing
   }
 
-  close(): void {
-    for (const unsubscribe of this.#unsubscribe) unsubscribe()
-    for (const { listener } of this.#listeners) listener.close()
-    this.#filter?.close()
-  }
-
-  #followStaleness(): void {
-    const { cache, plan, reading } = this.#group
-    if (!plan.tellsStaleness || cache === undefined) return
-    this.#staleSince = reading.staleSince()
-    this.#unsubscribe.push(cache.onStaleness(() => this.#stalenessChanged()))
-  }
-
-  /** Sends a frame without changes when the first cache becomes stale, and when all are in step again. */
-  #stalenessChanged(): void {
-    const group = this.#group
-    const before = this.#staleSince
-    const since = group.reading.staleSince()
-    this.#staleSince = since
-    if (group.leaving.aborted || (since === null) === (before === null)) return
-    // Rows may be written while a flush is under way.
-    const at = { before: this.#positions, positions: this.#positions, isAhead: true }
-    const frames = group.writer.frames([], { ...at, reset: false, page: group.content.page })
-    for (const frame of frames) group.frames.push(frame)
-    group.announce()
-    group.written()
-  }
-
-  get #isEmpty(): boolean {
-    const { keys, positions } = this.#pending
-    return keys.size === 0 && Object.keys(positions).length === 0 && !this.#isWide
-  }
-
-  get #isDrained(): boolean {
-    if (this.#flushing !== undefined || !this.#isEmpty || this.#filter?.isDrained === false) {
-      return false
-    }
-    return this.#listeners.every(({ listener }) => listener.isDrained)
-  }
-
-  #reachPresent(): void {
-    this.#positions = { ...this.#group.reading.positions(), ...this.#filter?.positions }
-    this.#latest = this.#versionAt(this.#positions)
-  }
-
-  /** The keys of the matching rows. The listeners report every change after the tick that selects them. */
-  async #matching(): Promise<readonly string[]> {
-    const { content, reading } = this.#group
-    for (let round = 1; ; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- an index may have to be made first
-      const snapshot = await reading.snapshot()
-      const run = reading.run(snapshot)
-      try {
-        const keys = content.matching(reading.followed(snapshot), run)
-        this.#listen(snapshot)
-        this.#reachPresent()
-        return keys
-      } catch (error) {
-        if (!(error instanceof UnknownIndexError) || round === maxRounds) throw error
-        snapshot.missed(error)
-        // oxlint-disable-next-line no-await-in-loop -- as above
-        await run.more()
-      }
-    }
-  }
-
-  #listen(snapshot: ReadSnapshot): void {
-    const { reading, content, cache } = this.#group
-    this.#listeners = reading.readable(snapshot).map((at) => {
-      return { kind: at.kind, listener: reading.listen(snapshot, at) }
-    })
-    const byType = new Map(this.#listeners.map(({ kind, listener }) => [kind.typeName, listener]))
-    content.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
-    this.#filter?.listen(snapshot)
-    const synced = cache?.onSynced(() => this.#kindSynced())
-    if (synced !== undefined) this.#unsubscribe.push(synced)
-  }
-
-  #kindSynced(): void {
-    const { reading, leaving } = this.#group
-    if (leaving.aborted) return
-    if (reading.readable().length > this.#listeners.length) this.#group.outdated()
-    else if (reading.looksAround) {
-      // Any row may lead to the kind.
-      this.#isWide = true
-      void this.flush().catch(this.#failed)
-    }
-  }
-
-  async #follow(kind: Kind, listener: Listener): Promise<void> {
-    const { leaving } = this.#group
-    for await (const batch of listener.gathered(this.#pause)) {
-      this.#group.memberships.changed(kind, batch.changes)
-      this.#take(kind.typeName, batch)
-      // The changes of other kinds at the same time go into the same frame.
-      if (this.#listeners.length > 1) await new Promise<void>((resolve) => setImmediate(resolve))
-      await this.flush()
-    }
-    if (!leaving.aborted) this.#group.stopped(kind)
-  }
-
-  async #followFilter(filter: GroupFilter): Promise<void> {
-    while (await filter.changed()) {
-      await this.#pause()
-      await this.flush()
-    }
-    if (!this.#group.leaving.aborted) this.#group.filterStopped()
-  }
-
-  readonly #pause = (): Promise<void> | undefined => {
+  /** Waits while changes are gathered. Whatever begins to wait meanwhile, waits for the same moment. */
+  pause(): Promise<void> | undefined {
     const { coalesceMs, leaving } = this.#group
-    return coalesceMs === 0 ? undefined : sleep(coalesceMs, leaving)
+    if (coalesceMs === 0) return undefined
+    this.#pausing ??= sleep(coalesceMs, leaving).finally(() => {
+      this.#pausing = undefined
+    })
+    return this.#pausing
+  }
+
+  close(): void {
+    clearInterval(this.#stateTimer)
+    for (const unsubscribe of this.#unsubscribe) unsubscribe()
+    for (const list of this.#group.lists) list.close()
   }
 
   readonly #failed = (error: unknown): void => this.#group.failed(error)
 
-  #take(type: string, { changes, position }: ListenerBatch): void {
-    const { plan, content } = this.#group
-    const { dependencies } = content
-    const { keys, unseen, previous, positions } = this.#pending
-    if (type === plan.kind.typeName && content.isWhole !== true) {
-      const keepsPrevious = plan.previous.length > 0
-      for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
-        keys.add(key)
-        if (keepsPrevious && !previous.has(uid)) previous.set(uid, previousHeld)
-        if (what === 'DELETED' && !finalStateKnown) unseen.add(uid)
-      }
+  #followState(): void {
+    const { lists, isPlural, tellsStaleness, tellsGaps } = this.#group
+    this.#gaps = this.#group.gaps()
+    if (tellsStaleness) this.#staleSince = this.#group.staleSince()
+    const heard = (): void => this.#stateChanged()
+    if (isPlural || tellsGaps) this.#stateTimer = setInterval(heard, stateCheckMs).unref()
+    if (!isPlural && !tellsGaps && !tellsStaleness) return
+    for (const cache of new Set(lists.map((list) => list.cache))) {
+      const unsubscribe = cache?.onStaleness(heard)
+      if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
     }
-    if (content.isWhole === true || dependencies.isWide(type)) {
-      this.#isWide = true
-      this.#widePositions[type] = position
-      return
-    }
-    for (const change of changes) {
-      for (const row of dependencies.affectedBy(type, change)) keys.add(row)
-    }
-    for (const row of dependencies.takeDoubtful(type)) keys.add(row)
-    positions[type] = position
   }
 
-  async #flushOnce(): Promise<void> {
+  /**
+   * Sends a frame without changes when the first cache becomes stale, when all are in step again, and when gaps come and
+   * go, as far as the members have selected this. Of several lists, a new gap is an error of the frame, too.
+   */
+  #stateChanged(): void {
+    const group = this.#group
+    const { isPlural, tellsStaleness, tellsGaps } = group
+    if (group.leaving.aborted) return
+    const [wasStale, since] = [this.#staleSince, tellsStaleness ? group.staleSince() : null]
+    const [before, gaps] = [this.#gaps, group.gaps()]
+    this.#staleSince = since
+    this.#gaps = gaps
+    const known = new Set(before.map(nameOfGap))
+    const failures = gaps.flatMap((one) =>
+      isPlural && one.error !== undefined && !known.has(nameOfGap(one)) ? [one.error] : [],
+    )
+    const isOtherGap = tellsGaps && textOfGaps(before) !== textOfGaps(gaps)
+    const isOtherState = (since === null) !== (wasStale === null) || isOtherGap
+    if (!isOtherState && failures.length === 0) return
+    // Rows may be written while a flush is under way.
+    const at = { before: this.#positions, positions: this.#positions, isAhead: true }
+    const { page } = group.content
+    for (const frame of group.writer.frames([], { ...at, reset: false, page, failures })) {
+      group.frames.push(frame)
+    }
+    group.announce()
+    group.written()
+  }
+
+  async #flushOnce(due: readonly GroupList[]): Promise<void> {
+    const taken: TakenChanges[] = []
+    // oxlint-disable-next-line no-await-in-loop -- all lists share the time of one group
+    for (const list of due) taken.push(await list.take())
+    await this.#write(taken)
+  }
+
+  /** Writes taken changes, after some that are there already. */
+  async #write(
+    taken: readonly TakenChanges[],
+    first: () => readonly SentChange[] = () => [],
+  ): Promise<void> {
     const group = this.#group
     const { content, writer, frames } = group
-    const startMs = performance.now()
-    const { keys: all, unseen, previous, positions } = this.#pending
-    this.#pending = nothingPending()
-    const filter = this.#filter?.take()
-    if (filter !== undefined && content.isWhole === true && isAnyRow(filter)) this.#isWide = true
-    const isWideDue = this.#isWide && this.#wide.isDue
-    if (isWideDue) {
-      for (const key of content.keys()) all.add(key)
-      Object.assign(positions, this.#widePositions)
-      this.#isWide = false
-      this.#widePositions = {}
-    } else if (this.#isWide) {
-      this.#wide.plan(() => void this.flush().catch(this.#failed), group.leaving)
-    }
-    const affected = filter === undefined ? noRows : await this.#affectedBy(filter, all)
-    const before = this.#positions
-    const after = { ...before, ...positions, ...filter?.positions }
-    const seen = {
-      isFinalStateKnown: (uid: string) => !unseen.has(uid),
-      previousOf: (uid: string) => previous.get(uid),
-    }
     let count = content.page?.totalCount
+    let further = first()
+    const before = this.#positions
+    const after = Object.assign({}, before, ...taken.map(({ positions }) => positions)) as Positions
     let isPageOpen = false
-    const send = (changes: readonly SentChange[], isLast: boolean): void => {
+    await this.#inChunks(taken, after, (written, isLast) => {
+      const changes = further.length === 0 ? written : [...further, ...written]
+      further = []
       const { page } = content
-      const isAhead = this.#isAheadOf(this.#versionAt(after))
       const reached = isLast ? after : before
       if (changes.length > 0 || page?.totalCount !== count || (isLast && isPageOpen)) {
         isPageOpen = page !== undefined
         count = page?.totalCount
+        const isAhead = this.#isAheadOf(after)
         const at = { reset: false, before, positions: reached, isAhead, page }
         for (const frame of writer.frames(changes, at)) frames.push(frame)
         group.announce()
       }
       this.#positions = reached
       group.written()
-    }
-    await this.#inChunks([...all, ...affected], after, send, seen, affected)
-    if (isWideDue) this.#wide.done(startMs)
-  }
-
-  /** The rows that may match or stop matching because of related objects, without those that are `written` anyway. */
-  async #affectedBy(
-    { rows, isAll }: FilterChanges,
-    written: ReadonlySet<string>,
-  ): Promise<ReadonlySet<string>> {
-    if (this.#group.content.isWhole === true) return noRows
-    const others = isAll ? await this.#changedMatches() : [...rows]
-    return new Set(others.filter((key) => !written.has(key)))
-  }
-
-  async #changedMatches(): Promise<readonly string[]> {
-    await this.#group.enter()
-    const { reading, content } = this.#group
-    const snapshot = await reading.snapshot()
-    const startMs = performance.now()
-    const changed = runLive(() =>
-      content.changedMatches(reading.followed(snapshot), reading.run(snapshot)),
-    )
-    this.#filter?.decidedAll(startMs)
-    return changed
-  }
-
-  #versionAt(positions: Positions): ResourceVersion {
-    return resourceVersion(positions[this.#group.plan.kind.typeName] ?? '')
-  }
-
-  #isAheadOf(version: ResourceVersion): boolean {
-    if (this.#latest === version) return false
-    // Without an order, assumes that it is.
-    return !isBefore(this.#latest, version)
+    })
+    for (const { done } of taken) done()
   }
 
   /**
-   * Writes the changes for keys, a bounded number at a time, so that other work gets its turn in between. Rows that
-   * have not changed since show the positions `after`. Of the `affected` keys, only those whose match has changed.
+   * Writes the changes of rows, a bounded number at a time, so that other work gets its turn in between. Rows that have
+   * not changed since show the positions `after`. Of the `affected` keys, only those whose match has changed.
    */
   async #inChunks(
-    keys: readonly string[],
+    rows: readonly RowKeys[],
     after: Positions,
     send: (changes: readonly SentChange[], isLast: boolean) => void,
-    seen: SeenChanges = nothingSeen,
-    affected = noRows,
   ): Promise<void> {
-    const { maxFrameObjects, content, reading } = this.#group
-    const version = this.#versionAt(after)
-    for (let start = 0; start === 0 || start < keys.length; start += maxFrameObjects) {
-      const chunk = keys.slice(start, start + maxFrameObjects)
+    const { maxFrameObjects, content } = this.#group
+    for (const { chunk, isLast } of chunksOf(rows, maxFrameObjects)) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
-      await this.#inTurn((snapshot, run) => {
-        const part = reading.followed(snapshot)
-        const due = this.#due(chunk, affected, part, run)
+      await this.#inTurn(chunk, (reads) => {
+        const due = chunk
+          .filter(({ list }) => list.isFollowing)
+          .map((one) => ({ ...one, keys: this.#due(one, reads) }))
         let changes: readonly SentChange[]
         try {
-          changes = content.changes(due, part, run, seen)
+          changes = content.changes(due, reads)
         } catch (error) {
           // A missing or lacking read takes precedence over the error that it causes.
-          run.check()
+          reads.check()
           throw error
         }
-        const written = reading.haveChanged(due, version) ? part.view.resourceVersion : version
-        if (!this.#isAheadOf(written)) this.#latest = written
-        send(changes, start + maxFrameObjects >= keys.length)
+        for (const { list, keys } of due) list.wrote(keys, reads.of(list).part, after)
+        send(changes, isLast)
       })
     }
   }
 
-  #due(
-    keys: readonly string[],
-    affected: ReadonlySet<string>,
-    part: KindView,
-    run: GroupRun,
-  ): readonly string[] {
-    const asked = affected.size === 0 ? [] : keys.filter((key) => affected.has(key))
+  #due({ list, keys, affected }: RowKeys, reads: ListReads): readonly string[] {
+    if (affected === undefined || affected.size === 0) return keys
+    const asked = keys.filter((key) => affected.has(key))
     if (asked.length === 0) return keys
-    const changed = new Set(this.#group.content.changedMatches(part, run, asked))
+    const changed = new Set(this.#group.content.changedMatches(list, reads.of(list), asked))
     return keys.filter((key) => !affected.has(key) || changed.has(key))
   }
 
   /** Calls `write` in the group's turn. If an index or a permission is lacking, prepares it and calls `write` again. */
-  async #inTurn(write: (snapshot: ReadSnapshot, run: GroupRun) => void): Promise<void> {
-    const { reading, leaving } = this.#group
-    const decisions = reading.decisions()
+  async #inTurn(rows: readonly RowKeys[], write: (reads: ListReads) => void): Promise<void> {
+    const { leaving } = this.#group
+    const decisions = new Map<GroupList, ViewerDecisions | undefined>()
     for (let round = 1; ; round += 1) {
       // oxlint-disable-next-line no-await-in-loop -- one after the other
       await this.#group.enter()
       if (leaving.aborted) return
-      // oxlint-disable-next-line no-await-in-loop -- as above
-      const snapshot = await reading.snapshot()
-      const run = reading.run(snapshot, decisions, round > maxLackingRounds)
+      const reads = new TurnReads(decisions, round > maxLackingRounds)
       try {
-        runLive(() => write(snapshot, run))
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        for (const { list } of rows) if (list.isFollowing) await list.reading.snapshot()
+        runLive(() => write(reads))
         return
       } catch (error) {
-        if (!(error instanceof LackingError)) throw error
+        if (!(error instanceof LackingError) && !this.#isOfLostLists(error)) throw error
       }
       // oxlint-disable-next-line no-await-in-loop -- as above
-      await run.more()
+      await reads.more()
     }
   }
+
+  /** Whether the error is that some of several lists have become unreadable. Begins these anew. */
+  #isOfLostLists(error: unknown): boolean {
+    const { lists, isPlural } = this.#group
+    if (!isPlural || !(error instanceof ClientError)) return false
+    const lost = lists.filter((list) => list.isFollowing && unreadable(list) !== undefined)
+    for (const list of lost) this.restart(list)
+    return lost.length > 0
+  }
+}
+
+/** The error of a list that cannot be read now. */
+function unreadable({ reading }: GroupList): ClientError | undefined {
+  try {
+    reading.followed()
+    return undefined
+  } catch (error) {
+    if (error instanceof ClientError) return error
+    throw error
+  }
+}
+
+function nameOfGap({ gap: { cluster, type, code } }: ListGap): string {
+  return JSON.stringify([cluster, type, code])
+}
+
+function textOfGaps(gaps: readonly ListGap[]): string {
+  return JSON.stringify(gaps.map(({ gap }) => gap))
+}
+
+/** The reads of one turn, list by list: within one tick. */
+class TurnReads implements ListReads {
+  readonly #reads = new Map<GroupList, ListRead & { readonly run: GroupRun }>()
+  readonly #decisions: Map<GroupList, ViewerDecisions | undefined>
+  readonly #isLast: boolean
+
+  /** `decisions`: of the rounds before. `isLast`: ignores lacking indexes and permissions. */
+  constructor(decisions: Map<GroupList, ViewerDecisions | undefined>, isLast: boolean) {
+    this.#decisions = decisions
+    this.#isLast = isLast
+  }
+
+  of(list: GroupList): ListRead {
+    let read = this.#reads.get(list)
+    if (read !== undefined) return read
+    const { reading } = list
+    const snapshot = reading.now()
+    if (!this.#decisions.has(list)) this.#decisions.set(list, reading.decisions())
+    const run = reading.run(snapshot, this.#decisions.get(list), this.#isLast)
+    read = { part: reading.followed(snapshot), run }
+    this.#reads.set(list, read)
+    return read
+  }
+
+  check(): void {
+    for (const { run } of this.#reads.values()) run.check()
+  }
+
+  async more(): Promise<void> {
+    await Promise.all(Array.from(this.#reads.values(), ({ run }) => run.more()))
+  }
+}
+
+/** Rows of lists in chunks of at most so many; at least one chunk. */
+function* chunksOf(
+  rows: readonly RowKeys[],
+  most: number,
+): Generator<{ readonly chunk: readonly RowKeys[]; readonly isLast: boolean }, void> {
+  let chunk: RowKeys[] = []
+  let room = most
+  for (const one of rows) {
+    let start = 0
+    do {
+      if (room === 0) {
+        yield { chunk, isLast: false }
+        ;[chunk, room] = [[], most]
+      }
+      const keys =
+        start === 0 && one.keys.length <= room ? one.keys : one.keys.slice(start, start + room)
+      chunk.push(keys === one.keys ? one : { ...one, keys })
+      start += keys.length
+      room -= keys.length
+    } while (start < one.keys.length)
+  }
+  yield { chunk, isLast: true }
 }

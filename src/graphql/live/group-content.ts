@@ -1,57 +1,44 @@
 import type { GraphQLError } from 'graphql'
-import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { Change } from '../../informer/store/change.ts'
-import type { KubernetesObject } from '../../kubernetes/object.ts'
 import type { LiveRead } from '../../query/live-set.ts'
 import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { FollowedRelation } from '../reads/read-run.ts'
-import type { FramePlan, PageState, RowText, SentChange } from './frame-plan.ts'
-import type { GroupRun } from './group-reading.ts'
+import type { PageState, RowText, SentChange } from './frame-plan.ts'
+import type { GroupList, ListRead, RowKeys } from './group-list.ts'
 
-/** What the changes of objects say that their current state does not. */
-export interface SeenChanges {
-  /** False if a deletion was concluded from a relist. */
-  readonly isFinalStateKnown: (uid: string) => boolean
-  /** The object before its changes, if frames show it and it is known. */
-  readonly previousOf: (uid: string) => HeldObject | undefined
-}
-
-/** For objects that have not changed. */
-export const nothingSeen: SeenChanges = {
-  isFinalStateKnown: () => true,
-  previousOf: () => undefined,
+/** What the rows of all lists are written from, within one tick. */
+export interface ListReads {
+  of(list: GroupList): ListRead
+  /** Call after the last read. Throws `MissingKindError` and `LackingError`. */
+  check(): void
 }
 
 /**
- * The rows that the members of a group hold: all objects of a list, or a page of it. Reading throws
+ * The rows that the members of a group hold: all objects of its lists, or a page of them. Reading throws
  * `QueryTooCostlyError`.
  */
 export interface GroupContent {
   /** Whether it is one row that every change may affect: changes are not gathered by their keys. */
   readonly isWhole?: true
-  readonly dependencies: RowDependencies
   /** `undefined` for a list. */
   readonly page: PageState | undefined
   /** An upper bound of its memory. */
   readonly bytes: number
-  /** The keys of all matching objects. */
-  matching(part: KindView, run: GroupRun): readonly string[]
+  /** The keys of all matching objects of a list. */
+  matching(list: GroupList, read: ListRead): readonly string[]
   /** Those of `keys`, or of all keys, whose match has changed because of other objects. */
-  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[]
+  changedMatches(list: GroupList, read: ListRead, keys?: readonly string[]): readonly string[]
   /**
-   * The changes to send for the keys of rows that may have changed. Omits rows with the same text as before. If it
-   * throws, also by `run.check`, nothing counts as sent.
+   * The changes to send for rows that may have changed. Omits rows with the same text as before. If it throws, also by
+   * `reads.check`, nothing counts as sent.
    */
-  changes(
-    keys: Iterable<string>,
-    part: KindView,
-    run: GroupRun,
-    seen: SeenChanges,
-  ): readonly SentChange[]
-  /** The keys of all rows that were sent. */
-  keys(): readonly string[]
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
+  /** Removes the rows of lists that are gone. Returns changes to send before the next ones. */
+  drop(lists: readonly GroupList[]): readonly SentChange[]
+  /** The keys of all rows of a list that were sent. */
+  keys(list: GroupList): readonly string[]
+  /** The keys of all matching objects of a list as of the last changes, sent or not. */
+  matched(list: GroupList): Iterable<string>
   /** The changes that lead from nothing to the rows that were sent. */
   all(): readonly SentChange[]
   /** The changes that were sent last, as fewer changes that lead to the same rows. */
@@ -69,12 +56,10 @@ export interface RowTexts {
   readonly write: (key: string, id: number) => RowText
 }
 
-/** Writes rows by a plan, and records the objects that each row is written from. */
+/** Writes rows of a list, and records the objects that each row is written from. */
 export function rowTexts(
-  { row }: FramePlan,
-  dependencies: RowDependencies,
-  part: KindView,
-  options: GroupRun,
+  { plan: { row }, dependencies }: Pick<GroupList, 'plan' | 'dependencies'>,
+  { part, run: options }: ListRead,
 ): RowTexts {
   let current = ''
   const run = new PlanRun({
@@ -100,136 +85,4 @@ export function rowErrors(run: PlanRun, unexpected: (error: GraphQLError) => voi
   if (errors.length === 0) return ''
   const result = clientResult({ data: null, errors }, unexpected)
   return JSON.stringify(result.errors.map(withoutTransportDetails))
-}
-
-/** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
-const dependencyBytes = 300
-
-/**
- * The objects that each row was written from. Finds the rows that a change of such an object affects. A row depends on
- * an object that it names by the object's key, even if the object does not exist yet, and on owned objects by their
- * owner. Of any other relation the class knows only the kinds: a change of one of these affects all rows.
- */
-export class RowDependencies {
-  /** By type name, then by {@link anchorOfKey} or {@link anchorOfOwner}: the keys of the rows. */
-  readonly #rowsOf = new Map<string, Map<string, Set<string>>>()
-  readonly #ofRow = new Map<string, (readonly [type: string, anchor: string])[]>()
-  readonly #wide = new Set<string>()
-  /** The types on whose owned objects rows depend. */
-  readonly #owned = new Set<string>()
-  /** By type: rows written while changes waited. A listener merges changes, which may hide an owner in between. */
-  readonly #doubtful = new Map<string, Set<string>>()
-  #size = 0
-  #hasWaiting: (type: string) => boolean = () => false
-
-  /** `hasWaiting`: whether changes of a type wait in its listener. */
-  listen(hasWaiting: (type: string) => boolean): void {
-    this.#hasWaiting = hasWaiting
-  }
-
-  get bytes(): number {
-    return this.#size * dependencyBytes
-  }
-
-  /** Removes a row that is about to be rewritten, or was removed. */
-  forget(row: string): void {
-    const dependencies = this.#ofRow.get(row) ?? []
-    this.#size -= dependencies.length
-    for (const [type, anchor] of dependencies) {
-      const rows = this.#rowsOf.get(type)?.get(anchor)
-      rows?.delete(row)
-      if (rows?.size === 0) this.#rowsOf.get(type)?.delete(anchor)
-    }
-    this.#ofRow.delete(row)
-  }
-
-  /** Records a relation that was followed for a row. */
-  add(row: string, { reads, condition, isSaid, owner }: FollowedRelation): void {
-    const [only] = reads
-    const isOne = isSaid && reads.length === 1
-    if (condition.form === 'nothing' && (isOne || owner !== undefined)) return
-    if (owner !== undefined) {
-      for (const { typeName } of reads) this.#addOwner(row, typeName, owner)
-      return
-    }
-    if (!isOne || only === undefined || condition.form !== 'keys') {
-      for (const { typeName } of reads) this.#wide.add(typeName)
-      return
-    }
-    for (const key of condition.keys) this.#add(row, only.typeName, anchorOfKey(key))
-  }
-
-  /** Whether a change of an object of this type may affect any row. */
-  isWide(type: string): boolean {
-    return this.#wide.has(type)
-  }
-
-  /** The rows that depend on an object as it was before a change, or as it is now. */
-  affectedBy(type: string, change: Change): ReadonlySet<string> {
-    const rowsOf = this.#rowsOf.get(type)
-    if (rowsOf === undefined) return noRows
-    const rows = rowsOf.get(anchorOfKey(change.key)) ?? noRows
-    if (!this.#owned.has(type)) return rows
-    const all = new Set(rows)
-    const add = (anchor: string): void => {
-      for (const row of rowsOf.get(anchor) ?? noRows) all.add(row)
-    }
-    if (change.type === 'MODIFIED' && change.previousHeld === undefined) {
-      // The owners before the change are unknown.
-      for (const anchor of rowsOf.keys()) if (isOfOwner(anchor)) add(anchor)
-    } else {
-      for (const uid of [...ownersOf(change.object), ...ownersOf(change.previous)]) {
-        add(anchorOfOwner(uid))
-      }
-    }
-    return all
-  }
-
-  /** Takes the rows to rewrite with the next changes of a type. */
-  takeDoubtful(type: string): Iterable<string> {
-    const rows = this.#doubtful.get(type) ?? noRows
-    this.#doubtful.delete(type)
-    return rows
-  }
-
-  #addOwner(row: string, type: string, uid: string): void {
-    this.#owned.add(type)
-    this.#add(row, type, anchorOfOwner(uid))
-    if (!this.#hasWaiting(type)) return
-    const rows = this.#doubtful.get(type)
-    if (rows === undefined) this.#doubtful.set(type, new Set([row]))
-    else rows.add(row)
-  }
-
-  #add(row: string, type: string, anchor: string): void {
-    let rowsOf = this.#rowsOf.get(type)
-    if (rowsOf === undefined) this.#rowsOf.set(type, (rowsOf = new Map()))
-    let ofRow = this.#ofRow.get(row)
-    if (ofRow === undefined) this.#ofRow.set(row, (ofRow = []))
-    const rows = rowsOf.get(anchor)
-    if (rows === undefined) rowsOf.set(anchor, new Set([row]))
-    else rows.add(row)
-    ofRow.push([type, anchor])
-    this.#size += 1
-  }
-}
-
-const noRows: ReadonlySet<string> = new Set()
-
-function anchorOfKey(key: string): string {
-  return `key ${key}`
-}
-
-const ownerAnchor = 'owner '
-
-function anchorOfOwner(uid: string): string {
-  return ownerAnchor + uid
-}
-
-function isOfOwner(anchor: string): boolean {
-  return anchor.startsWith(ownerAnchor)
-}
-
-function ownersOf(object: KubernetesObject | undefined): readonly string[] {
-  return object?.metadata.ownerReferences?.map(({ uid }) => uid) ?? []
 }

@@ -1,11 +1,9 @@
 import { listPage } from '../../query/page/page.ts'
 import { PlanRun } from '../plan/plan-run.ts'
-import type { KindView } from '../prepare/kind-view.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { FollowedList } from './followed-list.ts'
 import type { FramePlan, PageState, SentListChange } from './frame-plan.ts'
-import { type GroupContent, liveRead, RowDependencies, rowErrors } from './group-content.ts'
-import type { GroupRun } from './group-reading.ts'
+import { type GroupContent, type ListReads, liveRead, rowErrors } from './group-content.ts'
+import type { RowKeys } from './group-list.ts'
 
 /** The key of the only row. Keys of objects are never empty. */
 const facetsKey = ''
@@ -16,15 +14,12 @@ const facetsKey = ''
  */
 export class GroupFacets implements GroupContent {
   readonly isWhole = true
-  readonly dependencies: RowDependencies = new RowDependencies()
   readonly #plan: FramePlan
-  readonly #list: FollowedList
   readonly #facets: FacetArguments
   #sent: { readonly text: string; readonly errors: string } = { text: '', errors: '' }
 
-  constructor(plan: FramePlan, list: FollowedList, facets: FacetArguments) {
+  constructor(plan: FramePlan, facets: FacetArguments) {
     this.#plan = plan
-    this.#list = list
     this.#facets = facets
   }
 
@@ -49,10 +44,19 @@ export class GroupFacets implements GroupContent {
     return [facetsKey]
   }
 
-  changes(keys: Iterable<string>, part: KindView, options: GroupRun): readonly SentListChange[] {
-    if ([...keys].length === 0) return []
+  matched(): readonly string[] {
+    return [facetsKey]
+  }
+
+  drop(): readonly SentListChange[] {
+    return []
+  }
+
+  changes([only]: readonly RowKeys[], reads: ListReads): readonly SentListChange[] {
+    if (only === undefined || only.keys.length === 0) return []
+    const { part, run: options } = reads.of(only.list)
     const run = new PlanRun(options)
-    const { condition, list } = this.#list
+    const { condition, list } = only.list.list
     const page = listPage({
       ...liveRead(part, run),
       condition,
@@ -64,7 +68,7 @@ export class GroupFacets implements GroupContent {
     const read = { part, page, reads: [] }
     const text = this.#plan.facets?.(run, read, this.#facets) ?? ''
     const errors = rowErrors(run, options.unexpected)
-    options.check()
+    reads.check()
     if (text === this.#sent.text && errors === this.#sent.errors) return []
     this.#sent = { text, errors }
     return this.all()

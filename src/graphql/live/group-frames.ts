@@ -1,3 +1,4 @@
+import type { ClientError } from '../errors/client-error.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import type { FrameWriter, WrittenFrame } from './frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
@@ -100,7 +101,12 @@ export class Backlog {
 export interface FramedGroup {
   readonly content: Pick<GroupContent, 'all' | 'merged' | 'page'>
   readonly writer: FrameWriter
-  readonly changes: { readonly positions: Positions; readonly isAhead: boolean }
+  readonly changes: {
+    readonly positions: Positions
+    readonly isAhead: boolean
+    /** The errors that a new member gets. */
+    readonly failures: readonly ClientError[]
+  }
   /** The error if the group has no room for `bytes` more. */
   roomProblem(bytes?: number): NoRoomError | undefined
 }
@@ -181,9 +187,9 @@ export class GroupFrames {
     this.dropSnapshots()
     if (this.#snapshot !== undefined) return this.#snapshot
     const { content, writer, changes: written } = this.#group
-    const { positions, isAhead } = written
+    const { positions, isAhead, failures } = written
     const changes = content.all()
-    const at = { reset: true, before: {}, positions, isAhead, page: content.page }
+    const at = { reset: true, before: {}, positions, isAhead, page: content.page, failures }
     const end = { rows: changes.length, next: this.#next, positions }
     const frames = writer.frames(changes, at)
     const snapshot = new Backlog(frames, end, () => this.#group.roomProblem())
@@ -256,8 +262,9 @@ export class GroupFrames {
   }
 
   #merge(place: number, before: Positions): Backlog {
-    const { writer, content } = this.#group
+    const { writer, content, changes: written } = this.#group
     const changes = []
+    let hasFailures = false
     let positions = before
     let isAhead = true
     let isStalenessTold = false
@@ -265,6 +272,7 @@ export class GroupFrames {
       const frame = this.get(number)
       if (frame === undefined) continue
       ;({ positions, isAhead } = frame)
+      hasFailures ||= frame.hasFailures
       isStalenessTold ||= frame.changes.length === 0
       for (const change of frame.changes) changes.push(change)
     }
@@ -272,7 +280,8 @@ export class GroupFrames {
     const merged = content.merged(changes)
     // A frame of a list without changes says that its caches have become stale, or are in step again.
     const isNothing = merged.length === 0 && page === undefined && !isStalenessTold
-    const at = { reset: false, before, positions, isAhead, page }
+    const failures = hasFailures ? written.failures : undefined
+    const at = { reset: false, before, positions, isAhead, page, failures }
     const frames = isNothing ? [].values() : writer.frames(merged, at)
     return new Backlog(frames, { rows: merged.length, next: this.#next, positions })
   }

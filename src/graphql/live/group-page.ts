@@ -6,20 +6,22 @@ import { idsBefore, isShown, sentSteps } from '../../query/page/page-steps.ts'
 import { TopWindow, type WindowRow } from '../../query/page/top-window.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import { PlanRun } from '../plan/plan-run.ts'
-import type { KindView } from '../prepare/kind-view.ts'
-import type { FollowedList, FollowedPage } from './followed-list.ts'
-import type { FramePlan, PageState, RowText, SentChange, SentPageStep } from './frame-plan.ts'
+import type { FollowedPage } from './followed-list.ts'
+import type { PageState, RowText, SentChange, SentPageStep } from './frame-plan.ts'
 import {
   type GroupContent,
+  type ListReads,
   liveRead,
-  RowDependencies,
   type RowTexts,
   rowTexts,
 } from './group-content.ts'
-import type { GroupRun } from './group-reading.ts'
+import type { GroupList, ListRead, RowKeys } from './group-list.ts'
 
 /** A row of a page as the members hold it. */
 interface PageRow extends RowText {
+  readonly list: GroupList
+  /** The key in the window. */
+  readonly place: string
   readonly id: string
   readonly key: string
   readonly uid: string
@@ -27,73 +29,111 @@ interface PageRow extends RowText {
   readonly version: unknown
 }
 
+/** A row of the window. Its position has a key that is unique among the lists. */
+interface ListRow extends WindowRow {
+  readonly list: GroupList
+  /** The key of the object. */
+  readonly objectKey: string
+}
+
 /** The least number of rows kept ready behind a page to replace those that leave it. A large page keeps its own size. */
 const leastReady = 50
 /** The memory of an object in the list, about. */
 const memberBytes = 80
 
-/** A live page: the first objects of a list in an order. */
+/** A live page: the first objects of the lists of a group together, in an order. */
 export class GroupPage implements GroupContent {
-  readonly dependencies: RowDependencies = new RowDependencies()
-  readonly #plan: FramePlan
-  readonly #list: FollowedList
   readonly #wanted: FollowedPage
-  readonly #matching: LiveSet
-  #front: TopWindow
+  /** The lists in the order in which they break ties, with their matching objects. */
+  readonly #lists: Map<GroupList, { readonly matching: LiveSet; readonly tie: string }>
+  #front: TopWindow<ListRow>
   #sent: readonly PageRow[] = []
 
-  constructor(plan: FramePlan, list: FollowedList, wanted: FollowedPage) {
-    this.#plan = plan
-    this.#list = list
+  /** `isPlural`: there may be several lists. */
+  constructor(lists: readonly GroupList[], wanted: FollowedPage, isPlural: boolean) {
     this.#wanted = wanted
     this.#front = this.#newFront()
-    this.#matching = new LiveSet(list.condition)
+    this.#lists = new Map(
+      lists.map((list, at) => {
+        const tie = isPlural ? String.fromCharCode(firstTie + at) : ''
+        return [list, { matching: new LiveSet(list.list.condition), tie }]
+      }),
+    )
   }
 
   get page(): PageState {
-    return { totalCount: this.#matching.size }
+    let totalCount = 0
+    for (const { matching } of this.#lists.values()) totalCount += matching.size
+    return { totalCount }
   }
 
   get bytes(): number {
     const units = this.#sent.reduce((sum, { text, errors }) => sum + text.length + errors.length, 0)
-    return this.#matching.size * memberBytes + units * 2 + this.dependencies.bytes
+    let bytes = this.page.totalCount * memberBytes + units * 2
+    for (const list of this.#lists.keys()) bytes += list.dependencies.bytes
+    return bytes
   }
 
-  matching(part: KindView, run: GroupRun): readonly string[] {
+  #of(list: GroupList): { readonly matching: LiveSet; readonly tie: string } {
+    const found = this.#lists.get(list)
+    if (found === undefined) throw new TypeError('the list is not of this page')
+    return found
+  }
+
+  matching(list: GroupList, { part, run }: ListRead): readonly string[] {
     // Throws `UnknownIndexError` for an index of the order that has to be made first, as the condition does for its own.
     for (const { index } of this.#wanted.terms) part.view.index(index)
-    return this.#matching.matching(liveRead(part, new PlanRun(run)))
+    return this.#of(list).matching.matching(liveRead(part, new PlanRun(run)))
   }
 
-  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[] {
+  changedMatches(
+    list: GroupList,
+    { part, run }: ListRead,
+    keys?: readonly string[],
+  ): readonly string[] {
     // The rows kept ready may have been read before the group took their changes.
     if (keys !== undefined) return keys
     this.#front = this.#newFront()
-    return this.#matching.changedMatches(liveRead(part, new PlanRun(run)))
+    return this.#of(list).matching.changedMatches(liveRead(part, new PlanRun(run)))
   }
 
-  keys(): readonly string[] {
-    return this.#sent.map(({ key }) => key)
+  keys(list: GroupList): readonly string[] {
+    return this.#sent.flatMap((row) => (row.list === list ? [row.key] : []))
   }
 
-  changes(keys: Iterable<string>, part: KindView, options: GroupRun): readonly SentPageStep[] {
-    const texts = rowTexts(this.#plan, this.dependencies, part, options)
-    const changed = new Set<string>()
-    const asked = [...keys]
-    // Also removes rows kept ready that no longer match: they may have been read before the group took their changes.
-    for (const key of asked) this.#front.delete(key)
-    const due = this.#matching.due(liveRead(part, texts.run), asked)
-    for (const change of due) {
-      const { key, uid } = change
-      changed.add(key)
-      if (change.type !== 'DELETED') this.#front.put(this.#rowOf(part.view, change.id, uid))
-    }
-    const now = this.#written(this.#present(part, texts.run), changed, part, texts)
-    options.check()
-    this.#matching.sent(due)
+  matched(list: GroupList): Iterable<string> {
+    return this.#of(list).matching.keys()
+  }
+
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentPageStep[] {
+    const changed = new Map<GroupList, Set<string>>()
+    const due = rows.map(({ list, keys }) => {
+      const { matching, tie } = this.#of(list)
+      const { part, run } = reads.of(list)
+      // Also removes rows kept ready that no longer match: they may have been read before the group took their changes.
+      for (const key of keys) this.#front.delete(tie + key)
+      const ofList = matching.due(liveRead(part, new PlanRun(run)), keys)
+      const changedKeys = new Set<string>()
+      changed.set(list, changedKeys)
+      for (const { key, uid, ...change } of ofList) {
+        changedKeys.add(key)
+        if (change.type !== 'DELETED') this.#front.put(this.#rowOf(list, part.view, change.id, uid))
+      }
+      return { matching, ofList }
+    })
+    const now = this.#written(this.#present(reads), changed, reads)
+    reads.check()
+    for (const { matching, ofList } of due) matching.sent(ofList)
     const steps = stepsTo(now, this.#sent)
     this.#sent = now
     return steps
+  }
+
+  drop(lists: readonly GroupList[]): readonly SentPageStep[] {
+    for (const list of lists) this.#lists.delete(list)
+    this.#front = this.#newFront()
+    // The next steps lead to the page without them.
+    return []
   }
 
   all(): readonly SentPageStep[] {
@@ -112,71 +152,91 @@ export class GroupPage implements GroupContent {
     return stepsTo(this.#sent, before)
   }
 
-  #newFront(): TopWindow {
+  #newFront(): TopWindow<ListRow> {
     const { terms, size } = this.#wanted
     return new TopWindow(terms, size, Math.max(leastReady, size))
   }
 
-  #rowOf(view: StoreView, id: number, uid: string): WindowRow {
-    const position = positionOf(view, this.#wanted.terms, id)
-    return { key: position.key, uid, position }
+  #rowOf(list: GroupList, view: StoreView, id: number, uid: string): ListRow {
+    const { values, key: objectKey } = positionOf(view, this.#wanted.terms, id)
+    const key = this.#of(list).tie + objectKey
+    return { list, key, objectKey, uid, position: { values, key } }
   }
 
   /** The rows of the page that exist. Changes that still wait come later. */
-  #present(part: KindView, run: PlanRun): readonly WindowRow[] {
-    const { view } = part
-    const isThere = ({ key, uid }: WindowRow): boolean => {
-      const id = view.idOf(key)
+  #present(reads: ListReads): readonly ListRow[] {
+    const isThere = ({ list, objectKey, uid }: ListRow): boolean => {
+      if (!list.isFollowing) return true
+      const { view } = reads.of(list).part
+      const id = view.idOf(objectKey)
       return id !== undefined && view.uidOf(id) === uid
     }
     while (true) {
-      if (this.#front.isShort) this.#fill(part, run)
+      if (this.#front.isShort) this.#fill(reads)
       const first = this.#front.first()
       if (first.every(isThere)) return first
       for (const row of first) if (!isThere(row)) this.#front.delete(row.key)
     }
   }
 
-  #fill(part: KindView, run: PlanRun): void {
-    const { view } = part
+  /** Reads the first rows of each list. Those of all lists are among them. */
+  #fill(reads: ListReads): void {
     const { capacity } = this.#front
-    const { rows: ids, hasNextPage } = listPage({
-      ...liveRead(part, run),
-      condition: this.#list.condition,
-      terms: this.#wanted.terms,
-      identity: { list: this.#list.list },
-      first: capacity,
-      maxPageSize: capacity,
-    })
-    const rows = ids.map((id) => this.#rowOf(view, id, view.uidOf(id)))
-    this.#front.fill(rows, !hasNextPage)
+    const { terms } = this.#wanted
+    let isWhole = true
+    // The rows of a list that cannot be read stay.
+    const rows = this.#front.first().filter(({ list }) => !list.isFollowing)
+    for (const list of this.#lists.keys()) {
+      if (!list.isFollowing) continue
+      const { part, run } = reads.of(list)
+      const { rows: ids, hasNextPage } = listPage({
+        ...liveRead(part, new PlanRun(run)),
+        condition: list.list.condition,
+        terms,
+        identity: { list: list.list.list },
+        first: capacity,
+        maxPageSize: capacity,
+      })
+      if (hasNextPage) isWhole = false
+      for (const id of ids) rows.push(this.#rowOf(list, part.view, id, part.view.uidOf(id)))
+    }
+    this.#front.fill(rows, isWhole)
   }
 
   #written(
-    rows: readonly WindowRow[],
-    changed: ReadonlySet<string>,
-    part: KindView,
-    { write }: RowTexts,
+    rows: readonly ListRow[],
+    changed: ReadonlyMap<GroupList, ReadonlySet<string>>,
+    reads: ListReads,
   ): readonly PageRow[] {
-    const { view } = part
-    const sent = new Map(this.#sent.map((row) => [row.key, row]))
+    const sent = new Map(this.#sent.map((row) => [row.place, row]))
+    const texts = new Map<GroupList, RowTexts>()
     const now = rows.map((row): PageRow => {
-      const { key, uid } = row
-      const before = sent.get(key)
+      const { list, key: place, objectKey: key, uid } = row
+      const before = sent.get(place)
       const known = before?.uid === uid ? before : undefined
-      if (known !== undefined && !changed.has(key)) return known
+      if (known !== undefined && changed.get(list)?.has(key) !== true) return known
+      const read = reads.of(list)
+      const { view } = read.part
       const at = view.idOf(key)
       if (at === undefined) throw new TypeError(`${key} is on the page and not in the store`)
-      const { text, errors } = write(key, at)
+      let textsOf = texts.get(list)
+      if (textsOf === undefined) texts.set(list, (textsOf = rowTexts(list, read)))
+      const { text, errors } = textsOf.write(key, at)
       // A subscription that selects nothing of the object still reports each change.
-      const version = this.#plan.row === undefined ? view.held(at) : text + errors
-      return { id: known?.id ?? objectIdOf(part, row), key, uid, text, errors, version }
+      const version = list.plan.row === undefined ? view.held(at) : text + errors
+      const id = known?.id ?? objectIdOf(read.part, { key, uid })
+      return { list, place, id, key, uid, text, errors, version }
     })
     const staying = new Set(rows.map((row) => row.key))
-    for (const row of this.#sent) if (!staying.has(row.key)) this.dependencies.forget(row.key)
+    for (const { list, place, key } of this.#sent) {
+      if (!staying.has(place)) list.dependencies.forget(key)
+    }
     return now
   }
 }
+
+/** Ties are broken by the list first. One character stands for it, which sorts as itself: after the slash of keys. */
+const firstTie = 0x100
 
 /** The version of a row that must be sent again. */
 const notSent = Symbol('not sent')

@@ -12,10 +12,9 @@ import {
   namespacesOf,
 } from '../../query/condition/condition.ts'
 import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
-import { ReadReport } from '../../query/condition/read-report.ts'
+import type { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import { explain } from '../answer/explanation.ts'
 import type { FollowedList } from './followed-list.ts'
 import { namespacesOfKeys, requireCovered } from '../prepare/covered-parts.ts'
 import type { KindLeases } from '../prepare/kind-leases.ts'
@@ -26,11 +25,10 @@ import { needOfAny, type ReadParts, type ReadSnapshot } from '../prepare/read-sn
 import type { KindNeed, ViewerAccess } from '../prepare/viewer-access.ts'
 import { plannedWork, type PlanRunOptions } from '../plan/plan-run.ts'
 import type { Positions } from '../reads/resume-token.ts'
-import { staleSince } from '../reads/staleness.ts'
 import {
-  type GroupAccess,
   type GroupKindAccess,
   isEmpty,
+  type ListAccess,
   MissingKindError,
   type MissingRead,
   type NameDecisions,
@@ -43,8 +41,9 @@ export interface GroupReadingOptions extends Omit<
   'parts' | 'budget' | 'followed' | 'variables'
 > {
   readonly wanted: WantedGroup
+  readonly list: FollowedList
   readonly leadsBack: boolean
-  readonly groupAccess: GroupAccess
+  readonly listAccess: ListAccess
   /** Whether members have viewers; members without viewers may see everything. */
   readonly isViewed: boolean
   /** The viewer of all members, if rows depend on the viewer's identity. */
@@ -54,6 +53,8 @@ export interface GroupReadingOptions extends Omit<
   /** Leases of the kinds that the group reads. The group returns them at its end. */
   readonly prepared: KindLeases
   readonly unexpected: (error: GraphQLError) => void
+  /** How the rows of the group were read, if its frames carry an explanation. */
+  readonly report: () => ReadReport
 }
 
 /** The inputs for writing the rows of a group, within one tick. */
@@ -70,7 +71,7 @@ export interface GroupRun extends PlanRunOptions {
 /** Writing the rows needs a permission or an index first. */
 export class LackingError extends Error {}
 
-/** The reads of a group: the kinds that its members may see in part or whole, limited to their access. */
+/** The reads of a list of a group: the kinds that its members may see in part or whole, limited to their access. */
 export class GroupReading {
   /** The kinds, the followed kind first. */
   readonly needs: readonly ClusterKind[]
@@ -82,12 +83,11 @@ export class GroupReading {
   readonly #route: ListenerRoute | undefined
   /** Indexes that {@link needs} is known to contain. */
   readonly #indexed = new WeakSet<NonNullable<ClusterKind['indexes']>>()
-  #report = new ReadReport()
 
   constructor(options: GroupReadingOptions) {
     this.#options = options
-    this.needs = options.groupAccess.visible
-    this.#list = options.wanted.list
+    this.needs = options.listAccess.visible
+    this.#list = options.list
     this.#route = options.leadsBack ? undefined : listenerRoute(this.#list.condition)
   }
 
@@ -131,7 +131,7 @@ export class GroupReading {
 
   /** The followed kind, as the members see it. */
   followed(snapshot: ReadSnapshot = this.now()): KindView {
-    return this.#options.groupAccess.followed(snapshot)
+    return this.#options.listAccess.followed(snapshot)
   }
 
   /** The kinds that can be read in this tick. */
@@ -154,11 +154,6 @@ export class GroupReading {
       return [at.kind.typeName, snapshot.part(at).view.resourceVersion] as const
     })
     return Object.fromEntries(own)
-  }
-
-  /** Since when the first of the caches that decide the rows may be out of date; `null` while all are in step. */
-  staleSince(): string | null {
-    return staleSince(this.#options.served, [...this.needs, ...this.#list.needs])
   }
 
   /** Whether objects of the followed kind with some of these keys may have changed since a position. */
@@ -205,7 +200,7 @@ export class GroupReading {
       variables,
       fragments,
       unexpected,
-      budget: explains ? new ReportingBudget(work, this.#report) : new WorkBudget(work),
+      budget: explains ? new ReportingBudget(work, this.#options.report()) : new WorkBudget(work),
       parts,
       followed: (relation) => {
         if (this.#leadsBack(relation)) parts.note({ form: 'own', at: this.#list.at })
@@ -233,15 +228,6 @@ export class GroupReading {
   decisions(): ViewerDecisions | undefined {
     const { onlyViewer } = this.#options
     return onlyViewer && new ViewerDecisions(onlyViewer)
-  }
-
-  /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
-  explanation(): string | undefined {
-    const { wanted, served, onlyViewer: access } = this.#options
-    if (!wanted.explains) return undefined
-    const report = this.#report
-    this.#report = new ReadReport()
-    return JSON.stringify(explain({ served, report, access, kinds: this.needs }))
   }
 
   /** Whether the group follows a kind with these indexes, or does not follow the kind. */
@@ -290,19 +276,19 @@ class GroupParts implements ReadParts {
 
   forLookup(at: ClusterKind, keys: readonly string[] = []): KindView | undefined {
     this.#checkIndexes(at)
-    const { groupAccess, names } = this.#options
+    const { listAccess, names } = this.#options
     const { look } = this.#accessOf(at)
     if (look.form === 'all') return this.#looked(at, keys)
     const allows = (key: string): boolean => {
       if (isInScope(look, key)) return true
       const isAllowed = (this.#decisions ?? names).mayLook(at, key)
       if (isAllowed === undefined) this.#miss({ form: 'viewer', at })
-      if (isAllowed && !groupAccess.isVisible(at.kind)) this.#miss({ form: 'name', at })
+      if (isAllowed && !listAccess.isVisible(at.kind)) this.#miss({ form: 'name', at })
       return isAllowed
     }
     const isAny = keys.map((key) => allows(key)).includes(true)
     if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
-    const byName = { identity: groupAccess.fingerprint, allows }
+    const byName = { identity: listAccess.fingerprint, allows }
     const part = this.#looked(at, keys)
     return { ...part, scope: coveredScope(look, part.coverage), byName }
   }
@@ -337,7 +323,7 @@ class GroupParts implements ReadParts {
 
   /** See {@link GroupRun.check}. */
   check(): void {
-    if (this.#missing.size > 0) throw new MissingKindError([...this.#missing.values()])
+    if (this.#missing.size > 0) throw this.#missingError([...this.#missing.values()])
     if (this.#isUnprepared) throw new LackingError()
   }
 
@@ -374,8 +360,8 @@ class GroupParts implements ReadParts {
   }
 
   dependsOnViewer(): void {
-    const { isViewed, wanted } = this.#options
-    if (isViewed && this.access === undefined) this.#miss({ form: 'viewer', at: wanted.list.at })
+    const { isViewed, list } = this.#options
+    if (isViewed && this.access === undefined) this.#miss({ form: 'viewer', at: list.at })
   }
 
   /** Notes a read that the group does not follow. */
@@ -386,7 +372,11 @@ class GroupParts implements ReadParts {
 
   #miss(one: MissingRead): never {
     this.note(one)
-    throw new MissingKindError([one])
+    throw this.#missingError([one])
+  }
+
+  #missingError(missing: readonly MissingRead[]): MissingKindError {
+    return new MissingKindError(this.#options.list.at.kind, missing)
   }
 
   #checkIndexes(at: ClusterKind): void {
@@ -394,7 +384,7 @@ class GroupParts implements ReadParts {
   }
 
   #accessOf(at: ClusterKind): GroupKindAccess {
-    return this.#options.groupAccess.of(at.kind) ?? this.#miss({ form: 'kind', at })
+    return this.#options.listAccess.of(at.kind) ?? this.#miss({ form: 'kind', at })
   }
 
   #listed(at: ClusterKind, { within }: ListReading): KindView {

@@ -1,19 +1,17 @@
 import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { Condition } from '../../query/condition/condition.ts'
 import { LiveSet, removalCause, type RemovalCause } from '../../query/live-set.ts'
 import { objectIdOf } from '../model/object-id.ts'
 import { PlanRun } from '../plan/plan-run.ts'
 import type { KindView } from '../prepare/kind-view.ts'
-import type { FramePlan, RowText, SentChange, SentListChange } from './frame-plan.ts'
+import type { RowText, SentChange, SentListChange } from './frame-plan.ts'
 import {
   type GroupContent,
+  type ListReads,
   liveRead,
-  RowDependencies,
   rowErrors,
   rowTexts,
-  type SeenChanges,
 } from './group-content.ts'
-import type { GroupRun } from './group-reading.ts'
+import { type GroupList, type ListRead, nothingSeen, type RowKeys } from './group-list.ts'
 
 interface SentObject extends RowText {
   readonly uid: string
@@ -23,19 +21,80 @@ interface SentObject extends RowText {
 /** The memory of a row besides its text, about: entries in two maps, and the identity of its object. */
 const rowBytes = 250
 
-/** The rows of a list: all objects that were sent to the members, with their texts. */
+/** The rows of the lists of a group: all objects that were sent to the members, with their texts. */
 export class GroupRows implements GroupContent {
   readonly page = undefined
-  readonly dependencies: RowDependencies = new RowDependencies()
-  readonly #plan: FramePlan
+  readonly #of = new Map<GroupList, ListRows>()
+
+  /** The rows of one list. */
+  of(list: GroupList): ListRows {
+    let rows = this.#of.get(list)
+    if (rows === undefined) this.#of.set(list, (rows = new ListRows(list)))
+    return rows
+  }
+
+  get size(): number {
+    let size = 0
+    for (const rows of this.#of.values()) size += rows.size
+    return size
+  }
+
+  get bytes(): number {
+    let bytes = 0
+    for (const rows of this.#of.values()) bytes += rows.bytes
+    return bytes
+  }
+
+  matching(list: GroupList, read: ListRead): readonly string[] {
+    return this.of(list).matching(read)
+  }
+
+  changedMatches(list: GroupList, read: ListRead, keys?: readonly string[]): readonly string[] {
+    return this.of(list).changedMatches(read, keys)
+  }
+
+  keys(list: GroupList): readonly string[] {
+    return this.of(list).keys()
+  }
+
+  matched(list: GroupList): readonly string[] {
+    return this.keys(list)
+  }
+
+  all(): readonly SentListChange[] {
+    return Array.from(this.#of.values(), (rows) => rows.all()).flat()
+  }
+
+  drop(lists: readonly GroupList[]): readonly SentListChange[] {
+    const dropped = lists.flatMap((list) => this.of(list).all())
+    for (const list of lists) this.#of.delete(list)
+    return dropped.map((row) => ({ ...row, type: 'REMOVED', removal: 'CLUSTER_REMOVED' }))
+  }
+
+  merged(changes: readonly SentChange[]): readonly SentListChange[] {
+    return mergedChanges(changes.filter((change) => 'type' in change))
+  }
+
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentListChange[] {
+    const written = rows.map((of) => this.of(of.list).changes(of, reads.of(of.list)))
+    reads.check()
+    for (const { keep } of written) keep()
+    const [only] = written
+    return written.length === 1 && only ? only.changes : written.flatMap(({ changes }) => changes)
+  }
+}
+
+/** The rows of one list. */
+export class ListRows {
+  readonly #list: GroupList
   readonly #matching: LiveSet
   readonly #sent = new Map<string, SentObject>()
   /** The length of all texts in UTF-16 units. */
   #units = 0
 
-  constructor(plan: FramePlan, condition: Condition) {
-    this.#plan = plan
-    this.#matching = new LiveSet(condition)
+  constructor(list: GroupList) {
+    this.#list = list
+    this.#matching = new LiveSet(list.list.condition)
   }
 
   get size(): number {
@@ -43,14 +102,14 @@ export class GroupRows implements GroupContent {
   }
 
   get bytes(): number {
-    return this.#sent.size * rowBytes + this.#units * 2 + this.dependencies.bytes
+    return this.#sent.size * rowBytes + this.#units * 2 + this.#list.dependencies.bytes
   }
 
-  matching(part: KindView, run: GroupRun): readonly string[] {
+  matching({ part, run }: ListRead): readonly string[] {
     return this.#matching.matching(liveRead(part, new PlanRun(run)))
   }
 
-  changedMatches(part: KindView, run: GroupRun, keys?: readonly string[]): readonly string[] {
+  changedMatches({ part, run }: ListRead, keys?: readonly string[]): readonly string[] {
     return this.#matching.changedMatches(liveRead(part, new PlanRun(run)), keys)
   }
 
@@ -62,24 +121,21 @@ export class GroupRows implements GroupContent {
     return Array.from(this.#sent.values(), additionOf)
   }
 
-  merged(changes: readonly SentChange[]): readonly SentListChange[] {
-    return mergedChanges(changes.filter((change) => 'type' in change))
-  }
-
   sentOf(key: string): SentObject | undefined {
     return this.#sent.get(key)
   }
 
+  /** The changes to send for rows. They count as sent once `keep` is called. */
   changes(
-    keys: Iterable<string>,
-    part: KindView,
-    options: GroupRun,
-    { isFinalStateKnown, previousOf }: SeenChanges,
-  ): readonly SentListChange[] {
-    const { run, write } = rowTexts(this.#plan, this.dependencies, part, options)
+    { keys, seen: { isFinalStateKnown, previousOf } = nothingSeen }: RowKeys,
+    read: ListRead,
+  ): { readonly changes: readonly SentListChange[]; readonly keep: () => void } {
+    const { plan, dependencies } = this.#list
+    const { part, run: options } = read
+    const { run, write } = rowTexts(this.#list, read)
     const { view } = part
     const previousTexts = (held: HeldObject | undefined): readonly string[] | undefined =>
-      held && this.#plan.previous.map((writePrevious) => writePrevious(run, view, held))
+      held && plan.previous.map((writePrevious) => writePrevious(run, view, held))
     const changes: SentListChange[] = []
     const sent = new Map<string, SentObject | undefined>()
     const due = this.#matching.due(liveRead(part, run), keys)
@@ -91,7 +147,7 @@ export class GroupRows implements GroupContent {
         if (before === undefined) continue
         const id = change.cause === 'unmatched' ? view.idOf(key) : undefined
         const last = id === undefined ? before : write(key, id)
-        this.dependencies.forget(key)
+        dependencies.forget(key)
         const previous = id === undefined ? undefined : previousTexts(previousOf(uid))
         const errors = joinedErrors(last.errors, rowErrors(run, options.unexpected))
         const { objectId } = before
@@ -104,7 +160,7 @@ export class GroupRows implements GroupContent {
       const previousErrors = rowErrors(run, options.unexpected)
       const isSame = before?.uid === uid && before.text === now.text && before.errors === now.errors
       // A subscription that selects nothing of the object still reports each change.
-      if (isSame && this.#plan.row !== undefined) {
+      if (isSame && plan.row !== undefined) {
         const held = previous && previousTexts(view.held(change.id))
         run.errors.takeRow()
         if (!previous?.some((was, at) => was !== held?.[at])) continue
@@ -115,10 +171,11 @@ export class GroupRows implements GroupContent {
       const errors = joinedErrors(now.errors, previousErrors)
       changes.push({ ...additionOf(object), type: change.type, errors, previous })
     }
-    options.check()
-    this.#matching.sent(due)
-    for (const [key, now] of sent) this.#keep(key, now)
-    return changes
+    const keep = (): void => {
+      this.#matching.sent(due)
+      for (const [key, now] of sent) this.#keep(key, now)
+    }
+    return { changes, keep }
   }
 
   #keep(key: string, now: SentObject | undefined): void {

@@ -1,14 +1,26 @@
-import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import { CodedError } from '../../lib/coded-error.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
+import { ReadReport } from '../../query/condition/read-report.ts'
+import { explain } from '../answer/explanation.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
-import type { FollowedList } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
+import { gapOfError } from '../reads/cluster-gaps.ts'
+import { staleSince } from '../reads/staleness.ts'
+import type { FleetParts } from './frame-plan.ts'
 import { FrameWriter } from './frame-writer.ts'
-import { type AccessRequest, type DiscoveredKinds, MissingKindError } from './group-access.ts'
+import {
+  type AccessRequest,
+  type DiscoveredReads,
+  GroupAccess,
+  joinedHash,
+  ListAccess,
+  MissingKindError,
+  type WantedGroup,
+  type WantedList,
+} from './group-access.ts'
 import { type ChangingGroup, GroupChanges } from './group-changes.ts'
 import type { GroupContent } from './group-content.ts'
 import { bytesAhead, type FramedGroup, GroupFrames } from './group-frames.ts'
@@ -19,6 +31,7 @@ import {
   type StreamEnd,
 } from './group-member.ts'
 import { GroupFacets } from './group-facets.ts'
+import { GroupList, type ListGap, type ListGroup } from './group-list.ts'
 import { GroupPage } from './group-page.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupRows } from './group-rows.ts'
@@ -56,37 +69,42 @@ export interface GroupOwner {
   ended(group: LiveGroup): void
 }
 
-export interface LiveGroupOptions extends Omit<GroupReadingOptions, 'names' | 'leadsBack'> {
+export interface LiveGroupOptions extends Omit<
+  GroupReadingOptions,
+  'names' | 'leadsBack' | 'list' | 'listAccess' | 'report'
+> {
   /** The key among the groups: equal for subscribers who share a group. */
   readonly key: string
   readonly owner: GroupOwner
-  /** The reads to review a viewer's access for. */
-  readonly request: AccessRequest
-  readonly discovered: DiscoveredKinds
+  readonly groupAccess: GroupAccess
+  /** The reads to review a viewer's access for, list by list. */
+  readonly requests: readonly AccessRequest[]
+  readonly discovered: DiscoveredReads
   /** The group among the open subscriptions. */
   readonly subscription: OpenSubscription
   readonly live: LiveLimits
 }
 
 /**
- * All subscribers with the same operation and the same access. They share one listener per kind, one set of rows, and
- * one text per object and per frame. A subscriber is a place in the ring of the last frames.
+ * All subscribers with the same operation and the same access. They share the listeners of all lists, one set of rows,
+ * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
 export class LiveGroup
-  implements ByteHolder, ChangingGroup, FramedGroup, MemberGroup, MembershipGroup
+  implements ByteHolder, ChangingGroup, FramedGroup, ListGroup, MemberGroup, MembershipGroup
 {
   readonly options: LiveGroupOptions
-  readonly plan: FramePlan
-  readonly list: FollowedList
-  readonly cache: ClusterCache | undefined
+  /** What the members follow, without the lists of clusters that are gone. So are their access and its requests. */
+  wanted: WantedGroup
+  groupAccess: GroupAccess
+  requests: readonly AccessRequest[]
   readonly maxFrameObjects: number
   readonly coalesceMs: number
   readonly counts: LiveCounts
-  /** The contents of the group's resume tokens. */
-  readonly token: Pick<ResumePosition, 'cluster' | 'incarnation' | 'list' | 'access'>
+  readonly isPlural: boolean
+  readonly tellsStaleness: boolean
+  readonly tellsGaps: boolean
   readonly leaving: AbortSignal
   readonly content: GroupContent
-  readonly reading: GroupReading
   readonly writer: FrameWriter
   readonly frames: GroupFrames
   readonly changes: GroupChanges
@@ -95,6 +113,9 @@ export class LiveGroup
   readonly #members = new Set<GroupMember>()
   readonly #notifier = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
+  #lists: readonly GroupList[]
+  #report = new ReadReport()
+  #token: { readonly text: string; readonly token: LiveGroup['token'] } | undefined
   #started: Promise<void> | undefined
   #expected = 0
   #end: StreamEnd | undefined
@@ -102,31 +123,119 @@ export class LiveGroup
   #isLeft = false
 
   constructor(options: LiveGroupOptions) {
-    const { wanted, groupAccess, limits, served, onlyViewer, discovered } = options
-    const { plan, list } = wanted
-    const { cluster } = list.at
+    const { wanted, limits } = options
+    const { plan } = wanted
     this.options = options
+    this.wanted = wanted
+    this.groupAccess = options.groupAccess
+    this.requests = options.requests
     this.#owner = options.owner
-    this.plan = plan
-    this.list = list
-    this.cache = served.clusters.get(cluster)
     this.maxFrameObjects = limits.maxFrameObjects
     this.coalesceMs = wanted.coalesceMs
     this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
-    const incarnation = this.cache?.incarnation ?? ''
-    const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
-    this.token = { cluster, incarnation, list: list.list, access }
-    this.content = contentOf(plan, list)
     this.memberships = new GroupMemberships(this)
-    const leadsBack = plan.leadsBack || discovered.leadsBack
-    const reading = new GroupReading({ ...options, leadsBack, names: this.memberships })
-    this.reading = reading
-    const explanation = (): string | undefined => reading.explanation()
-    const staleSince = (): string | null => this.changes.staleSince
-    this.writer = new FrameWriter({ ...limits, ...this.token, plan, explanation, staleSince })
+    this.#lists = this.#begunLists()
+    this.isPlural = wanted.isPlural
+    this.tellsStaleness = plan.tellsStaleness
+    this.tellsGaps = plan.tellsGaps
+    this.content = contentOf(wanted, this.lists)
+    this.writer = new FrameWriter({
+      ...limits,
+      plan,
+      token: () => this.token,
+      ownPosition: wanted.isPlural ? undefined : this.lists[0]?.ownPosition,
+      explanation: () => this.#explanation(),
+      staleSince: () => this.changes.staleSince,
+      gaps: () => this.changes.gaps,
+    })
     this.frames = new GroupFrames(this, options.live)
     this.changes = new GroupChanges(this)
+  }
+
+  /** The lists that the members may see, in part or whole. */
+  get lists(): readonly GroupList[] {
+    return this.#lists
+  }
+
+  #begunLists(): readonly GroupList[] {
+    const { wanted, served, groupAccess, discovered } = this.options
+    return wanted.lists.flatMap(({ plan, list }, number) => {
+      const listAccess = groupAccess.lists[number]
+      if (!(listAccess instanceof ListAccess)) return []
+      const ofKind = discovered.of(list.at.kind)
+      const reading = new GroupReading({
+        ...this.options,
+        list,
+        listAccess,
+        leadsBack: plan.leadsBack || ofKind.leadsBack,
+        names: this.memberships.decisions(ofKind),
+        report: () => this.#report,
+      })
+      // The list is within no namespace, and stays empty.
+      if (reading.isNowhere) return []
+      const cache = served.clusters.get(list.at.cluster)
+      const prefix = wanted.isPlural ? `${number} ` : ''
+      const access = listAccess
+      return [new GroupList(this, { served, list, plan, cache, access, reading, prefix })]
+    })
+  }
+
+  /** The contents of the group's resume tokens besides the positions. */
+  get token(): Omit<ResumePosition, 'positions' | 'isAhead'> {
+    const incarnations = this.lists.map((list) => list.incarnation)
+    const text = incarnations.join(' ')
+    if (this.#token?.text !== text) this.#token = { text, token: this.#tokenOf(incarnations) }
+    return this.#token.token
+  }
+
+  #tokenOf(incarnations: readonly string[]): LiveGroup['token'] {
+    const { wanted, groupAccess, onlyViewer } = this.options
+    const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
+    const [first] = wanted.lists
+    const [incarnation = ''] = incarnations
+    if (first !== undefined && !wanted.isPlural) {
+      const { list, at } = first.list
+      return { cluster: at.cluster, incarnation, list, access }
+    }
+    const list = joinedHash(wanted.lists.map((one) => one.list.list))
+    return { cluster: '', incarnation: joinedHash(incarnations), list, access }
+  }
+
+  /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
+  #explanation(): string | undefined {
+    const { wanted, served, onlyViewer: access } = this.options
+    if (!wanted.explains) return undefined
+    const report = this.#report
+    this.#report = new ReadReport()
+    const kinds = this.lists.flatMap(({ reading }) => reading.needs)
+    return JSON.stringify(explain({ served, report, access, kinds }))
+  }
+
+  staleSince(): string | null {
+    const reads = this.lists.flatMap(({ reading, list }) => [...reading.needs, ...list.needs])
+    return staleSince(this.options.served, reads)
+  }
+
+  gaps(): readonly ListGap[] {
+    const refused = this.wanted.lists.flatMap(({ list: { at } }, number): ListGap[] => {
+      const error = this.groupAccess.lists[number]
+      if (!(error instanceof ClientError)) return []
+      return [{ gap: gapOfError(this.options.served, at, error), error }]
+    })
+    return [...refused, ...this.lists.flatMap((list) => list.gap ?? [])]
+  }
+
+  get hasSeveralKinds(): boolean {
+    let kinds = 0
+    for (const list of this.lists) kinds += list.kinds
+    return kinds > 1
+  }
+
+  readonly pause = (): Promise<void> | undefined => this.changes.pause()
+
+  flush(): Promise<void> {
+    return this.changes.flush()
   }
 
   /** Reads the current objects and follows their changes. Rejects with the error that prevents this. */
@@ -147,9 +256,9 @@ export class LiveGroup
   }
 
   /** Records reads that the rows need and the group does not follow. Later groups of the operation follow them. */
-  #learn({ missing }: MissingKindError): void {
+  #learn({ followed, missing }: MissingKindError): void {
     const { discovered, onlyViewer } = this.options
-    for (const one of missing) discovered.add(one, onlyViewer?.identity)
+    for (const one of missing) discovered.of(followed).add(one, onlyViewer?.identity)
   }
 
   get members(): number {
@@ -221,18 +330,23 @@ export class LiveGroup
     this.#hold()
   }
 
-  stopped(kind: Kind): void {
-    const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
-    if (isNamed) this.end({ form: 'complete' })
-    // The operation does not name the kind, so the subscription outlives the kind's informer.
-    else this.outdated()
-  }
-
-  filterStopped(): void {
+  stopped(groupList: GroupList, kind: Kind | undefined): void {
+    if (this.isPlural) {
+      this.changes.restart(groupList)
+      return
+    }
+    const { list, reading } = groupList
+    if (kind !== undefined) {
+      const isNamed = this.options.subscription.kinds.some((at) => at.kind === kind)
+      if (isNamed) this.end({ form: 'complete' })
+      // The operation does not name the kind, so the subscription outlives the kind's informer.
+      else this.#outdated()
+      return
+    }
     try {
-      const snapshot = this.reading.now()
+      const snapshot = reading.now()
       // Throws if one of them has become unreadable.
-      for (const at of this.list.needs) snapshot.part(at)
+      for (const at of list.needs) snapshot.part(at)
       this.end({ form: 'complete' })
     } catch (error) {
       this.failed(error)
@@ -314,12 +428,48 @@ export class LiveGroup
     if (this.isOver) return
     if (error instanceof MissingKindError) {
       this.#learn(error)
-      this.outdated()
+      this.#outdated()
     } else this.end({ form: 'failed', errors: [error] })
   }
 
+  /** One list of several begins anew by itself. Members of a single one find another group. */
+  outdated(list: GroupList): void {
+    if (this.isPlural) this.changes.restart(list)
+    else this.#outdated()
+  }
+
+  /**
+   * Follows a change of the fleet: removes the rows of clusters that are gone. If there are new ones, another group with
+   * these takes the members.
+   */
+  fleetChanged(now: FleetParts): void {
+    if (!this.isPlural || this.isOver) return
+    const { wanted } = this
+    const isSame = ({ list: { at } }: WantedList): boolean =>
+      now.clusters.get(at.cluster) === wanted.served.clusters.get(at.cluster)
+    const kept = wanted.lists.filter(isSame)
+    const names = new Set(kept.map(nameOfList))
+    const lists = listsIn(wanted, now) ?? kept
+    const { clusters, access, members } = now
+    if (lists.some((one) => !names.has(nameOfList(one)))) {
+      this.wanted = { ...wanted, lists, served: { ...wanted.served, clusters, access, members } }
+      this.#outdated()
+      return
+    }
+    const stay = new Set(lists.map(nameOfList))
+    const gone = this.#lists.filter((one) => !stay.has(nameOfList(one)))
+    if (lists.length === wanted.lists.length) return
+    const stays = wanted.lists.map((one) => stay.has(nameOfList(one)))
+    const staying = <T>(all: readonly T[]): readonly T[] => all.filter((_, at) => stays[at])
+    this.wanted = { ...wanted, lists: staying(wanted.lists) }
+    this.groupAccess = new GroupAccess(staying(this.groupAccess.lists))
+    this.requests = staying(this.requests)
+    this.#lists = this.#lists.filter((one) => !gone.includes(one))
+    this.changes.remove(gone)
+  }
+
   /** Finds another group for all members. */
-  outdated(): void {
+  #outdated(): void {
     if (this.isOver) return
     this.#isLeft = true
     this.#leaving.abort()
@@ -339,9 +489,26 @@ export class LiveGroup
   }
 }
 
-function contentOf(plan: FramePlan, list: FollowedList): GroupContent {
-  const { page, facets } = list
-  if (page !== undefined) return new GroupPage(plan, list, page)
-  if (facets !== undefined) return new GroupFacets(plan, list, facets)
-  return new GroupRows(plan, list.condition)
+function contentOf(wanted: WantedGroup, lists: readonly GroupList[]): GroupContent {
+  const { plan, page, facets, isPlural } = wanted
+  if (page !== undefined) return new GroupPage(lists, page, isPlural)
+  if (facets !== undefined) return new GroupFacets(plan, facets)
+  return new GroupRows()
+}
+
+function nameOfList({ list: { at } }: WantedList): string {
+  return JSON.stringify([at.cluster, at.kind.typeName])
+}
+
+/** The lists after a change of the fleet; `undefined` if the arguments name a cluster that is gone. */
+function listsIn(
+  { listsIn: listsOf }: WantedGroup,
+  now: FleetParts,
+): readonly WantedList[] | undefined {
+  try {
+    return listsOf(now)
+  } catch (error) {
+    if (error instanceof CodedError) return undefined
+    throw error
+  }
 }

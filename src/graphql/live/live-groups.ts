@@ -7,7 +7,15 @@ import { ViewerAccess } from '../prepare/viewer-access.ts'
 import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import type { FramePlan } from './frame-plan.ts'
-import { MissingKindError, resolveGroupAccess } from './group-access.ts'
+import {
+  DiscoveredReads,
+  type Joining,
+  MissingKindError,
+  neededBy,
+  placeOf,
+  resolveGroupAccess,
+  type WantedGroup,
+} from './group-access.ts'
 import type { Backlog } from './group-frames.ts'
 import { GroupMember } from './group-member.ts'
 import type { GroupReadingOptions } from './group-reading.ts'
@@ -21,7 +29,6 @@ import { HeldBytes, type LiveCounts, type LiveLimits, type LiveState } from './l
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'
 import type { ViewerMembership } from './viewer-membership.ts'
-import { DiscoveredKinds, type Joining, neededBy, type WantedGroup } from './group-access.ts'
 
 export interface LiveGroupsOptions {
   readonly limits: OperationLimits
@@ -64,7 +71,7 @@ export class LiveGroups implements GroupOwner {
   /** The groups that take members, by key. */
   readonly #groups = new Map<string, LiveGroup>()
   /** By operation, while it has groups or new members. */
-  readonly #discovered = new Map<string, DiscoveredKinds>()
+  readonly #discovered = new Map<string, DiscoveredReads>()
   readonly #planNumbers = new WeakMap<FramePlan, number>()
   #plans = 0
 
@@ -75,16 +82,15 @@ export class LiveGroups implements GroupOwner {
   }
 
   async join(joining: Joining): Promise<GroupMember> {
-    const { served, plan, list, viewer, asked, resumeFrom } = joining
+    const { served, viewer, resumeFrom } = joining
     const { counts } = this.#options
     const access = viewer && new ViewerAccess(served, viewer)
-    const operation = JSON.stringify([this.#numberOf(plan), list.at.cluster, asked])
     return this.#placed({
-      wanted: { ...joining, operation },
+      wanted: { ...joining, operation: this.#operationOf(joining) },
       access,
       resumeFrom,
       place: (group, membership, backlog) => {
-        group.reading.requireCovered()
+        if (!joining.isPlural) for (const { reading } of group.lists) reading.requireCovered()
         // Members share a snapshot, but not these frames.
         const problem = backlog && this.held.hold(group, backlog.bytes, viewer?.username)
         const begun = problem === undefined ? backlog : undefined
@@ -109,10 +115,12 @@ export class LiveGroups implements GroupOwner {
 
   async regroup(leaving: LiveGroup, { access, members }: LeavingMembers): Promise<void> {
     if (members.size === 0) return
-    const { wanted } = leaving.options
+    const { wanted } = leaving
+    const { served } = wanted
+    const isOfFleet = served === leaving.options.wanted.served
     await this.#placed({
-      wanted,
-      access,
+      wanted: { ...wanted, operation: this.#operationOf(wanted) },
+      access: isOfFleet ? access : access && new ViewerAccess(served, access.viewer),
       leaving,
       place(group, membership) {
         if (group !== leaving) group.takeOver(members, membership)
@@ -137,7 +145,7 @@ export class LiveGroups implements GroupOwner {
   async #placed<T>(placing: Placing<T>): Promise<T> {
     const { wanted } = placing
     // Keeps the discovered kinds for the next attempt, even if the group ends in between.
-    const discovered = this.#discovered.get(wanted.operation) ?? new DiscoveredKinds()
+    const discovered = this.#discovered.get(wanted.operation) ?? new DiscoveredReads()
     this.#discovered.set(wanted.operation, discovered)
     discovered.users += 1
     const permissions = new PermissionWait(this.#options.limits.operationDeadlineMs)
@@ -151,8 +159,7 @@ export class LiveGroups implements GroupOwner {
       this.#unused(wanted, discovered)
     }
     throw new ClientError('NOT_SYNCED', 'the rows keep leading to further kinds', {
-      cluster: wanted.list.at.cluster,
-      type: wanted.plan.kind.typeName,
+      ...placeOf(wanted),
       retryAfterMs: 1_000,
     })
   }
@@ -160,7 +167,7 @@ export class LiveGroups implements GroupOwner {
   /** `undefined`: the group cannot take the members, but another one may. */
   async #placedOnce<T>(
     { wanted, access, resumeFrom, leaving, place }: Placing<T>,
-    discovered: DiscoveredKinds,
+    discovered: DiscoveredReads,
     permissions: PermissionWait,
   ): Promise<T | undefined> {
     const group = await this.#groupFor(wanted, access, discovered)
@@ -180,7 +187,7 @@ export class LiveGroups implements GroupOwner {
       if (group.isOver) return undefined
       if (membership?.isOpen === false) {
         if (!permissions.isOver()) return undefined
-        const { cluster } = wanted.list.at
+        const { cluster } = placeOf(wanted)
         const message = 'the permissions could not be reviewed in time'
         throw new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
       }
@@ -198,37 +205,44 @@ export class LiveGroups implements GroupOwner {
   async #groupFor(
     wanted: WantedGroup,
     access: ViewerAccess | undefined,
-    discovered: DiscoveredKinds,
+    discovered: DiscoveredReads,
   ): Promise<LiveGroup> {
-    const { served, plan, explains } = wanted
+    const { served, lists, explains } = wanted
     const { syncDeadlineMs, operationDeadlineMs: deadlineMs } = this.#options.limits
     const isViewed = access !== undefined
     const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
-    const named = discovered.namedBy(access?.identity)
-    const needs = neededBy(wanted, discovered.further)
-    const wide = new Set(discovered.wide)
-    const request = { list: wanted.list, needs, wide, named, deadlineMs }
+    const identity = access?.identity
+    const requests = lists.map((one) => {
+      const ofKind = discovered.of(one.list.at.kind)
+      const needed = neededBy(one, wanted.variables, ofKind.further)
+      // A cluster that cannot be reached does not hold up the others.
+      const needs = wanted.isPlural ? needed.map((at) => ({ ...at, isOptional: true })) : needed
+      const named = ofKind.namedBy(identity)
+      return { list: one.list, needs, wide: new Set(ofKind.wide), named, deadlineMs }
+    })
     let isHandedOver = false
     try {
       access?.begin()
-      let groupAccess = await resolveGroupAccess(access, request)
+      let groupAccess = await resolveGroupAccess(access, requests)
       await prepared.prepare(groupAccess.visible)
       // The namespaces that have objects are known now, so the review is limited to them.
       if (access !== undefined) {
-        groupAccess = await resolveGroupAccess(access, request)
+        groupAccess = await resolveGroupAccess(access, requests)
         await prepared.prepare(groupAccess.visible)
       }
       const dependsOnViewer =
-        plan.needsViewer || discovered.needsViewer || named.size > 0 || explains
+        explains ||
+        discovered.needsViewer ||
+        [wanted, ...lists].some(({ plan }) => plan.needsViewer) ||
+        requests.some(({ named }) => named.size > 0)
       const onlyViewer = dependsOnViewer ? access : undefined
       const key = JSON.stringify([
         wanted.operation,
-        served.clusters.get(wanted.list.at.cluster)?.incarnation,
+        lists.map(({ list }) => served.clusters.get(list.at.cluster)?.incarnation),
         isViewed,
         groupAccess.fingerprint,
         onlyViewer?.identity,
-        Array.from(named, ({ typeName }) => typeName),
-        discovered.text,
+        discovered.textFor(identity),
         wanted.coalesceMs,
         explains,
       ])
@@ -236,7 +250,7 @@ export class LiveGroups implements GroupOwner {
       if (known !== undefined) return known
       isHandedOver = true
       const viewing = { groupAccess, prepared, isViewed, onlyViewer }
-      return this.#create({ ...viewing, key, wanted, request, discovered })
+      return this.#create({ ...viewing, key, wanted, requests, discovered })
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
     }
@@ -252,7 +266,9 @@ export class LiveGroups implements GroupOwner {
       served,
       document,
       supporting,
-      kinds: neededBy(wanted, []),
+      kinds: wanted.lists.flatMap((one) => neededBy(one, wanted.variables)),
+      isPlural: wanted.isPlural,
+      fleetChanged: (now) => group.fleetChanged(now),
       end: (error) => group.end({ form: 'failed', errors: [error] }),
     }
     const group: LiveGroup = new LiveGroup({
@@ -269,13 +285,19 @@ export class LiveGroups implements GroupOwner {
     return group
   }
 
+  /** A text that is equal for subscriptions with the same plans, variables and clusters. */
+  #operationOf({ asked, plan: frames, lists }: Omit<Joining, 'resumeFrom'>): string {
+    const parts = lists.map(({ plan, list }) => [this.#numberOf(plan), list.at.cluster])
+    return JSON.stringify([asked, this.#numberOf(frames), ...parts])
+  }
+
   #numberOf(plan: FramePlan): number {
     let number = this.#planNumbers.get(plan)
     if (number === undefined) this.#planNumbers.set(plan, (number = this.#plans += 1))
     return number
   }
 
-  #unused({ operation }: WantedGroup, discovered: DiscoveredKinds): void {
+  #unused({ operation }: WantedGroup, discovered: DiscoveredReads): void {
     discovered.users -= 1
     if (discovered.users === 0) this.#discovered.delete(operation)
   }

@@ -20,6 +20,10 @@ export interface OpenSubscription {
   readonly kinds: readonly ClusterKind[]
   /** The kinds that the document names by a schema. */
   readonly supporting: (served: ServedSchema) => readonly ClusterKind[]
+  /** Whether it follows several kinds or clusters. Then it outlives each of the clusters. */
+  readonly isPlural: boolean
+  /** Called when the served clusters may have changed. */
+  readonly fleetChanged: (now: ServedSchema) => void
   /** Ends the subscription with this error as the last message. */
   readonly end: (error: ClientError) => void
 }
@@ -75,7 +79,8 @@ export class OpenSubscriptions {
       otherReading(subscription, now, this.#readings) ??
       furtherSupport(subscription, now) ??
       this.#servedNow(subscription, now)
-    if (problem !== undefined) this.#end(subscription, problem)
+    if (problem === undefined) subscription.fleetChanged(now)
+    else this.#end(subscription, problem)
   }
 
   #end(subscription: OpenSubscription, problem: Problem): void {
@@ -124,17 +129,19 @@ interface Problem {
   readonly type?: string
 }
 
-function lostKind({ kinds }: OpenSubscription, now: ServedSchema): Problem | undefined {
+function lostKind({ kinds, isPlural }: OpenSubscription, now: ServedSchema): Problem | undefined {
   for (const { cluster, kind } of kinds) {
     const cache = now.clusters.get(cluster)
-    if (cache === undefined) return { message: `cluster ${cluster} is served no more`, cluster }
+    if (cache === undefined && !isPlural)
+      return { message: `cluster ${cluster} is served no more`, cluster }
     const place = { cluster, type: kind.typeName }
     const next = now.kinds.get(kind.typeName)
     if (next === undefined || isOfAnotherGroup(kind, next))
       return { message: `${kind.typeName} is served no more`, ...place }
     if (next.resource.version !== kind.resource.version)
       return { message: `${kind.typeName} is ${apiVersionOf(next.resource)} now`, ...place }
-    if (cache.connection.state === 'connected' && !cache.serves(kind.resource))
+    const isConnected = cache?.connection.state === 'connected'
+    if (isConnected && !isPlural && !cache.serves(kind.resource))
       return { message: `cluster ${cluster} serves ${kind.typeName} no more`, ...place }
     const index = otherIndex(kind, next)
     if (index !== undefined)

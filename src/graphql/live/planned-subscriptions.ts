@@ -27,7 +27,7 @@ import type { OperationDocuments } from '../documents/operation-documents.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
-import { decodeResumeToken, type ResumePosition } from '../reads/resume-token.ts'
+import { decodeResumeToken } from '../reads/resume-token.ts'
 import type { StreamArguments } from '../schema/read-arguments.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
@@ -35,10 +35,9 @@ import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
 import { ClustersStream, clustersQuery, type SubscribedClusters } from './clusters-stream.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
-import { type Followed, FramePlans } from './frame-plan.ts'
+import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
 import { type Joining, neededBy } from './group-access.ts'
-import { failedStream, type GroupMember, type MemberStream } from './group-member.ts'
-import { MergedStream } from './merged-stream.ts'
+import { failedStream, type MemberStream } from './group-member.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
@@ -134,7 +133,7 @@ export class PlannedSubscriptions {
       operationName: getOperationAST(document, operationName)?.name?.value,
       viewer,
       by: 'plan',
-      kinds: () => ('schema' in validated ? subscribedKinds(served, validated).flat() : []),
+      kinds: () => ('schema' in validated ? subscribedKinds(served, validated) : []),
       codes: codesOf(stream),
       rows: stream.rows,
       durationMs: performance.now() - beganMs,
@@ -183,16 +182,19 @@ export class PlannedSubscriptions {
     try {
       const known = this.#known(served, document, operation)
       plans = known.plan.variation(variableValues)
-      const followed = plans.of(variableValues, this.#options.limits)
-      if (plans.followsClusters) {
-        const asked = { document, operation: validated.operation, nodes: plans.nodes, variables }
-        const { coalesceMs } = followed.args as StreamArguments
-        return await this.#followClusters(served, asked, coalesceMs, viewer)
+      const asked = plans
+      if (asked.followsClusters) {
+        const selected = { document, operation: validated.operation, nodes: asked.nodes, variables }
+        const { coalesceMs } = asked.arguments(variableValues) as StreamArguments
+        return await this.#followClusters(served, selected, coalesceMs, viewer)
       }
+      const { limits } = this.#options
+      const followed = asked.of(variableValues, limits)
       const joining = {
         served,
         document,
         variables: variableValues,
+        listsIn: (fleet: FleetParts) => asked.of(variableValues, limits, fleet).lists,
         asked: askedBy(variables ?? {}, variableValues, known.otherVariables),
         explains,
         viewer,
@@ -205,32 +207,20 @@ export class PlannedSubscriptions {
     }
   }
 
-  /** A member of the group of each list; one stream for all of them. */
-  async #follow(
-    { args, lists, merged }: Followed,
-    joining: Omit<Joining, 'plan' | 'list' | 'supporting' | 'coalesceMs' | 'resumeFrom'>,
+  #follow(
+    { args, ...followed }: Followed,
+    joining: Omit<Joining, keyof Followed | 'supporting' | 'coalesceMs' | 'resumeFrom'>,
     validated: ValidatedSubscriptionArgs,
   ): Promise<MemberStream> {
     const { limits } = this.#options
-    const { coalesceMs: askedMs, resumeFrom: token = null } = args as StreamArguments
-    const coalesceMs = checkedCoalesceMs(askedMs) ?? limits.coalesceMs
-    const positions = positionsIn(token, lists.length)
-    const kindsIn = kindsBySchema(validated)
-    const members = await allJoined(
-      lists.map((one, at) =>
-        this.#groups.join({
-          ...joining,
-          ...one,
-          supporting: (schema) => kindsIn(schema)[at] ?? [],
-          coalesceMs,
-          resumeFrom: positions?.[at],
-        }),
-      ),
-    )
-    const [member] = members
-    if (member === undefined) throw new TypeError('nothing is followed')
-    if (merged === undefined) return member
-    return new MergedStream(members, { write: merged, resumedFrom: positions && token })
+    const { coalesceMs, resumeFrom: token } = args as StreamArguments
+    return this.#groups.join({
+      ...joining,
+      ...followed,
+      supporting: (schema) => subscribedKinds(schema, validated),
+      coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
+      resumeFrom: typeof token === 'string' ? decodeResumeToken(token) : undefined,
+    })
   }
 
   async #followClusters(
@@ -271,53 +261,16 @@ function closeLate(late: MemberStream | Refusal): void {
   if ('take' in late) late.close()
 }
 
-/** The members, or none of them: the first error closes the others. */
-async function allJoined(
-  joining: readonly Promise<GroupMember>[],
-): Promise<readonly GroupMember[]> {
-  try {
-    return await Promise.all(joining)
-  } catch (error) {
-    for (const one of joining) {
-      void one.then(
-        (member) => member.close(),
-        () => {},
-      )
-    }
-    throw error
-  }
-}
-
-/** The position of each list in a token; `undefined` if the token has none for one of them. */
-function positionsIn(token: string | null, lists: number): readonly ResumePosition[] | undefined {
-  if (token === null) return undefined
-  const positions = decodeResumeToken(token)
-  const known = positions.filter((one) => one !== undefined)
-  return positions.length === lists && known.length === lists ? known : undefined
-}
-
-/** As {@link subscribedKinds}. The groups of all lists ask when the schema changes: compiles once for all of them. */
-function kindsBySchema(
-  validated: ValidatedSubscriptionArgs,
-): (served: ServedSchema) => ReturnType<typeof subscribedKinds> {
-  const known = new WeakMap<ServedSchema, ReturnType<typeof subscribedKinds>>()
-  return (served) => {
-    const kinds = known.get(served) ?? subscribedKinds(served, validated)
-    known.set(served, kinds)
-    return kinds
-  }
-}
-
-/** The kinds that each list of a subscription names by a schema; none if its arguments are refused. */
+/** The kinds that a subscription names by a schema; none if its arguments are refused. */
 function subscribedKinds(
   served: ServedSchema,
   { document, operation, variableValues: variables }: ValidatedSubscriptionArgs,
-): readonly (readonly ClusterKind[])[] {
+): readonly ClusterKind[] {
   try {
     const compiled = new Plan(served, { document, operation, grown: () => {} }, framePlans)
     const limits = { maxPageSize: Infinity, introspection: false }
     const { lists } = compiled.variation(variables).of(variables, limits)
-    return lists.map((one) => neededBy({ ...one, variables }, []))
+    return lists.flatMap((one) => neededBy(one, variables))
   } catch {
     return []
   }

@@ -14,7 +14,8 @@ import type { KindView } from '../prepare/kind-view.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
 import { Backlog } from './group-frames.ts'
-import { additionOf, GroupRows, removalNow } from './group-rows.ts'
+import type { GroupList } from './group-list.ts'
+import { additionOf, GroupRows, type ListRows, removalNow } from './group-rows.ts'
 import type { LiveGroup } from './live-group.ts'
 
 /** The wait for a position that another replica has reached, on top of the coalescing time. */
@@ -26,36 +27,29 @@ const maxRowsAnew = 500
 
 /**
  * The frames that lead a subscriber from `from` to the positions of the group's members; `undefined` if they are
- * unknown, or longer than a snapshot. Rejects if the followed kind cannot be read.
+ * unknown, or longer than a snapshot. Rejects if a followed kind cannot be read.
  */
 export async function resumed(
   group: LiveGroup,
   from: ResumePosition,
 ): Promise<Backlog | undefined> {
-  const { reading, content, writer, token } = group
+  const { lists, content, writer, token } = group
   const { cluster, incarnation, list, access } = from
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
-  if (list !== token.list || access !== token.access || reading.isNowhere) return undefined
-  const snapshot = await reading.snapshot()
-  // The histories reach back to the positions, or as far as they can.
-  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
-  const followed = [...ofRows, ...(group.list.filter?.kinds ?? [])]
+  if (list !== token.list || access !== token.access || lists.length === 0) return undefined
   await Promise.all(
-    followed.map(async ({ position, at }) => {
-      const version = from.positions[position]
-      if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
+    lists.map(async (one) => {
+      if (one.isFollowing) await reachHistories(one, one.positionsIn(from.positions))
     }),
   )
   if (!(await hasReached(group, from.positions))) return undefined
   // The rest runs in one tick.
-  const { positions, isAhead } = group.changes
+  const { positions, isAhead, failures } = group.changes
   const isBehind = isOfAnotherStore(from.positions, positions)
-  const asked = isBehind ? { ...from, isAhead: true } : from
-  const missed =
-    content instanceof GroupRows ? missedOf(group, content, asked) : missedOfPage(group, asked)
+  const missed = missedBy(group, isBehind ? { ...from, isAhead: true } : from)
   if (missed === undefined) return undefined
   const { page } = content
-  const at = { before: from.positions, positions, isAhead, page }
+  const at = { before: from.positions, positions, isAhead, page, failures }
   const frames = writer.frames(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
 }
@@ -70,6 +64,56 @@ function isOfAnotherStore(asked: Positions, own: Positions): boolean {
     return store !== undefined && store !== readJointPosition(own[type] ?? '')?.store
   })
 }
+
+/** Loads the changes since positions. The histories then reach back to them, or as far as they can. */
+async function reachHistories({ list, reading }: GroupList, positions: Positions): Promise<void> {
+  const snapshot = await reading.snapshot()
+  const ofRows = reading.readable(snapshot).map((at) => ({ position: at.kind.typeName, at }))
+  await Promise.all(
+    [...ofRows, ...(list.filter?.kinds ?? [])].map(async ({ position, at }) => {
+      const version = positions[position]
+      if (version !== undefined) await snapshot.history(at).reach(resourceVersion(version))
+    }),
+  )
+}
+
+/** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
+function missedBy(
+  { lists, content, options, isPlural }: LiveGroup,
+  from: ResumePosition,
+): readonly SentChange[] | undefined {
+  let rows = 0
+  const missed: SentChange[] = []
+  for (const list of lists) {
+    const seen = { positions: list.positionsIn(from.positions), isAhead: from.isAhead }
+    const hasSeen = from.positions[list.ownPosition] !== undefined
+    if (!list.isFollowing) {
+      // The subscriber may hold rows of it that the group does not have.
+      if (hasSeen) return undefined
+      continue
+    }
+    if (isPlural && !hasSeen && content instanceof GroupRows) {
+      const added = content.of(list).all()
+      rows += added.length
+      for (const change of added) missed.push(change)
+      continue
+    }
+    const isOfViewer = options.onlyViewer !== undefined
+    let ofList: readonly SentChange[] | undefined
+    if (content instanceof GroupRows) {
+      const ofRows = content.of(list)
+      rows += ofRows.size
+      ofList = missedOf(list, ofRows, seen, isOfViewer)
+    } else ofList = missedOfPage(list, seen, isOfViewer)
+    if (ofList === undefined) return undefined
+    for (const change of ofList) missed.push(change)
+  }
+  const isLong = content instanceof GroupRows && missed.length > rows + changesBeyondSnapshot
+  return isLong ? undefined : missed
+}
+
+/** How far a subscriber has seen a list. */
+type SeenUpTo = Pick<ResumePosition, 'positions' | 'isAhead'>
 
 /** Waits until the group has sent its members everything up to a position. Returns false at the deadline. */
 async function hasReached(group: LiveGroup, wanted: Positions): Promise<boolean> {
@@ -95,11 +139,15 @@ function isReached(wanted: Positions, positions: Positions): boolean {
 }
 
 /** No changes if the page is the same; `undefined` if the server must send the page again. */
-function missedOfPage(group: LiveGroup, from: ResumePosition): readonly SentChange[] | undefined {
-  const since = changesSince(group, from)
+function missedOfPage(
+  list: GroupList,
+  from: SeenUpTo,
+  isOfViewer: boolean,
+): readonly SentChange[] | undefined {
+  const since = changesSince(list, from, isOfViewer)
   if (from.isAhead || since === undefined || since.isAnyRow) return undefined
   const isSame = [since.changes, ...since.related].every((changes) => changes?.length === 0)
-  if (!isSame || affectedSince(group, from)?.size !== 0) return undefined
+  if (!isSame || affectedSince(list, from)?.size !== 0) return undefined
   return []
 }
 
@@ -108,13 +156,14 @@ function missedOfPage(group: LiveGroup, from: ResumePosition): readonly SentChan
  * has already received some of them, it may receive a change again, and the removal of an object that it does not hold.
  */
 function missedOf(
-  group: LiveGroup,
-  rows: GroupRows,
-  from: ResumePosition,
+  groupList: GroupList,
+  rows: ListRows,
+  from: SeenUpTo,
+  isOfViewer: boolean,
 ): readonly SentListChange[] | undefined {
-  const { list, reading } = group
-  const since = changesSince(group, from)
-  const affected = affectedSince(group, from)
+  const { list, reading } = groupList
+  const since = changesSince(groupList, from, isOfViewer)
+  const affected = affectedSince(groupList, from)
   if (since === undefined || affected === undefined) return undefined
   if (since.isAnyRow && rows.size > maxRowsAnew) return undefined
   const part = reading.followed()
@@ -132,7 +181,7 @@ function missedOf(
     if (now === undefined) continue
     missed.push({ ...additionOf(now), type: now.uid === held ? 'MODIFIED' : 'ADDED' })
   }
-  for (const key of rowsWrittenFrom(since, group)) {
+  for (const key of rowsWrittenFrom(since, groupList, rows)) {
     const now = rows.sentOf(key)
     if (now === undefined || byKey.has(key) || affected.has(key)) continue
     missed.push({ ...additionOf(now), type: 'MODIFIED' })
@@ -140,11 +189,11 @@ function missedOf(
   for (const key of affected) {
     if (!byKey.has(key) && isInScope(part.scope, key)) missed.push(...asItIsNow(key, part, rows))
   }
-  return missed.length > rows.size + changesBeyondSnapshot ? undefined : missed
+  return missed
 }
 
 /** The change for a row that may or may not have matched before: its current state, or its removal. */
-function asItIsNow(key: string, part: KindView, rows: GroupRows): readonly SentListChange[] {
+function asItIsNow(key: string, part: KindView, rows: ListRows): readonly SentListChange[] {
   const now = rows.sentOf(key)
   if (now !== undefined) return [additionOf(now)]
   const id = part.view.idOf(key)
@@ -161,10 +210,11 @@ interface ChangesSince {
   readonly isAnyRow: boolean
 }
 
-/** The changes of the kinds that the group reads since a position; `undefined` if unknown for the followed kind. */
+/** The changes of the kinds that a list reads since a position; `undefined` if unknown for the followed kind. */
 function changesSince(
-  { reading, list, options }: LiveGroup,
-  { positions }: ResumePosition,
+  { reading, list }: GroupList,
+  { positions }: SeenUpTo,
+  isOfViewer: boolean,
 ): ChangesSince | undefined {
   const snapshot = reading.now()
   const readable = new Set(reading.readable(snapshot))
@@ -181,24 +231,24 @@ function changesSince(
   ])
   const mayHaveShownMore =
     reading.looksAround && Object.keys(positions).some((name) => !names.has(name))
-  const isAnyRow =
-    options.onlyViewer !== undefined || mayHaveShownMore || related.includes(undefined)
+  const isAnyRow = isOfViewer || mayHaveShownMore || related.includes(undefined)
   return { changes, related, isAnyRow }
 }
 
 /** The rows that read changed objects; all rows if this is unknown. */
 function rowsWrittenFrom(
   { changes, related, isAnyRow }: ChangesSince,
-  { reading, content }: LiveGroup,
+  { reading, dependencies }: GroupList,
+  rows: ListRows,
 ): Iterable<string> {
-  if (isAnyRow) return content.keys()
+  if (isAnyRow) return rows.keys()
   const keys = new Set<string>()
   for (const [number, ofKind = []] of [changes, ...related].entries()) {
     const type = reading.needs[number]?.kind.typeName ?? ''
     if (ofKind.length === 0) continue
-    if (content.dependencies.isWide(type)) return content.keys()
+    if (dependencies.isWide(type)) return rows.keys()
     for (const change of ofKind) {
-      for (const row of content.dependencies.affectedBy(type, change)) keys.add(row)
+      for (const row of dependencies.affectedBy(type, change)) keys.add(row)
     }
   }
   return keys
@@ -209,8 +259,8 @@ function rowsWrittenFrom(
  * changed; `undefined` if the rows are unknown or too many.
  */
 function affectedSince(
-  { list, reading }: LiveGroup,
-  { positions }: ResumePosition,
+  { list, reading }: GroupList,
+  { positions }: SeenUpTo,
 ): ReadonlySet<string> | undefined {
   const rows = new Set<string>()
   const { filter, at, needs } = list

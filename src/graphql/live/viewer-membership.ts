@@ -2,26 +2,24 @@ import { Backoff, sleep } from '../../lib/backoff.ts'
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
 import type { Change } from '../../informer/store/change.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { Kind } from '../model/kind.ts'
-import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { FollowedList } from './followed-list.ts'
 import {
   type AccessRequest,
   type DiscoveredKinds,
   type GroupAccess,
+  isPassing,
+  type ListAccess,
   type NameDecisions,
   resolveGroupAccess,
 } from './group-access.ts'
 import type { GroupMember, MemberGate } from './group-member.ts'
 
 export interface MembershipGroup {
-  readonly list: FollowedList
+  readonly groupAccess: GroupAccess
+  /** What the lists of the group read. */
+  readonly requests: readonly AccessRequest[]
   readonly options: {
-    readonly groupAccess: GroupAccess
-    readonly request: AccessRequest
-    readonly discovered: DiscoveredKinds
     /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
     readonly onlyViewer: ViewerAccess | undefined
   }
@@ -46,6 +44,8 @@ const maxWithheld = 500
 interface WithheldName {
   readonly at: ClusterKind
   readonly key: string
+  /** The reads of the rows that lack it. */
+  readonly discovered: DiscoveredKinds
 }
 
 /**
@@ -56,10 +56,10 @@ export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
   readonly #group: MembershipGroup
-  readonly #cluster: string
+  readonly #clusters: ReadonlySet<string>
   readonly #withheld: ReadonlyMap<string, WithheldName>
   readonly #leaving = new AbortController()
-  readonly #unfollow: () => void
+  readonly #unfollow: readonly (() => void)[]
   /** The expiry of the latest review that found the viewer's access equal to the group's. */
   #openUntilMs = Number.NEGATIVE_INFINITY
   #isStale = false
@@ -77,13 +77,15 @@ export class ViewerMembership implements MemberGate {
   ) {
     this.access = access
     this.#group = group
-    this.#cluster = group.list.at.cluster
+    this.#clusters = new Set(group.requests.map(({ list }) => list.at.cluster))
     this.#withheld = withheld
-    this.#unfollow = access.in(this.#cluster).onChange(access.viewer, () => {
-      if (this.#refused.size <= fewNames) this.#refused.clear()
-      this.#hasChanged = true
-      this.recheck()
-    })
+    this.#unfollow = Array.from(this.#clusters, (cluster) =>
+      access.in(cluster).onChange(access.viewer, () => {
+        if (this.#refused.size <= fewNames) this.#refused.clear()
+        this.#hasChanged = true
+        this.recheck()
+      }),
+    )
   }
 
   get isOpen(): boolean {
@@ -139,7 +141,7 @@ export class ViewerMembership implements MemberGate {
     this.#leaving.abort()
     this.#openUntilMs = Number.NEGATIVE_INFINITY
     clearTimeout(this.#timer)
-    this.#unfollow()
+    for (const unfollow of this.#unfollow) unfollow()
   }
 
   async #check(): Promise<void> {
@@ -167,8 +169,9 @@ export class ViewerMembership implements MemberGate {
 
   async #checkOnce(): Promise<void> {
     const group = this.#group
-    const { request, groupAccess: shared, onlyViewer } = group.options
-    const groupAccess = await resolveGroupAccess(this.access, request)
+    const { requests, groupAccess: shared } = group
+    const { onlyViewer } = group.options
+    const groupAccess = await resolveGroupAccess(this.access, requests)
     if (this.#isStale || this.#leaving.signal.aborted) return
     const isOther = groupAccess.fingerprint !== shared.fingerprint
     if (isOther || (await this.#seesWithheld())) {
@@ -183,7 +186,9 @@ export class ViewerMembership implements MemberGate {
       if (!isRewritten) this.#hasChanged = true
       if (!isRewritten || this.#isStale) return
     }
-    const longestMs = isAlone ? this.access.in(this.#cluster).limits.allowMs : Infinity
+    const longestMs = isAlone
+      ? Math.min(...Array.from(this.#clusters, (cluster) => this.access.in(cluster).limits.allowMs))
+      : Infinity
     const now = performance.now()
     this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)
     this.#recheckAfter(this.#openUntilMs - now)
@@ -207,37 +212,30 @@ export class ViewerMembership implements MemberGate {
       const further = [...this.#withheld].filter(([name]) => !this.#refused.has(name))
       // oxlint-disable-next-line no-await-in-loop -- the reviews may lead to further objects
       const seen = await Promise.all(
-        further.map(async ([, { at, key }]) =>
-          (await this.access.mayLook(at, splitObjectKey(key))) ? at.kind : undefined,
-        ),
+        further.map(async ([, { at, key, discovered }]) => {
+          const isSeen = await this.access.mayLook(at, splitObjectKey(key))
+          if (isSeen) discovered.nameKinds(this.access.identity, [at.kind])
+          return isSeen
+        }),
       )
-      const kinds = seen.filter((kind) => kind !== undefined)
-      if (kinds.length > 0) {
-        this.#group.options.discovered.nameKinds(this.access.identity, kinds)
-        return true
-      }
+      if (seen.includes(true)) return true
       for (const [name] of further) this.#refused.add(name)
     }
     return false
   }
 }
 
-/** Whether to retry a failed review: an unreachable cluster may come back, other errors last. */
-function isPassing(error: unknown): boolean {
-  return error instanceof ClientError && error.code === 'CLUSTER_UNREACHABLE'
-}
-
 /**
  * The members of a group by viewer. One review of a viewer's access serves all of that viewer's members. Withholds from
  * the rows the objects that only a rule for a single name could allow; a viewer with such a rule leaves the group.
  */
-export class GroupMemberships implements NameDecisions {
+export class GroupMemberships {
   readonly #group: MembershipGroup
   readonly #withheld = new Map<string, WithheldName>()
   readonly #memberships = new Map<string, ViewerMembership>()
   readonly #users = new Set<string>()
-  /** The namespaces of added objects, by kind. */
-  readonly #namespaces = new Map<Kind, Set<string>>()
+  /** The namespaces of added objects, by cluster and kind. */
+  readonly #namespaces = new Map<string, Set<string>>()
 
   constructor(group: MembershipGroup) {
     this.#group = group
@@ -258,13 +256,18 @@ export class GroupMemberships implements NameDecisions {
     this.#memberships.get(identity)?.recheck()
   }
 
-  mayLook(at: ClusterKind, key: string): false | undefined {
-    const name = `${at.kind.typeName} ${key}`
-    if (this.#withheld.has(name)) return false
-    if (this.#withheld.size === maxWithheld) return undefined
-    this.#withheld.set(name, { at, key })
-    for (const membership of this.#memberships.values()) membership.askMore()
-    return false
+  /** Decides about the names that rows lead to, whose reads are `discovered`. */
+  decisions(discovered: DiscoveredKinds): NameDecisions {
+    return {
+      mayLook: (at, key) => {
+        const name = `${at.cluster} ${at.kind.typeName} ${key}`
+        if (this.#withheld.has(name)) return false
+        if (this.#withheld.size === maxWithheld) return undefined
+        this.#withheld.set(name, { at, key, discovered })
+        for (const membership of this.#memberships.values()) membership.askMore()
+        return false
+      },
+    }
   }
 
   [Symbol.iterator](): Iterator<ViewerMembership> {
@@ -300,10 +303,11 @@ export class GroupMemberships implements NameDecisions {
   }
 
   /** Rechecks all viewers if objects appear in further namespaces, for which access may not have been reviewed yet. */
-  changed(kind: Kind, changes: readonly Change[]): void {
-    if (this.#memberships.size === 0 || !this.#group.options.groupAccess.isPlaceBound(kind)) return
-    let namespaces = this.#namespaces.get(kind)
-    if (namespaces === undefined) this.#namespaces.set(kind, (namespaces = new Set()))
+  changed(access: ListAccess, { cluster, kind }: ClusterKind, changes: readonly Change[]): void {
+    if (this.#memberships.size === 0 || !access.isPlaceBound(kind)) return
+    const name = `${cluster} ${kind.typeName}`
+    let namespaces = this.#namespaces.get(name)
+    if (namespaces === undefined) this.#namespaces.set(name, (namespaces = new Set()))
     const known = namespaces.size
     for (const { type, key } of changes) {
       if (type === 'ADDED') namespaces.add(splitObjectKey(key).namespace)

@@ -5,15 +5,16 @@ export type Positions = Readonly<Record<string, string>>
 
 /** The position of a subscription, which a client sends as `resumeFrom`. */
 export interface ResumePosition {
+  /** `''` for several lists, whose clusters are part of `list`. */
   readonly cluster: string
-  /** The identity and history of the cluster; `''` if unknown. */
+  /** The identity and history of the cluster, or a hash of those of several clusters; `''` if unknown. */
   readonly incarnation: string
-  /** The hash of the list: of its arguments, without the selection. */
+  /** The hash of the list: of its arguments, without the selection; or of several lists. */
   readonly list: string
   /** A fingerprint of the access of the viewer. */
   readonly access: string
   /**
-   * The resource version of each kind, by type name. A client that has applied all frames up to the token holds all
+   * The resource version of each kind, by type name; of several lists, by the number of the list and the type name. A client that has applied all frames up to the token holds all
    * changes up to these versions. Empty within an incomplete snapshot, which cannot be resumed.
    */
   readonly positions: Positions
@@ -48,32 +49,8 @@ export function encodeResumeToken(position: ResumePosition): string {
   return Buffer.from(JSON.stringify(fields)).toString('base64url')
 }
 
-/** The number of lists that one subscription follows. Its token has a part for each. */
-export const maxTokenParts = 32
-
-const partSeparator = '.'
-
-/** The token of a subscription to several lists, from the token of each; an empty one where there is none yet. */
-export function joinedResumeToken(tokens: readonly string[]): string {
-  return tokens.join(partSeparator)
-}
-
-/** The reverse of {@link joinedResumeToken}. */
-export function splitResumeToken(token: string): readonly string[] {
-  return token.split(partSeparator)
-}
-
-/**
- * The position of each list in a token; `undefined` for a list that has none in it, or one of another version. Throws
- * {@link ResumeTokenError}.
- */
-export function decodeResumeToken(token: string): readonly (ResumePosition | undefined)[] {
-  const parts = splitResumeToken(token)
-  if (token === '' || parts.length > maxTokenParts) throw new ResumeTokenError(token)
-  return parts.map((part) => (part === '' ? undefined : positionIn(part)))
-}
-
-function positionIn(token: string): ResumePosition | undefined {
+/** The position in a token; `undefined` for a token of another version. Throws {@link ResumeTokenError}. */
+export function decodeResumeToken(token: string): ResumePosition | undefined {
   const fields = fieldsOf(token)
   if (fields === undefined) throw new ResumeTokenError(token)
   const [, cluster, incarnation, list, access, positions, ahead] = fields

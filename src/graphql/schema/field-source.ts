@@ -138,7 +138,14 @@ export interface OwnParts {
     | 'lookedAt'
   readonly edge: 'cursor' | 'node'
   readonly pageInfo: 'hasNextPage' | 'hasPreviousPage' | 'startCursor' | 'endCursor'
-  readonly frame: 'reset' | 'synced' | 'changes' | 'resumeToken' | 'resourceVersion' | 'staleSince'
+  readonly frame:
+    | 'reset'
+    | 'synced'
+    | 'changes'
+    | 'resumeToken'
+    | 'resourceVersion'
+    | 'staleSince'
+    | 'incomplete'
   readonly livePage:
     | 'reset'
     | 'synced'
@@ -147,6 +154,7 @@ export interface OwnParts {
     | 'resumeToken'
     | 'resourceVersion'
     | 'staleSince'
+    | 'incomplete'
   readonly facetsFrame: 'totalCount' | 'sums' | 'facets' | 'resourceVersion' | 'staleSince'
   readonly livePageChange: 'step' | 'index' | 'from' | 'objectId' | 'object'
   readonly change: 'type' | 'removal' | 'objectId' | 'object' | 'previous' | 'finalStateKnown'

@@ -8,6 +8,7 @@ import {
   frames,
   livePage,
   objectListArguments,
+  clusters,
   objectListFilters,
   objectListOrder,
   offset,
@@ -131,7 +132,7 @@ type Subscription {
   ): KubernetesObjectFrame
   """
   Objects of any kinds and clusters by their \`id\`s, then their changes. The position and the frames
-  are those of all kinds together: if one begins again, all do.
+  are those of all of them together.
   """
   objects(
     "The \`id\`s of the objects, of at most 32 kinds and clusters."
@@ -143,10 +144,10 @@ type Subscription {
   """
   objectByRef(${reference}${stream}): KubernetesObjectFrame
   "The objects of the kind that the arguments name and that match, then their changes."
-  objectList(${objectListFilters}${stream}): KubernetesObjectFrame
+  objectList(${objectListFilters}${clusters}${stream}): KubernetesObjectFrame
   "The first objects of the kind that the arguments name, in an order, then their changes."
   objectListPage(
-    ${objectListFilters}${objectListOrder}${first}${stream}
+    ${objectListFilters}${clusters}${objectListOrder}${first}${stream}
   ): KubernetesObjectPage
   """
   How many objects of the kind that the arguments name match, counted by the values of indexes: anew
@@ -303,6 +304,8 @@ enum Removal {
   UNMATCHED
   "The viewer may no longer see the object."
   HIDDEN
+  "The cluster is no longer served, or no longer one of those that the arguments name."
+  CLUSTER_REMOVED
 }
 
 "A step that changes the rows of a live page."

@@ -60,6 +60,11 @@ type ${object}Frame {
   it ends, even without a change.
   """
   staleSince: DateTime
+  """
+  The clusters that are missing at this time, or whose objects may be out of date because the cluster
+  cannot be reached. If selected, a frame comes when this changes, even without another change.
+  """
+  incomplete: [ClusterGap!]!
 }
 
 "One change of a ${object}Frame."
@@ -103,6 +108,11 @@ type ${object}Page {
   even if there are none.
   """
   staleSince: DateTime
+  """
+  The clusters that are missing at this time, or whose objects may be out of date because the cluster
+  cannot be reached. If selected, steps come when this changes, even if there are none.
+  """
+  incomplete: [ClusterGap!]!
 }
 
 "One step of a ${object}Page."
@@ -309,11 +319,11 @@ type KindFields {
     live: Boolean
   ): Kind
   "The {resources} that match, then their changes."
-  listFrames(${cluster}${filters}${stream}): KindFrame
+  listFrames(${cluster}${clusters}${filters}${stream}): KindFrame
   "One {kind}, then its changes."
   lookupFrames(${object}${stream}): KindFrame
   "The first {resources} in an order, then their changes: see docs/subscriptions.md."
-  livePages(${cluster}${filters}${order}${first}${stream}): KindPage
+  livePages(${cluster}${clusters}${filters}${order}${first}${stream}): KindPage
   "How many {resources} match, counted by the values of indexes: anew whenever that changes."
   facetFrames(${cluster}${filters}${facetArguments}): FacetsFrame
   relation(${namespaces}${matching}${order}${page}): KindConnection

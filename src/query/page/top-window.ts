@@ -11,12 +11,12 @@ export interface WindowRow {
  * and a move within one array. All other rows sort behind those kept here, so the list is read again only when more
  * rows have left than there were spare ones.
  */
-export class TopWindow {
+export class TopWindow<Row extends WindowRow = WindowRow> {
   readonly #size: number
   readonly #capacity: number
   readonly #order: { readonly terms: readonly OrderTerm[]; readonly backwards: false }
-  readonly #byKey = new Map<string, WindowRow>()
-  #rows: WindowRow[] = []
+  readonly #byKey = new Map<string, Row>()
+  #rows: Row[] = []
   /** Whether the window holds the whole list. */
   #isWhole = false
 
@@ -37,19 +37,23 @@ export class TopWindow {
   }
 
   /** The wanted rows, as far as they exist. */
-  first(): readonly WindowRow[] {
+  first(): readonly Row[] {
     return this.#rows.slice(0, this.#size)
   }
 
-  /** Replaces all rows. They are the first of the list, in order; `isWhole`: they are all of it. */
-  fill(rows: readonly WindowRow[], isWhole: boolean): void {
-    this.#rows = [...rows]
-    this.#isWhole = isWhole
+  /**
+   * Replaces all rows, in any order. The first {@link capacity} of the list are among them; `isWhole`: they are all of
+   * it.
+   */
+  fill(rows: readonly Row[], isWhole: boolean): void {
+    const ordered = rows.toSorted((a, b) => comparePositions(a.position, b.position, this.#order))
+    this.#rows = ordered.slice(0, this.#capacity)
+    this.#isWhole = isWhole && ordered.length <= this.#capacity
     this.#byKey.clear()
-    for (const row of rows) this.#byKey.set(row.key, row)
+    for (const row of this.#rows) this.#byKey.set(row.key, row)
   }
 
-  put(row: WindowRow): void {
+  put(row: Row): void {
     this.delete(row.key)
     const place = this.#placeOf(row)
     if (place === this.#rows.length && !this.#isWhole) return

@@ -85,6 +85,8 @@ export type PageStep =
 
 /** Why an object is no longer part of the result. */
 export type Removal =
+  /** The cluster is no longer served, or no longer one of those that the arguments name. */
+  | 'CLUSTER_REMOVED'
   /** The object was deleted. */
   | 'DELETED'
   /** The viewer may no longer see the object. */

@@ -18,6 +18,7 @@ export function polledPage(
     status: 'loading',
     error: undefined,
     staleSince: null,
+    incomplete: [],
   }
   let timer: ReturnType<typeof setTimeout> | undefined
   // Rounds of subscribers that have left since say nothing.
@@ -30,6 +31,7 @@ export function polledPage(
         status: 'live',
         error: undefined,
         staleSince: null,
+        incomplete: [],
       }),
       (reason: unknown): LivePageSnapshot<TableRow> => ({
         ...snapshot,

@@ -1,0 +1,479 @@
+import type { ClusterCache } from '../../cache/cluster-cache.ts'
+import type { HeldObject } from '../../informer/codec/object-codec.ts'
+import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
+import { UnknownIndexError } from '../../informer/store/store-errors.ts'
+import {
+  isBefore,
+  latestResourceVersion,
+  type ResourceVersion,
+  resourceVersion,
+} from '../../kubernetes/resource-version.ts'
+import { TimeShare } from '../../lib/event-loop.ts'
+import { type ClientError, unlessRefused } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import { runLive } from '../prepare/operation-turns.ts'
+import { maxRounds } from '../prepare/preparation.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
+import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from '../reads/cluster-gaps.ts'
+import type { Positions } from '../reads/resume-token.ts'
+import { staleSince } from '../reads/staleness.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import { isReachable } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { FollowedList } from './followed-list.ts'
+import type { FramePlan } from './frame-plan.ts'
+import type { ListAccess } from './group-access.ts'
+import { type FilterChanges, GroupFilter } from './group-filter.ts'
+import type { GroupReading, GroupRun } from './group-reading.ts'
+import { RowDependencies } from './row-dependencies.ts'
+
+/** What the changes of objects say that their current state does not. */
+export interface SeenChanges {
+  /** False if a deletion was concluded from a relist. */
+  readonly isFinalStateKnown: (uid: string) => boolean
+  /** The object before its changes, if frames show it and it is known. */
+  readonly previousOf: (uid: string) => HeldObject | undefined
+}
+
+/** For objects that have not changed. */
+export const nothingSeen: SeenChanges = {
+  isFinalStateKnown: () => true,
+  previousOf: () => undefined,
+}
+
+/** What the rows of a list are written from, within one tick. */
+export interface ListRead {
+  readonly part: KindView
+  readonly run: GroupRun
+}
+
+/** The keys of rows of a list that may have changed. */
+export interface RowKeys {
+  readonly list: GroupList
+  readonly keys: readonly string[]
+  /** Those of which only some have changed: rows that start or stop matching because of related objects. */
+  readonly affected?: ReadonlySet<string>
+  readonly seen?: SeenChanges
+}
+
+/** The parts of a group that its lists use. */
+export interface ListGroup {
+  /** Aborted when the group is over, which stops all following and writing. */
+  readonly leaving: AbortSignal
+  readonly content: {
+    readonly isWhole?: true
+    matching(list: GroupList, read: ListRead): readonly string[]
+    changedMatches(list: GroupList, read: ListRead): readonly string[]
+    keys(list: GroupList): readonly string[]
+  }
+  readonly memberships: {
+    changed(access: ListAccess, at: ClusterKind, changes: ListenerBatch['changes']): void
+  }
+  enter(): Promise<void> | undefined
+  /** Waits while changes are gathered. All lists wait for the same moment, so that their changes share a frame. */
+  readonly pause: () => Promise<void> | undefined
+  /** Writes the gathered changes of all lists. Rejects with the error that prevents this. */
+  flush(): Promise<void>
+  /** Whether the group follows objects of several kinds or clusters. */
+  readonly hasSeveralKinds: boolean
+  /** Called when an informer that the list reads has stopped; `undefined`: one that only its filter reads. */
+  stopped(list: GroupList, kind: Kind | undefined): void
+  /** Called if the list can read another kind now. */
+  outdated(list: GroupList): void
+  failed(error: unknown): void
+}
+
+export interface GroupListOptions {
+  readonly served: ServedSchema
+  readonly list: FollowedList
+  readonly plan: FramePlan
+  readonly cache: ClusterCache | undefined
+  readonly access: ListAccess
+  readonly reading: GroupReading
+  /** Before the names of its positions; `''` for the only list of a group. */
+  readonly prefix: string
+}
+
+/** What the members lack of a list, or have from before the gateway lost its cluster. */
+export interface ListGap {
+  readonly gap: ClusterGap
+  /** Absent if the cluster does not serve the kind. */
+  readonly error?: ClientError
+}
+
+/** The changes to write next. */
+interface PendingChanges {
+  readonly keys: Set<string>
+  /** The UIDs of objects whose deletion was concluded. */
+  readonly unseen: Set<string>
+  /** The objects before their changes, by UID, if frames show them. */
+  readonly previous: Map<string, HeldObject | undefined>
+  /** The positions after these changes. */
+  readonly positions: Record<string, string>
+}
+
+function nothingPending(): PendingChanges {
+  return { keys: new Set(), unseen: new Set(), previous: new Map(), positions: {} }
+}
+
+/** Changes that are about to be written. */
+export interface TakenChanges extends RowKeys {
+  /** The positions after writing them. */
+  readonly positions: Positions
+  /** Call when they are written. */
+  readonly done: () => void
+}
+
+const noRows: ReadonlySet<string> = new Set()
+
+function isAnyRow({ rows, isAll }: FilterChanges): boolean {
+  return isAll || rows.size > 0
+}
+
+/**
+ * One list of a group: one kind in one cluster, with a condition. Follows the objects that its rows are written from,
+ * with one listener per kind, and gathers their changes until the group writes them.
+ */
+export class GroupList {
+  readonly list: FollowedList
+  readonly plan: FramePlan
+  readonly cache: ClusterCache | undefined
+  readonly access: ListAccess
+  readonly reading: GroupReading
+  readonly dependencies: RowDependencies = new RowDependencies()
+  readonly #group: ListGroup
+  readonly #served: ServedSchema
+  readonly #prefix: string
+  /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
+  #filter: GroupFilter | undefined
+  #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
+  #unsubscribe: (() => void)[] = []
+  #isFollowing = false
+  /** Why it is not following. */
+  #failure: ClientError | undefined
+  #incarnation: string
+  #pending = nothingPending()
+  /** Whether any row may have changed. */
+  #isWide = false
+  /** The positions after rewriting all rows. */
+  #widePositions: Record<string, string> = {}
+  /** Limits the time for rewriting all rows, after a change of an object that any row may read. */
+  readonly #wide = new TimeShare(1 / 20)
+  /** The newest version of the followed kind that some rows show. Other rows show the version in the positions. */
+  #latest: ResourceVersion = latestResourceVersion
+
+  constructor(group: ListGroup, options: GroupListOptions) {
+    this.#group = group
+    this.#served = options.served
+    this.#incarnation = options.cache?.incarnation ?? ''
+    this.list = options.list
+    this.plan = options.plan
+    this.cache = options.cache
+    this.access = options.access
+    this.reading = options.reading
+    this.#prefix = options.prefix
+  }
+
+  get at(): ClusterKind {
+    return this.list.at
+  }
+
+  /** Whether the list has begun and its changes are gathered. */
+  get isFollowing(): boolean {
+    return this.#isFollowing
+  }
+
+  /** Which history of its cluster its positions belong to. */
+  get incarnation(): string {
+    return this.#incarnation
+  }
+
+  /** What the members lack of it, or have from before; `undefined` if it is whole and in step. */
+  get gap(): ListGap | undefined {
+    const { at, cache } = this
+    const isAway = !isReachable(this.#served, at.cluster)
+    if (this.#isFollowing && !isAway) {
+      const part = unlessRefused(() => this.reading.followed())
+      const [gap] = part === undefined ? [] : gapsOfParts(this.#served, [part])
+      return gap && { gap }
+    }
+    if (cache?.connection.state === 'connected' && !cache.serves(at.kind.resource)) {
+      return { gap: notServedGap(at) }
+    }
+    if (isAway) {
+      const isHeld = this.#isFollowing || this.#group.content.keys(this).length > 0
+      const error = unreachableCluster(at, isHeld)
+      const gap = gapOfError(this.#served, at, error)
+      const since = (isHeld ? staleSince(this.#served, [at]) : null) ?? gap.since
+      return { gap: { ...gap, since }, error }
+    }
+    const error = this.#failure
+    return error && { gap: gapOfError(this.#served, at, error), error }
+  }
+
+  /** The name of the position of its kind among the positions of the group. */
+  get ownPosition(): string {
+    return this.#prefix + this.at.kind.typeName
+  }
+
+  /** Its part of positions of the group, by type name. */
+  positionsIn(positions: Positions): Positions {
+    const prefix = this.#prefix
+    if (prefix === '') return positions
+    return Object.fromEntries(
+      Object.entries(positions).flatMap(([name, version]) =>
+        name.startsWith(prefix) ? [[name.slice(prefix.length), version]] : [],
+      ),
+    )
+  }
+
+  get isDue(): boolean {
+    return this.#isFollowing && (!this.#isEmpty || this.#filter?.isDue === true)
+  }
+
+  get #isEmpty(): boolean {
+    const { keys, positions } = this.#pending
+    return keys.size === 0 && Object.keys(positions).length === 0 && !this.#isWide
+  }
+
+  /** Whether no change waits, so that everything up to the present was written. */
+  get isDrained(): boolean {
+    if (!this.#isFollowing || !this.#isEmpty || this.#filter?.isDrained === false) return false
+    return this.#listeners.every(({ listener }) => listener.isDrained)
+  }
+
+  /** The present positions. Call if the rows have reached them. */
+  reachPresent(): Positions {
+    const positions = this.#prefixed({ ...this.reading.positions(), ...this.#filter?.positions })
+    this.#latest = this.#versionAt(positions)
+    return positions
+  }
+
+  #prefixed(positions: Positions): Positions {
+    if (this.#prefix === '') return positions
+    return Object.fromEntries(
+      Object.entries(positions).map(([name, version]) => [this.#prefix + name, version]),
+    )
+  }
+
+  /**
+   * Selects the matching rows, and gathers every change from then on. Returns their keys, for the group to write, and
+   * the positions after writing them. Rejects with the error that prevents this.
+   */
+  async begin(): Promise<RowKeys & { readonly positions: Positions }> {
+    const { content } = this.#group
+    const { filter } = this.list
+    for (let round = 1; ; round += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- an index may have to be made first
+      const snapshot = await this.reading.snapshot()
+      const run = this.reading.run(snapshot)
+      try {
+        const keys = content.matching(this, { part: this.reading.followed(snapshot), run })
+        this.close()
+        if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter)
+        this.#listen(snapshot)
+        this.#pending = nothingPending()
+        this.#isFollowing = true
+        this.#failure = undefined
+        this.#incarnation = this.cache?.incarnation ?? ''
+        return { list: this, keys, positions: this.reachPresent() }
+      } catch (error) {
+        if (!(error instanceof UnknownIndexError) || round === maxRounds) throw error
+        snapshot.missed(error)
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        await run.more()
+      }
+    }
+  }
+
+  #listen(snapshot: ReadSnapshot): void {
+    const { reading, cache } = this
+    this.#listeners = reading.readable(snapshot).map((at) => {
+      return { at, listener: reading.listen(snapshot, at) }
+    })
+    const byType = new Map(
+      this.#listeners.map(({ at, listener }) => [at.kind.typeName, listener] as const),
+    )
+    this.dependencies.listen((type) => byType.get(type)?.hasWaiting === true)
+    this.#filter?.listen(snapshot)
+    const synced = cache?.onSynced(() => this.#kindSynced())
+    if (synced !== undefined) this.#unsubscribe.push(synced)
+  }
+
+  #kindSynced(): void {
+    const { leaving } = this.#group
+    if (leaving.aborted) return
+    if (this.reading.readable().length > this.#listeners.length) this.#group.outdated(this)
+    else if (this.reading.looksAround) {
+      // Any row may lead to the kind.
+      this.#isWide = true
+      void this.#group.flush().catch(this.#failed)
+    }
+  }
+
+  /** Hands its changes to the group from now on. */
+  follow(): void {
+    for (const { at, listener } of this.#listeners) {
+      void this.#follow(at, listener).catch(this.#failed)
+    }
+    const filter = this.#filter
+    if (filter !== undefined) void this.#followFilter(filter).catch(this.#failed)
+  }
+
+  async #follow(at: ClusterKind, listener: Listener): Promise<void> {
+    const group = this.#group
+    for await (const batch of listener.gathered(group.pause)) {
+      group.memberships.changed(this.access, at, batch.changes)
+      this.#take(at.kind.typeName, batch)
+      // The changes of other kinds at the same time go into the same frame.
+      if (group.hasSeveralKinds) await new Promise<void>((resolve) => setImmediate(resolve))
+      await group.flush()
+    }
+    if (!group.leaving.aborted && this.#isListening(listener)) group.stopped(this, at.kind)
+  }
+
+  /** False if the list has ended, or begun anew with other listeners. */
+  #isListening(listener: Listener): boolean {
+    return this.#listeners.some((one) => one.listener === listener)
+  }
+
+  async #followFilter(filter: GroupFilter): Promise<void> {
+    const group = this.#group
+    while (await filter.changed()) {
+      await group.pause()
+      await group.flush()
+    }
+    if (!group.leaving.aborted && this.#filter === filter) group.stopped(this, undefined)
+  }
+
+  readonly #failed = (error: unknown): void => this.#group.failed(error)
+
+  /** The number of kinds that it follows. */
+  get kinds(): number {
+    return this.#listeners.length
+  }
+
+  /** Stops following. The rows stay as they are until it begins again. `failure`: the error that prevents this. */
+  close(failure?: ClientError): void {
+    this.#isFollowing = false
+    this.#failure = failure
+    const listeners = this.#listeners
+    const filter = this.#filter
+    this.#listeners = []
+    this.#filter = undefined
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe()
+    for (const { listener } of listeners) listener.close()
+    filter?.close()
+  }
+
+  /** Marks rows to write, which reaches these positions. */
+  mark(keys: Iterable<string>, positions: Positions = {}): void {
+    for (const key of keys) this.#pending.keys.add(key)
+    Object.assign(this.#pending.positions, positions)
+  }
+
+  #take(type: string, { changes, position }: ListenerBatch): void {
+    const { plan, dependencies } = this
+    const { isWhole } = this.#group.content
+    const { keys, unseen, previous, positions } = this.#pending
+    if (type === this.at.kind.typeName && isWhole !== true) {
+      const keepsPrevious = plan.previous.length > 0
+      for (const { key, uid, type: what, finalStateKnown, previousHeld } of changes) {
+        keys.add(key)
+        if (keepsPrevious && !previous.has(uid)) previous.set(uid, previousHeld)
+        if (what === 'DELETED' && !finalStateKnown) unseen.add(uid)
+      }
+    }
+    const name = this.#prefix + type
+    if (isWhole === true || dependencies.isWide(type)) {
+      this.#isWide = true
+      this.#widePositions[name] = position
+      return
+    }
+    for (const change of changes) {
+      for (const row of dependencies.affectedBy(type, change)) keys.add(row)
+    }
+    for (const row of dependencies.takeDoubtful(type)) keys.add(row)
+    positions[name] = position
+  }
+
+  /** Takes the gathered changes, to be written now. */
+  async take(): Promise<TakenChanges> {
+    const group = this.#group
+    const startMs = performance.now()
+    const { keys: all, unseen, previous, positions } = this.#pending
+    this.#pending = nothingPending()
+    const filter = this.#filter?.take()
+    const { isWhole } = group.content
+    if (isWhole === true && filter !== undefined && isAnyRow(filter)) this.#isWide = true
+    const isWideDue = this.#isWide && this.#wide.isDue
+    if (isWideDue) {
+      for (const key of group.content.keys(this)) all.add(key)
+      Object.assign(positions, this.#widePositions)
+      this.#isWide = false
+      this.#widePositions = {}
+    } else if (this.#isWide) {
+      this.#wide.plan(() => void group.flush().catch(this.#failed), group.leaving)
+    }
+    let affected = noRows
+    if (filter !== undefined) {
+      if (isWhole !== true) {
+        const others = filter.isAll ? await this.#changedMatches() : [...filter.rows]
+        affected = new Set(others.filter((key) => !all.has(key)))
+      }
+      Object.assign(positions, this.#prefixed(filter.positions))
+    }
+    return {
+      list: this,
+      keys: affected.size === 0 ? [...all] : [...all, ...affected],
+      affected,
+      positions,
+      seen: {
+        isFinalStateKnown: (uid) => !unseen.has(uid),
+        previousOf: (uid) => previous.get(uid),
+      },
+      done: () => {
+        if (isWideDue) this.#wide.done(startMs)
+      },
+    }
+  }
+
+  async #changedMatches(): Promise<readonly string[]> {
+    const group = this.#group
+    await group.enter()
+    const snapshot = await this.reading.snapshot()
+    const startMs = performance.now()
+    const changed = runLive(() =>
+      group.content.changedMatches(this, {
+        part: this.reading.followed(snapshot),
+        run: this.reading.run(snapshot),
+      }),
+    )
+    this.#filter?.decidedAll(startMs)
+    return changed
+  }
+
+  /** The version of the followed kind in positions of the group. */
+  #versionAt(positions: Positions): ResourceVersion {
+    return resourceVersion(positions[this.ownPosition] ?? '')
+  }
+
+  #isAheadOf(version: ResourceVersion): boolean {
+    if (this.#latest === version) return false
+    // Without an order, assumes that it is.
+    return !isBefore(this.#latest, version)
+  }
+
+  /** Whether some rows would be newer than positions of the group. */
+  isAheadOf(positions: Positions): boolean {
+    return this.#isFollowing && this.#isAheadOf(this.#versionAt(positions))
+  }
+
+  /** Records that rows were written. Rows that have not changed since show the positions `after`. */
+  wrote(keys: readonly string[], { view }: KindView, after: Positions): void {
+    const version = this.#versionAt(after)
+    const written = this.reading.haveChanged(keys, version) ? view.resourceVersion : version
+    if (!this.#isAheadOf(written)) this.#latest = written
+  }
+}

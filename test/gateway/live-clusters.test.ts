@@ -1,0 +1,539 @@
+import { FrameFold } from 'informerql/client'
+import { type Simulator, startSimulator, type Storage } from 'informerql/simulator'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type CutProxy, startCutProxy } from '../support/cut-proxy.ts'
+import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { runSeed, seededRandom } from '../support/random.ts'
+import { created, sent } from './created.ts'
+import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
+import { appliedSteps, type HeldPage } from './followed-page.ts'
+import type { Fields } from './test-cluster.ts'
+
+const wait = { timeout: 20_000, interval: 50 }
+const path = '/api/v1/namespaces/default/configmaps'
+const shown = 'id clusterName name json(path: "data.value")'
+
+/** A cluster behind a proxy, which can be cut off and replaced by another one. */
+class FleetCluster implements AsyncDisposable {
+  readonly name: string
+  readonly labels: Record<string, string>
+  readonly proxy: CutProxy
+  simulator: Simulator
+
+  constructor(
+    name: string,
+    simulator: Simulator,
+    { proxy, labels }: { readonly proxy: CutProxy; readonly labels: Record<string, string> },
+  ) {
+    this.name = name
+    this.simulator = simulator
+    this.proxy = proxy
+    this.labels = labels
+  }
+
+  static async start(name: string, labels: Record<string, string> = {}): Promise<FleetCluster> {
+    const simulator = await startSimulator({ populate: named })
+    const proxy = await startCutProxy(Number(new URL(simulator.url).port))
+    return new FleetCluster(name, simulator, { proxy, labels })
+  }
+
+  get selection(): { name: string; server: string; labels: Record<string, string> } {
+    return { name: this.name, server: `http://127.0.0.1:${this.proxy.port}`, labels: this.labels }
+  }
+
+  async make(name: string, value = 'new'): Promise<void> {
+    await created(this.simulator, path, { metadata: { name }, data: { value } })
+  }
+
+  async change(name: string, value: string): Promise<void> {
+    await sent(this.simulator, 'PATCH', `${path}/${name}`, { data: { value } })
+  }
+
+  async remove(name: string): Promise<void> {
+    await sent(this.simulator, 'DELETE', `${path}/${name}`)
+  }
+
+  /** Puts a new, empty cluster in its place, under its name and address. */
+  async makeAnew(): Promise<void> {
+    const before = this.simulator
+    this.simulator = await startSimulator({ populate: named })
+    this.proxy.target = Number(new URL(this.simulator.url).port)
+    this.proxy.cut()
+    await before[Symbol.asyncDispose]()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.proxy[Symbol.asyncDispose]()
+    await this.simulator[Symbol.asyncDispose]()
+  }
+}
+
+/** Gives a cluster an identity. */
+const named = (storage: Storage): void => {
+  storage.create(
+    { group: '', version: 'v1', resource: 'namespaces' },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kube-system' } },
+  )
+}
+
+interface Live {
+  readonly frames: Fields[]
+  readonly errors: Fields[]
+  readonly fold: FrameFold<Fields>
+  /** `CLUSTER CODE` of the present gaps, sorted. */
+  readonly gaps: () => readonly string[]
+  readonly rows: () => readonly string[]
+  readonly ended: () => unknown
+  readonly leave: () => void
+}
+
+const rowText = ({ clusterName, name, json }: Fields): string => `${clusterName}/${name}=${json}`
+
+const sorted = (texts: Iterable<string>): readonly string[] =>
+  [...texts].toSorted((a, b) => (a < b ? -1 : 1))
+
+/** Follows `configMaps` with these arguments. */
+const followed = (
+  caller: GatewayCaller,
+  args: string,
+  {
+    resumeFrom,
+    fold = new FrameFold<Fields>(),
+  }: { resumeFrom?: string; fold?: FrameFold<Fields> } = {},
+): Live => {
+  const frames: Fields[] = []
+  const errors: Fields[] = []
+  let ended: unknown
+  const query = `subscription ($resumeFrom: String) {
+    configMaps(${args}, namespace: "default", coalesceMs: 10, resumeFrom: $resumeFrom) {
+      reset synced resumeToken
+      incomplete { cluster type code message since }
+      changes { type removal objectId object { ${shown} } }
+    }
+  }`
+  const leave = caller.connect().subscribe<Fields>(
+    { query, variables: { resumeFrom } },
+    {
+      next: ({ data, errors: ofFrame }) => {
+        errors.push(...((ofFrame as Fields[] | undefined) ?? []))
+        if (data == null) return
+        frames.push(data.configMaps)
+        fold.apply(data.configMaps)
+      },
+      error: (error) => {
+        ended = error
+      },
+      complete: () => {
+        ended ??= 'completed'
+      },
+    },
+  )
+  return {
+    frames,
+    errors,
+    fold,
+    leave,
+    gaps: () =>
+      sorted(
+        (frames.at(-1)?.incomplete ?? []).map(({ cluster, code }: Fields) => `${cluster} ${code}`),
+      ),
+    rows: () => sorted(Array.from(fold.objects.values(), rowText)),
+    ended: () => ended,
+  }
+}
+
+describe('a subscription over clusters', () => {
+  const clusters: FleetCluster[] = []
+  let gateway: ServedGateway
+  const at = (position: number): FleetCluster => {
+    const found = clusters[position]
+    if (found === undefined) throw new Error(`there is no cluster ${position}`)
+    return found
+  }
+  const serve = async (count: number): Promise<void> => {
+    for (let number = 0; number < count; number += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      clusters.push(await FleetCluster.start(`c${number}`, { tier: number < 2 ? 'gold' : 'iron' }))
+    }
+    gateway = await serveGateway({
+      clusters: clusters.map(({ selection }) => selection),
+      retryMs: 200,
+      limits: { syncDeadlineMs: 3_000 },
+    })
+  }
+  const configure = (kept: readonly FleetCluster[]): Promise<void> =>
+    gateway.gateway.configureClusters(kept.map(({ selection }) => selection))
+  const fresh = async (args: string): Promise<readonly string[]> => {
+    const { data } = await gateway.query(
+      `{ configMaps(${args}, namespace: "default", first: 500) { nodes { ${shown} } } }`,
+    )
+    return sorted(data.configMaps.nodes.map(rowText))
+  }
+
+  afterEach(async () => {
+    await gateway[Symbol.asyncDispose]()
+    for (const cluster of clusters.splice(0)) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await cluster[Symbol.asyncDispose]()
+    }
+  })
+
+  it('brings the objects of all in one snapshot, then their changes, to all who ask the same', async () => {
+    await serve(3)
+    for (const cluster of clusters) await cluster.make('one')
+    const all = followed(gateway, 'clusters: ["*"]')
+    const same = followed(gateway, 'clusters: ["*"]')
+    const some = followed(gateway, 'clusterSelector: "tier=gold"')
+    await expect
+      .poll(() => all.fold.synced && same.fold.synced && some.fold.synced, wait)
+      .toBe(true)
+    expect(all.rows()).toEqual(['c0/one=new', 'c1/one=new', 'c2/one=new'])
+    expect(some.rows()).toEqual(['c0/one=new', 'c1/one=new'])
+    expect(all.gaps()).toEqual([])
+    expect(gateway.gateway.planned.liveState()).toMatchObject({ groups: 2, members: 3 })
+    await at(2).change('one', 'changed')
+    await at(0).remove('one')
+    await expect.poll(all.rows, wait).toEqual(['c1/one=new', 'c2/one=changed'])
+    await expect.poll(some.rows, wait).toEqual(['c1/one=new'])
+    expect(all.errors).toEqual([])
+  })
+
+  it('says which cluster cannot be reached, keeps its rows, goes on with the others, and takes the gap back', async () => {
+    await serve(3)
+    for (const cluster of clusters) await cluster.make('one')
+    const live = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(() => live.fold.synced, wait).toBe(true)
+    await at(1).proxy.refuse()
+    await expect.poll(live.gaps, wait).toEqual(['c1 CLUSTER_UNREACHABLE'])
+    expect(live.errors).toMatchObject([
+      { path: ['configMaps'], extensions: { code: 'CLUSTER_UNREACHABLE', cluster: 'c1' } },
+    ])
+    await at(1).change('one', 'meanwhile')
+    await at(0).change('one', 'seen')
+    await at(2).make('two')
+    await expect
+      .poll(live.rows, wait)
+      .toEqual(['c0/one=seen', 'c1/one=new', 'c2/one=new', 'c2/two=new'])
+    const late = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(() => late.fold.synced, wait).toBe(true)
+    expect(late.rows()).toEqual(live.rows())
+    expect(late.gaps()).toEqual(['c1 CLUSTER_UNREACHABLE'])
+    expect(late.errors).toHaveLength(1)
+    await at(1).proxy.listen()
+    await expect.poll(live.gaps, wait).toEqual([])
+    await expect.poll(live.rows, wait).toContain('c1/one=meanwhile')
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    expect(live.errors).toHaveLength(1)
+  })
+
+  it('begins without a cluster that cannot be reached, and adds its rows when it can', async () => {
+    await serve(2)
+    await at(0).make('one')
+    await at(1).make('one')
+    await at(1).proxy.refuse()
+    await expect
+      .poll(async () => (await gateway.query('{ gatewayClusters { name state } }')).data, wait)
+      .toBeTruthy()
+    const live = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(() => live.fold.synced, wait).toBe(true)
+    expect(live.rows()).toEqual(['c0/one=new'])
+    expect(live.gaps()).toHaveLength(1)
+    await at(1).proxy.listen()
+    await expect.poll(live.rows, wait).toEqual(['c0/one=new', 'c1/one=new'])
+    await expect.poll(live.gaps, wait).toEqual([])
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+  })
+
+  it('names the clusters that do not serve the kind, without an error', async () => {
+    await serve(2)
+    const gears = definitionOf('Gear', 'live.example.com', [
+      versionOf('v1', { teeth: { type: 'integer' } }),
+    ])
+    await created(at(0).simulator, definitionsPath, gears)
+    await expect
+      .poll(
+        async () => (await gateway.query('{ liveExampleComGears { totalCount } }')).errors,
+        wait,
+      )
+      .toBeUndefined()
+    const frames: Fields[] = []
+    gateway.connect().subscribe<Fields>(
+      {
+        query: `subscription { gears: liveExampleComGears(clusters: ["*"], coalesceMs: 0) {
+          synced incomplete { cluster type code since } changes { object { clusterName name } }
+        } }`,
+      },
+      { next: (frame) => void frames.push(frame), error: () => {}, complete: () => {} },
+    )
+    await expect.poll(() => frames.at(-1)?.data?.gears.synced, wait).toBe(true)
+    expect(frames.at(-1)).toEqual({
+      data: {
+        gears: {
+          synced: true,
+          incomplete: [
+            { cluster: 'c1', type: 'LiveExampleComGear', code: 'NOT_SERVED', since: null },
+          ],
+          changes: [],
+        },
+      },
+    })
+  })
+
+  it('replaces the rows of a cluster that is made anew, and no other ones', async () => {
+    await serve(2)
+    await at(0).make('one')
+    await at(1).make('old')
+    const live = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(() => live.fold.synced, wait).toBe(true)
+    await at(1).makeAnew()
+    await at(1).make('other')
+    await expect.poll(live.rows, wait).toEqual(['c0/one=new', 'c1/other=new'])
+    await expect.poll(live.gaps, wait).toEqual([])
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    expect(
+      live.frames
+        .flatMap(({ changes }) => changes)
+        .filter(({ objectId, type }) => type === 'REMOVED' && objectId),
+    ).toHaveLength(1)
+    await at(1).change('other', 'changed')
+    await expect.poll(live.rows, wait).toEqual(['c0/one=new', 'c1/other=changed'])
+  })
+
+  it('removes the rows of a cluster that leaves the fleet as CLUSTER_REMOVED, and adds those of one that joins', async () => {
+    await serve(3)
+    for (const cluster of clusters) await cluster.make('one')
+    const live = followed(gateway, 'clusters: ["*"]')
+    const gold = followed(gateway, 'clusterSelector: "tier=gold"')
+    await expect.poll(() => live.fold.synced && gold.fold.synced, wait).toBe(true)
+    await configure([at(0), at(1)])
+    await expect.poll(live.rows, wait).toEqual(['c0/one=new', 'c1/one=new'])
+    expect(live.frames.at(-1)?.changes).toMatchObject([
+      { type: 'REMOVED', removal: 'CLUSTER_REMOVED', object: { clusterName: 'c2' } },
+    ])
+    expect(live.gaps()).toEqual([])
+    await at(0).change('one', 'after')
+    await expect.poll(live.rows, wait).toEqual(['c0/one=after', 'c1/one=new'])
+    const joining = await FleetCluster.start('c9', { tier: 'gold' })
+    clusters.push(joining)
+    await joining.make('one')
+    await configure([at(0), at(1), joining])
+    await expect.poll(live.rows, wait).toEqual(['c0/one=after', 'c1/one=new', 'c9/one=new'])
+    await expect.poll(gold.rows, wait).toEqual(['c0/one=after', 'c1/one=new', 'c9/one=new'])
+    await configure([joining])
+    await expect.poll(live.rows, wait).toEqual(['c9/one=new'])
+    await joining.change('one', 'alone')
+    await expect.poll(gold.rows, wait).toEqual(['c9/one=alone'])
+    expect([live.ended(), gold.ended()]).toEqual([undefined, undefined])
+  })
+
+  it(`is a fresh list whenever it is quiet, whatever happens to one of five (SEED=${runSeed})`, async () => {
+    await serve(5)
+    const random = seededRandom(runSeed)
+    const args = 'clusters: ["*"]'
+    const objects = new Map<FleetCluster, Set<string>>(clusters.map((one) => [one, new Set()]))
+    let writes = 0
+    const write = async (cluster: FleetCluster): Promise<void> => {
+      const held = objects.get(cluster) ?? new Set()
+      const names = [...held]
+      const some = names[Math.floor(random() * names.length)]
+      writes += 1
+      if (some === undefined || random() < 0.4) {
+        await cluster.make(`m${writes}`, `v${writes}`)
+        held.add(`m${writes}`)
+      } else if (random() < 0.7) await cluster.change(some, `v${writes}`)
+      else {
+        await cluster.remove(some)
+        held.delete(some)
+      }
+    }
+    const burst = async (count: number): Promise<void> => {
+      for (let number = 0; number < count; number += 1) {
+        const cluster = at(Math.floor(random() * clusters.length))
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await write(cluster)
+      }
+    }
+    await burst(60)
+    const live = followed(gateway, args)
+    await expect.poll(() => live.fold.synced, wait).toBe(true)
+    const isQuiet = async (): Promise<void> => {
+      await expect
+        .poll(async () => String(live.rows()) === String(await fresh(args)), wait)
+        .toBe(true)
+    }
+    const whole = (): readonly string[] =>
+      sorted([...objects].flatMap(([{ name }, held]) => [...held].map((one) => `${name}/${one}`)))
+    const names = (): readonly string[] => sorted(live.rows().map((row) => row.split('=')[0] ?? ''))
+    await isQuiet()
+    const faults: readonly ((victim: FleetCluster) => Promise<void>)[] = [
+      async (victim) => {
+        await victim.proxy.refuse()
+        await burst(20)
+        await expect.poll(live.gaps, wait).toEqual([`${victim.name} CLUSTER_UNREACHABLE`])
+        await isQuiet()
+        await victim.proxy.listen()
+      },
+      async (victim) => {
+        victim.proxy.cut()
+        await burst(20)
+      },
+      async (victim) => {
+        victim.proxy.hang()
+        await burst(20)
+        victim.proxy.flow()
+      },
+      async (victim) => {
+        await burst(10)
+        await victim.makeAnew()
+        objects.set(victim, new Set())
+        await burst(10)
+      },
+    ]
+    for (const fault of [...faults, ...faults].toSorted(() => random() - 0.5)) {
+      const victim = at(Math.floor(random() * clusters.length))
+      // oxlint-disable no-await-in-loop -- one after the other
+      await fault(victim)
+      await expect.poll(names, wait).toEqual(whole())
+      await expect.poll(live.gaps, wait).toEqual([])
+      await isQuiet()
+      expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+      // oxlint-enable no-await-in-loop
+    }
+    await configure(clusters.slice(0, 4))
+    objects.delete(at(4))
+    await expect.poll(names, wait).toEqual(whole())
+    await isQuiet()
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    expect(live.ended()).toBeUndefined()
+  })
+
+  it('goes on by its token, also while a cluster is away, and begins anew where one was made anew', async () => {
+    await serve(3)
+    for (const cluster of clusters) await cluster.make('one')
+    const first = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(() => first.fold.synced, wait).toBe(true)
+    first.leave()
+    await at(0).change('one', 'missed')
+    await at(2).remove('one')
+    const second = followed(gateway, 'clusters: ["*"]', {
+      fold: first.fold,
+      resumeFrom: first.frames.at(-1)?.resumeToken,
+    })
+    await expect.poll(second.rows, wait).toEqual(['c0/one=missed', 'c1/one=new'])
+    expect(second.frames.some(({ reset }) => reset)).toBe(false)
+    await at(1).proxy.refuse()
+    await expect.poll(second.gaps, wait).toEqual(['c1 CLUSTER_UNREACHABLE'])
+    second.leave()
+    await at(0).change('one', 'again')
+    const third = followed(gateway, 'clusters: ["*"]', {
+      fold: second.fold,
+      resumeFrom: second.frames.at(-1)?.resumeToken,
+    })
+    await expect.poll(third.rows, wait).toEqual(['c0/one=again', 'c1/one=new'])
+    expect(third.frames.some(({ reset }) => reset)).toBe(false)
+    await expect.poll(third.gaps, wait).toEqual(['c1 CLUSTER_UNREACHABLE'])
+    third.leave()
+    await at(1).proxy.listen()
+    await at(1).makeAnew()
+    await at(1).make('other')
+    await expect
+      .poll(() => fresh('clusters: ["*"]'), wait)
+      .toEqual(['c0/one=again', 'c1/other=new'])
+    const fourth = followed(gateway, 'clusters: ["*"]', {
+      fold: third.fold,
+      resumeFrom: third.frames.at(-1)?.resumeToken,
+    })
+    await expect.poll(fourth.rows, wait).toEqual(['c0/one=again', 'c1/other=new'])
+    expect(fourth.frames[0]?.reset).toBe(true)
+  })
+
+  it('follows none where no cluster is selected, until one is', async () => {
+    await serve(1)
+    await at(0).make('one')
+    const live = followed(gateway, 'clusterSelector: "tier=platinum"')
+    await expect.poll(() => live.fold.synced, wait).toBe(true)
+    expect(live.rows()).toEqual([])
+    const joining = await FleetCluster.start('c9', { tier: 'platinum' })
+    clusters.push(joining)
+    await joining.make('one')
+    await configure([at(0), joining])
+    await expect.poll(live.rows, wait).toEqual(['c9/one=new'])
+  })
+
+  it('is a page of all clusters, in order, with ties by cluster, whatever happens to one', async () => {
+    await serve(3)
+    const random = seededRandom(runSeed)
+    for (const cluster of clusters) {
+      for (let number = 0; number < 12; number += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await cluster.make(`m${number}`, `v${number}`)
+      }
+    }
+    const field =
+      'configMapsPage(clusters: ["*"], namespace: "default", first: 10, orderBy: [{ name: DESC }]'
+    let held: HeldPage = { rows: [], totalCount: -1 }
+    const problems: string[] = []
+    const frames: Fields[] = []
+    gateway.connect().subscribe<Fields>(
+      {
+        query: `subscription { page: ${field}, coalesceMs: 0) {
+          reset synced totalCount incomplete { cluster code }
+          changes { step index from objectId object { ${shown} } }
+        } }`,
+      },
+      {
+        next: ({ data }) => {
+          if (data == null) return
+          frames.push(data.page)
+          held = appliedSteps(held, data.page, (text) => problems.push(text))
+        },
+        error: (error) => void problems.push(JSON.stringify(error)),
+        complete: () => void problems.push('completed'),
+      },
+    )
+    const freshPage = async (): Promise<string> => {
+      const { data } = await gateway.query(
+        `{ configMaps(clusters: ["*"], namespace: "default", first: 10, orderBy: [{ name: DESC }]) { totalCount nodes { ${shown} } } }`,
+      )
+      return JSON.stringify([data.configMaps.totalCount, data.configMaps.nodes.map(rowText)])
+    }
+    const heldPage = (): string => JSON.stringify([held.totalCount, held.rows.map(rowText)])
+    const isQuiet = async (): Promise<void> => {
+      await expect
+        .poll(async () => [heldPage(), await freshPage()], wait)
+        .toSatisfy(([live, queried]) => live === queried)
+    }
+    await isQuiet()
+    const write = async (): Promise<void> => {
+      const cluster = at(Math.floor(random() * clusters.length))
+      const name = `m${Math.floor(random() * 12)}`
+      const { status } = await fetch(new URL(`${path}/${name}`, cluster.simulator.url))
+      if (status === 404) await cluster.make(name, 'again')
+      else if (random() < 0.5) await cluster.remove(name)
+      else await cluster.change(name, `r${Math.floor(random() * 1_000)}`)
+    }
+    const burst = async (): Promise<void> => {
+      for (let count = 0; count < 25; count += 1) {
+        // oxlint-disable-next-line no-await-in-loop -- in order
+        await write()
+      }
+      await isQuiet()
+    }
+    await burst()
+    await at(1).proxy.refuse()
+    await expect.poll(() => frames.at(-1)?.incomplete, wait).toMatchObject([{ cluster: 'c1' }])
+    await burst()
+    await at(1).proxy.listen()
+    await expect.poll(() => frames.at(-1)?.incomplete, wait).toEqual([])
+    await at(1).makeAnew()
+    await at(1).make('m99')
+    await expect.poll(() => held.rows[0]?.name, wait).toBe('m99')
+    await burst()
+    await isQuiet()
+    await configure([at(0), at(2)])
+    await isQuiet()
+    expect(held.rows.some(({ clusterName }) => clusterName === 'c1')).toBe(false)
+    expect(problems).toEqual([])
+    expect(frames.filter(({ reset }) => reset)).toHaveLength(1)
+  })
+})
