@@ -89,7 +89,8 @@ export function followedLists(
     case 'listFrames':
       return listsToFollow(served, source.kind, args)
     case 'clusterFrames':
-      throw new TypeError('clusters are no list')
+    case 'problemFrames':
+      throw new TypeError('clusters and problems are no lists')
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':

@@ -26,6 +26,7 @@ import {
   type PlanNeeds,
   type RowWriter,
 } from '../plan/plan-compiler.ts'
+import { type ProblemFrames, problemFrames } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import { facetsOf, sumsOf } from '../reads/connection-read.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
@@ -163,6 +164,7 @@ export class FramePlans {
   readonly #args: FieldArguments
   readonly #compiler: PlanCompiler
   readonly #plans = new Map<Kind, FramePlan>()
+  #problems: ProblemFrames | undefined
 
   /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
@@ -207,6 +209,16 @@ export class FramePlans {
   /** Whether it follows the clusters themselves: then there are no lists. */
   get followsClusters(): boolean {
     return this.#source.form === 'clusterFrames'
+  }
+
+  /** The frames of problems, if it follows these: then there are no lists. Throws {@link NotCoveredError}. */
+  get problems(): ProblemFrames | undefined {
+    if (this.#source.form !== 'problemFrames') return undefined
+    const type = this.#compiler.served.schema.getSubscriptionType()
+    if (type === undefined || type === null) return undefined
+    return (this.#problems ??= problemFrames(
+      new PlanField(type, this.key, this.nodes, this.#compiler.another()),
+    ))
   }
 
   #planOf(kind: Kind): FramePlan {

@@ -146,6 +146,7 @@ function pageSearch(
         return within(idsStep(node), inner)
       case 'livePages':
       case 'objectListPages':
+      case 'problemFrames':
         return within(pageStep(node), inner)
       case 'aroundObjects':
         return inner.answersRows ? within(graphStep(node), inner) : inner

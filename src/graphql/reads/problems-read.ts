@@ -4,7 +4,7 @@ import { objectKey } from '../../kubernetes/object.ts'
 import { decodeFact, type ProblemFact } from '../../kubernetes/problems/problem-fact.ts'
 import { isInScope } from '../../query/condition/scope.ts'
 import { type PageOf, pageSizeOf } from '../../query/page/page.ts'
-import { foldProblems } from '../../query/problems/problem-fold.ts'
+import { foldProblems, nextChangeMs } from '../../query/problems/problem-fold.ts'
 import { type ListedProblem, problemPage } from '../../query/problems/problem-page.ts'
 import {
   problemIndex,
@@ -39,6 +39,8 @@ export interface ProblemsRead {
   readonly page: PageOf<Problem>
   /** What was looked at. */
   readonly parts: readonly KindView[]
+  /** When the passing of time alone changes the problems next, in milliseconds. */
+  readonly nextChangeMs: () => number
   readonly problemOf: (problem: Problem) => ProblemSource
   readonly counts: () => readonly ProblemCount[]
   /** The type names of the kinds that were looked at, sorted. */
@@ -111,6 +113,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       budget,
     }),
     parts,
+    nextChangeMs: () => nextChangeMs(parts, { nowMs, afterMs: limits.problemAfterMs }),
     problemOf: (problem) => problemSource(run, problem),
     counts: () => countsOf(served, asked),
     lookedAt: typesOf(parts),

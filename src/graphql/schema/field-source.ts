@@ -44,6 +44,7 @@ export type FollowSource =
   | { readonly form: 'objectListPages' }
   | { readonly form: 'clusterFrames' }
   | { readonly form: 'objectListFacetFrames' }
+  | { readonly form: 'problemFrames' }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -199,6 +200,18 @@ export interface OwnParts {
     | 'count'
     | 'objects'
     | 'lastEvent'
+  readonly problemFrame:
+    | 'reset'
+    | 'synced'
+    | 'changes'
+    | 'totalCount'
+    | 'counts'
+    | 'lookedAt'
+    | 'complete'
+    | 'notLookedAt'
+    | 'incomplete'
+    | 'staleSince'
+  readonly problemChange: 'type' | 'objectId' | 'object'
   readonly problemCount: 'severity' | 'type' | 'kind' | 'count'
   readonly problemEvent: 'reason' | 'message' | 'count' | 'lastSeen'
   readonly completions:
@@ -298,6 +311,7 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'objectListPages':
     case 'clusterFrames':
     case 'objectListFacetFrames':
+    case 'problemFrames':
       return source
     default:
       return undefined

@@ -1,4 +1,4 @@
-import { problemsField } from './problem-types-sdl.ts'
+import { problemFramesField, problemsField } from './problem-types-sdl.ts'
 import {
   anyKindsFilters,
   connection,
@@ -122,6 +122,7 @@ type Subscription {
     "Waits for this many milliseconds after a change, and sends only the last state."
     coalesceMs: Int
   ): [GatewayCluster!]
+${problemFramesField}
   """
   One object by its \`id\`, then its changes. An object that is deleted and created again has another
   \`id\`: follow it by \`objectByRef\` to see the new one.

@@ -184,6 +184,7 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   objectListPage: { form: 'objectListPages' },
   gatewayClusters: { form: 'clusterFrames' },
   objectListFacets: { form: 'objectListFacetFrames' },
+  problems: { form: 'problemFrames' },
 }
 
 /**
@@ -279,6 +280,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
     objects: (problem: ProblemSource, args: ProblemObjectsArguments) => problem.objects(args),
     lastEvent: (problem: ProblemSource) => problem.lastEvent(),
   }),
+  ProblemFrame: own('problemFrame'),
+  ProblemChange: own('problemChange'),
   ProblemCount: own('problemCount'),
   ProblemEvent: own('problemEvent'),
   Completions: own('completions', {

@@ -1,11 +1,6 @@
 import { clusters, connection, namespaces } from './kind-types-sdl.ts'
 
-/** `Query.problems`, as SDL. */
-export const problemsField: string = `  """
-  What is wrong, of all kinds that are looked at: a row for each topmost owner and reason. One cause is
-  one row: the pods of a Deployment, or those on a node that is down. See docs/problems.md.
-  """
-  problems(
+const filters = `
     "The name of the cluster; the default cluster if absent."
     cluster: String${clusters}${namespaces}
     """
@@ -16,12 +11,31 @@ export const problemsField: string = `  """
     "Only problems of these severities."
     severity: [ProblemSeverity!]
     "The keys of the order, the most significant first; the worst and then the newest if absent."
-    orderBy: [ProblemOrder!]
+    orderBy: [ProblemOrder!]`
+
+/** `Query.problems`, as SDL. */
+export const problemsField: string = `  """
+  What is wrong, of all kinds that are looked at: a row for each topmost owner and reason. One cause is
+  one row: the pods of a Deployment, or those on a node that is down. See docs/problems.md.
+  """
+  problems(${filters}
     "The number of problems, at most; 100 if absent."
     first: Int
     "Only problems after this cursor, which is the \`endCursor\` of a page."
     after: String
   ): ProblemConnection`
+
+/** `Subscription.problems`, as SDL. */
+export const problemFramesField: string = `  """
+  The first problems in an order, then their changes. Rows change with the problems themselves: select
+  other facts of an object by its own subscription.
+  """
+  problems(${filters}
+    "The number of problems, at most; 100 if absent."
+    first: Int
+    "Collects changes for this many milliseconds."
+    coalesceMs: Int
+  ): ProblemFrame`
 
 /** The types of problems, as SDL, in the form of `kindTypesSdl`. */
 export const problemTypesSdl: string = `${connection(
@@ -70,6 +84,40 @@ type Problem {
   ): [ObjectRef!]
   "The newest Warning Event about \`object\` or the objects that have the problem."
   lastEvent: ProblemEvent
+}
+
+"The changes since the previous frame. The first frame brings the existing problems."
+type ProblemFrame {
+  "Whether to drop all problems before applying the changes."
+  reset: Boolean!
+  "Whether the snapshot is complete: every frame of problems is."
+  synced: Boolean!
+  "One change for each changed problem: the new ones in the order of the list."
+  changes: [ProblemChange!]!
+  "The number of problems, those beyond the first ones too."
+  totalCount: Int!
+  "The number of problems by severity and the kind of the object, the most frequent first."
+  counts: [ProblemCount!]!
+  "The types of the kinds that were looked at."
+  lookedAt: [String!]!
+  "Whether every kind was looked at that should be: \`notLookedAt\` is empty."
+  complete: Boolean!
+  "The types of the kinds that were not looked at although they should be."
+  notLookedAt: [String!]!
+  "What is missing of clusters, or was last known. A frame comes when that changes."
+  incomplete: [ClusterGap!]!
+  "Since when the problems may be out of date; null while they are not."
+  staleSince: DateTime
+}
+
+"One change of a ProblemFrame."
+type ProblemChange {
+  "What happened to the problem."
+  type: ChangeType!
+  "The \`id\` of the problem."
+  objectId: ID!
+  "The problem. A REMOVED problem is in its last known state."
+  object: Problem
 }
 
 "How bad a problem is."

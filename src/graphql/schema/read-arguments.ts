@@ -223,6 +223,11 @@ export interface ProblemsArguments extends ClusterArguments {
   readonly after?: string | null
 }
 
+/** The arguments of a subscription to problems. */
+export interface ProblemsSubscriptionArguments extends Omit<ProblemsArguments, 'after'> {
+  readonly coalesceMs?: number | null
+}
+
 /** The arguments of `Problem.objects`. */
 export interface ProblemObjectsArguments {
   readonly first?: number | null

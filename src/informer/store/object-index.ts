@@ -58,6 +58,8 @@ const none: readonly string[] = []
 
 const slotBytes = 26
 const valueBytes = 92
+/** Characters of a value that {@link valueBytes} includes. */
+const shortValue = 64
 /** A sparse array allocates so many slots for each used one. */
 const sparseSlots = 3
 
@@ -82,6 +84,9 @@ export class ObjectIndex implements IndexView {
   #terms: TermList | undefined
   #characters: CharacterSet | undefined
   #objects = 0
+  #version = 0
+  /** The characters of long values beyond {@link shortValue}. */
+  #longCharacters = 0
 
   constructor(name: string) {
     this.name = name
@@ -92,7 +97,11 @@ export class ObjectIndex implements IndexView {
     const slots = Math.min(this.#memberships.length, this.#objects * sparseSlots)
     const lists = (this.#ordered === undefined ? 0 : 1) + (this.#terms === undefined ? 0 : 1)
     const perValue = valueBytes + lists * slotBytes
-    return slots * slotBytes + this.#byValue.size * perValue
+    return slots * slotBytes + this.#byValue.size * perValue + this.#longCharacters
+  }
+
+  get version(): number {
+    return this.#version
   }
 
   get size(): number {
@@ -176,6 +185,7 @@ export class ObjectIndex implements IndexView {
     const [first] = own
     if (first === undefined) return
     this.#objects += 1
+    this.#version += 1
     if (own.length === 1) {
       this.#positions[id] = 0
       this.#memberships[id] = this.#join(id, first, 0)
@@ -196,6 +206,7 @@ export class ObjectIndex implements IndexView {
     const membership = this.#memberships[id]
     if (membership === undefined) return
     this.#objects -= 1
+    this.#version += 1
     if (Array.isArray(membership)) membership.forEach((one, slot) => this.#leave(id, one, slot))
     else this.#leave(id, membership, 0)
     this.#memberships[id] = undefined
@@ -215,6 +226,7 @@ export class ObjectIndex implements IndexView {
   #join(id: ObjectId, value: string, slot: number): Membership {
     const found = this.#byValue.get(value)
     if (found === undefined) {
+      this.#longCharacters += Math.max(0, value.length - shortValue)
       this.#byValue.set(value, slot * slotUnit + id)
       this.#ordered?.insert(value, value)
       this.#terms?.add(value)
@@ -250,6 +262,7 @@ export class ObjectIndex implements IndexView {
   }
 
   #forget(value: string): void {
+    this.#longCharacters -= Math.max(0, value.length - shortValue)
     this.#byValue.delete(value)
     this.#ordered?.remove(value)
     this.#terms?.remove(value)
@@ -328,6 +341,10 @@ export class DerivedIndex implements IndexView {
 
   get objectCount(): number {
     return this.built.objectCount
+  }
+
+  get version(): number {
+    return this.built.version
   }
 
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {

@@ -110,6 +110,24 @@ export function factRanges(nowMs: number, afterMs: number): readonly FactRange[]
   ]
 }
 
+/** When a fact begins or ends to be a problem, by its value: the first one after `nowMs` of the values that are read in order. */
+export function nextRanges(nowMs: number, afterMs: number): readonly FactRange[] {
+  const [, [, begins], [ends, last]] = factRanges(nowMs, afterMs) as [
+    FactRange,
+    FactRange,
+    FactRange,
+  ]
+  return [
+    [begins, after(marks.later)],
+    [ends, last],
+  ]
+}
+
+/** The time in the value of a fact that is no problem at once, in milliseconds. */
+export function timeOfFact(value: string): number {
+  return Date.parse(value.slice(1, 1 + timeLength))
+}
+
 function after(mark: string): string {
   return String.fromCodePoint((mark.codePointAt(0) ?? 0) + 1)
 }

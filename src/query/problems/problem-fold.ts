@@ -5,9 +5,11 @@ import {
   decodeFact,
   factRanges,
   lastSuccessIn,
+  nextRanges,
   type ProblemFact,
   type ProblemRole,
   type ProblemSeverity,
+  timeOfFact,
   waitsForPod,
 } from '../../kubernetes/problems/problem-fact.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -69,6 +71,26 @@ export function foldProblems<P extends ProblemPart>(
   options: FoldOptions<P>,
 ): readonly FoldedProblem<P>[] {
   return new ProblemFold(options).run()
+}
+
+/**
+ * When the passing of time alone changes the problems next, in milliseconds; `Infinity` if it does not. Facts that the
+ * viewer may not see count, too.
+ */
+export function nextChangeMs(
+  parts: readonly ProblemPart[],
+  { nowMs, afterMs }: Pick<FoldOptions<ProblemPart>, 'nowMs' | 'afterMs'>,
+): number {
+  let nextMs = Infinity
+  for (const part of parts) {
+    for (const range of nextRanges(nowMs, afterMs)) {
+      for (const value of valuesIn(part, range)) {
+        nextMs = Math.min(nextMs, timeOfFact(value) + afterMs)
+        break
+      }
+    }
+  }
+  return nextMs
 }
 
 /** An object with one of its facts. */
