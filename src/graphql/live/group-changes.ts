@@ -1,6 +1,7 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { runLive } from '../prepare/operation-turns.ts'
+import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import type { SentChange } from './frame-plan.ts'
 import type { FrameWriter } from './frame-writer.ts'
@@ -397,11 +398,13 @@ function textOfGaps(gaps: readonly ListGap[]): string {
   return JSON.stringify(gaps.map(({ gap }) => gap))
 }
 
-/** The reads of one turn, list by list: within one tick. */
+/** The reads of one turn, list by list: within one tick. A list costs nothing but its view until its rows are written. */
 class TurnReads implements ListReads {
-  readonly #reads = new Map<GroupList, ListRead & { readonly run: GroupRun }>()
+  readonly #reads = new Map<GroupList, ListRead>()
+  readonly #runs: GroupRun[] = []
   readonly #decisions: Map<GroupList, ViewerDecisions | undefined>
   readonly #isLast: boolean
+  #snapshot: ReadSnapshot | undefined
 
   /** `decisions`: of the rounds before. `isLast`: ignores lacking indexes and permissions. */
   constructor(decisions: Map<GroupList, ViewerDecisions | undefined>, isLast: boolean) {
@@ -410,23 +413,37 @@ class TurnReads implements ListReads {
   }
 
   of(list: GroupList): ListRead {
-    let read = this.#reads.get(list)
-    if (read !== undefined) return read
-    const { reading } = list
-    const snapshot = reading.now()
-    if (!this.#decisions.has(list)) this.#decisions.set(list, reading.decisions())
-    const run = reading.run(snapshot, this.#decisions.get(list), this.#isLast)
-    read = { part: reading.followed(snapshot), run }
+    const known = this.#reads.get(list)
+    if (known !== undefined) return known
+    // All lists of a group have the same leases.
+    const snapshot = (this.#snapshot ??= list.reading.now())
+    const part = list.reading.followed(snapshot)
+    let run: GroupRun | undefined
+    const runOf = (): GroupRun => (run ??= this.#runOf(list, snapshot))
+    const read = {
+      part,
+      get run() {
+        return runOf()
+      },
+    }
     this.#reads.set(list, read)
     return read
   }
 
+  #runOf(list: GroupList, snapshot: ReadSnapshot): GroupRun {
+    const { reading } = list
+    if (!this.#decisions.has(list)) this.#decisions.set(list, reading.decisions())
+    const run = reading.run(snapshot, this.#decisions.get(list), this.#isLast)
+    this.#runs.push(run)
+    return run
+  }
+
   check(): void {
-    for (const { run } of this.#reads.values()) run.check()
+    for (const run of this.#runs) run.check()
   }
 
   async more(): Promise<void> {
-    await Promise.all(Array.from(this.#reads.values(), ({ run }) => run.more()))
+    await Promise.all(this.#runs.map((run) => run.more()))
   }
 }
 
