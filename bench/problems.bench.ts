@@ -1,0 +1,152 @@
+/**
+ * `problems` over many pods of which some are broken, beside the list of the broken pods, which a client folds itself by their
+ * owners; and what a change of a broken pod costs, with and without a subscriber to `problems`:
+ *
+ *     npm run bench -- problems [--pods 100000] [--broken 500] [--rounds 3] [--seconds 3] [--changes 500] [--record]
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { createClient } from 'graphql-ws'
+import { WebSocket } from 'ws'
+import { askGraphQL } from './support/graphql-client.ts'
+import { type Figures, interleave, measure } from './support/measured-process.ts'
+import { publish, ratio, type ResultTable } from './support/results.ts'
+import { startService } from './support/service.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    pods: { type: 'string', default: '100000' },
+    broken: { type: 'string', default: '500' },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '3' },
+    changes: { type: 'string', default: '500' },
+    record: { type: 'boolean', default: false },
+  },
+})
+const processes = `${import.meta.dirname}/process`
+const warmUpMs = 500
+const changesPerSecond = 50
+
+interface PodName {
+  readonly namespace: string
+  readonly name: string
+}
+
+const row = 'id severity reason message since count object { kind namespace name }'
+const problems = `{ problems(first: 100) { totalCount nodes { ${row} } } }`
+const listed = `{ pods(where: { health: { eq: DEGRADED } }, first: ${Number(options.broken) + 500}) { totalCount
+  nodes { metadata { namespace name } health { reason message } rootOwner { kind namespace name } } } }`
+
+await using simulator = await startService(`${processes}/simulator.ts`, [options.pods])
+await using gateway = await startService(`${processes}/gateway.ts`, [simulator.url])
+
+const pods = await somePods(Number(options.broken))
+for (const pod of pods) await breakPod(pod, 'CrashLoopBackOff')
+// The first request loads the kinds and builds the index.
+console.log((await askGraphQL(gateway.url, { query: problems })).slice(0, 60))
+console.log((await askGraphQL(gateway.url, { query: listed })).slice(0, 60))
+
+const queries = await interleave(
+  {
+    problems: () => ask(problems),
+    'the broken pods, to fold': () => ask(listed),
+  },
+  Number(options.rounds),
+)
+const changes = await interleave(
+  {
+    'without a subscriber': () => change(),
+    'with a subscriber': () => subscribed(() => change()),
+  },
+  Number(options.rounds),
+)
+
+const tables: ResultTable[] = [
+  { title: `first 100 problems, ${options.broken} of ${options.pods} pods broken`, rows: queries },
+  { title: `a change of a broken pod, ${changesPerSecond} a second`, rows: changes },
+]
+const [own, list] = [queries['problems'], queries['the broken pods, to fold']]
+const [alone, followed] = [changes['without a subscriber'], changes['with a subscriber']]
+const notes = [
+  `the first page takes ${own?.['cpuMs']?.toPrecision(2)} ms CPU, ${ratio(list?.['cpuMs'], own?.['cpuMs'])} less than the list of the broken pods`,
+  `a change takes ${alone?.['cpuUs']?.toFixed(0)} us CPU without a subscriber, ${followed?.['cpuUs']?.toFixed(0)} us with one`,
+]
+publish('problems', tables, notes, { record: options.record })
+
+async function ask(query: string): Promise<Figures> {
+  const body = JSON.stringify({ query })
+  const durationMs = Number(options.seconds) * 1000
+  const load = { connections: 1, warmUpMs, durationMs, reader: 'any', rows: 1 }
+  const before = await gateway.cpuMs()
+  const figures = await measure(`${processes}/load.ts`, [
+    JSON.stringify({ url: gateway.url, body, ...load }),
+  ])
+  const used = (await gateway.cpuMs()) - before
+  const { p50Ms = 0, p99Ms = 0, asked = 1 } = figures
+  return { cpuMs: used / asked, p50Ms, p99Ms }
+}
+
+/** The CPU time of the gateway for a change, in microseconds. */
+async function change(): Promise<Figures> {
+  const count = Number(options.changes)
+  const before = await gateway.cpuMs()
+  for (let at = 0; at < count; at++) {
+    const pod = pods[at % pods.length]
+    const round = Math.floor(at / pods.length)
+    if (pod !== undefined) {
+      await breakPod(pod, (round + at) % 2 === 0 ? 'ImagePullBackOff' : 'CrashLoopBackOff')
+    }
+    await sleep(1000 / changesPerSecond)
+  }
+  await sleep(500)
+  return { cpuUs: (((await gateway.cpuMs()) - before) * 1000) / count }
+}
+
+async function subscribed(work: () => Promise<Figures>): Promise<Figures> {
+  const client = createClient({ url: gateway.url.replace('http', 'ws'), webSocketImpl: WebSocket })
+  const frames = client.iterate({
+    query: `subscription { problems(first: 100) { reset totalCount changes { type objectId object { ${row} } } } }`,
+  })
+  await frames.next()
+  const reading = (async () => {
+    for await (const _ of frames);
+  })()
+  try {
+    return await work()
+  } finally {
+    await frames.return?.()
+    await reading
+    await client.dispose()
+  }
+}
+
+/** Pods all over the cluster. */
+async function somePods(count: number): Promise<readonly PodName[]> {
+  const found: PodName[] = []
+  const every = Math.max(1, Math.floor(Number(options.pods) / count))
+  for (let offset = 0; found.length < count && offset < Number(options.pods); offset += every) {
+    const query = `{ pods(first: 1, offset: ${offset}, orderBy: [{ creationTimestamp: ASC }]) { nodes { namespace name } } }`
+    const { data } = JSON.parse(await askGraphQL(gateway.url, { query })) as {
+      data: { pods: { nodes: readonly PodName[] } }
+    }
+    found.push(...data.pods.nodes)
+  }
+  return found
+}
+
+async function breakPod({ namespace, name }: PodName, reason: string): Promise<void> {
+  const state = { waiting: { reason, message: `back-off of ${name}` } }
+  const main = { name: 'main', image: 'main', imageID: '', ready: false, restartCount: 3, state }
+  const ready = { type: 'Ready', status: 'False', lastTransitionTime: new Date().toISOString() }
+  const status = { phase: 'Running', conditions: [ready], containerStatuses: [main] }
+  const response = await fetch(
+    `${simulator.url}/api/v1/namespaces/${namespace}/pods/${name}/status`,
+    {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/merge-patch+json' },
+      body: JSON.stringify({ status }),
+    },
+  )
+  if (!response.ok) throw new Error(`${namespace}/${name}: ${response.status}`)
+  await response.arrayBuffer()
+}
