@@ -3,6 +3,7 @@ import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import {
   decodeFact,
+  type FactRange,
   factRanges,
   lastSuccessIn,
   nextRanges,
@@ -81,9 +82,10 @@ export function nextChangeMs(
   parts: readonly ProblemPart[],
   { nowMs, afterMs }: Pick<FoldOptions<ProblemPart>, 'nowMs' | 'afterMs'>,
 ): number {
+  const ranges = nextRanges(nowMs, afterMs)
   let nextMs = Infinity
   for (const part of parts) {
-    for (const range of nextRanges(nowMs, afterMs)) {
+    for (const range of ranges) {
       for (const value of valuesIn(part, range)) {
         nextMs = Math.min(nextMs, timeOfFact(value) + afterMs)
         break
@@ -114,6 +116,7 @@ interface Gathering<P extends ProblemPart> {
 class ProblemFold<P extends ProblemPart> {
   readonly #options: FoldOptions<P>
   readonly #owners: ProblemOwners<P>
+  readonly #ranges: readonly FactRange[]
   readonly #gathered = new Map<string, Gathering<P>>()
   /** The objects with problems, and all their owners. */
   readonly #affected = new Set<OwnedObject<P>>()
@@ -123,6 +126,7 @@ class ProblemFold<P extends ProblemPart> {
   constructor(options: FoldOptions<P>) {
     this.#options = options
     this.#owners = new ProblemOwners(options.parts, options.readOwners)
+    this.#ranges = factRanges(options.nowMs, options.afterMs)
   }
 
   run(): readonly FoldedProblem<P>[] {
@@ -154,12 +158,12 @@ class ProblemFold<P extends ProblemPart> {
 
   /** The pods on Nodes that are down are their problem. Returns the names of the Nodes. */
   #foldDownNodes(): ReadonlySet<string> {
-    const { parts, nowMs, afterMs, namespaces, budget } = this.#options
+    const { parts, namespaces, budget } = this.#options
     const down = new Set<string>()
     const nodes = parts.find((part) => holds(part, '', 'Node'))
     if (nodes === undefined) return down
     const pods = parts.find((part) => holds(part, '', 'Pod') && part.view.hasIndex('nodeName'))
-    const [atOnce] = factRanges(nowMs, afterMs)
+    const [atOnce] = this.#ranges
     for (const value of atOnce === undefined ? [] : valuesIn(nodes, atOnce)) {
       const fact = decodeFact(value)
       for (const id of factsOf(nodes).posting(value) ?? []) {
@@ -192,10 +196,10 @@ class ProblemFold<P extends ProblemPart> {
     part: P,
     down: ReadonlySet<string>,
   ): Generator<{ readonly id: ObjectId; readonly fact: ProblemFact }, void, void> {
-    const { nowMs, afterMs, namespaces, budget } = this.#options
+    const { namespaces, budget } = this.#options
     const facts = factsOf(part)
     const isDown = isOnDownNode(part, down)
-    for (const range of factRanges(nowMs, afterMs)) {
+    for (const range of this.#ranges) {
       for (const value of valuesIn(part, range)) {
         let fact: ProblemFact | undefined
         for (const id of facts.posting(value) ?? []) {
