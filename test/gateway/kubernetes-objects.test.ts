@@ -1,10 +1,12 @@
 import { defaultServerOptions, type GraphQLServer, startGraphQLServer } from 'informerql'
+import { FrameFold } from 'informerql/client'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { company } from '../support/company.ts'
 import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { created } from './created.ts'
+import { created, sent } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
+import { appliedSteps, type HeldPage } from './followed-page.ts'
 import type { Fields } from './test-cluster.ts'
 
 const wait = { timeout: 20_000, interval: 50 }
@@ -162,6 +164,88 @@ describe('kubernetesObjects', () => {
     ])
     const pattern = await ask(query('["*.example.com"]'))
     expect(pattern.data.kubernetesObjects.incomplete).toEqual([])
+  })
+
+  it('is followed live, as a list and as a page, over kinds and clusters', async () => {
+    const args =
+      'kinds: ["ConfigMap", "Service", "Gear"], clusters: ["*"], where: { name: { startsWith: "live" } }'
+    const fold = new FrameFold<Fields>()
+    let gaps: readonly Fields[] = []
+    let page: HeldPage = { rows: [], totalCount: -1 }
+    const problems: string[] = []
+    const client = gateway.connect()
+    const row = 'id kind clusterName name json(path: "data.value")'
+    client.subscribe<Fields>(
+      {
+        query: `subscription { kubernetesObjects(${args}, coalesceMs: 10) {
+          reset synced incomplete { cluster type code } changes { type objectId object { ${row} } } } }`,
+      },
+      {
+        next({ data, errors }) {
+          if (errors !== undefined) problems.push(JSON.stringify(errors))
+          fold.apply(data?.kubernetesObjects)
+          gaps = data?.kubernetesObjects.incomplete
+        },
+        error: (error) => void problems.push(JSON.stringify(error)),
+        complete: () => void problems.push('completed'),
+      },
+    )
+    client.subscribe<Fields>(
+      {
+        query: `subscription { kubernetesObjectsPage(${args}, orderBy: [{ name: DESC }], first: 3, coalesceMs: 10) {
+          reset synced totalCount changes { step index from objectId object { ${row} } } } }`,
+      },
+      {
+        next({ data, errors }) {
+          if (errors !== undefined) problems.push(JSON.stringify(errors))
+          page = appliedSteps(page, data?.kubernetesObjectsPage, (text) => void problems.push(text))
+        },
+        error: (error) => void problems.push(JSON.stringify(error)),
+        complete: () => void problems.push('completed'),
+      },
+    )
+    const expectSame = async (): Promise<void> => {
+      const [listed, ordered] = await Promise.all([
+        gateway.query(`{ kubernetesObjects(${args}) { nodes { ${row} } } }`),
+        gateway.query(
+          `{ kubernetesObjects(${args}, orderBy: [{ name: DESC }], first: 3) { totalCount nodes { ${row} } } }`,
+        ),
+      ])
+      const byId = (nodes: readonly Fields[]): readonly Fields[] =>
+        nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+      const { nodes, totalCount } = ordered.data.kubernetesObjects
+      await expect
+        .poll(() => byId([...fold.objects.values()]), wait)
+        .toEqual(byId(listed.data.kubernetesObjects.nodes as Fields[]))
+      await expect.poll(() => page, wait).toEqual({ rows: nodes, totalCount })
+    }
+    await expect.poll(() => fold.synced, wait).toBe(true)
+    const at = (cluster: string): Simulator => simulators.get(cluster) as Simulator
+    const maps = '/api/v1/namespaces/default/configmaps'
+    const services = '/api/v1/namespaces/default/services'
+    const gears = '/apis/fleet.example.com/v1/namespaces/default/gears'
+    const seen = async (count: number): Promise<void> => {
+      await expect.poll(() => fold.objects.size, wait).toBe(count)
+      await expectSame()
+    }
+    await created(at('eu'), maps, { metadata: { name: 'live-a' }, data: { value: '1' } })
+    await created(at('us'), maps, { metadata: { name: 'live-b' }, data: { value: '1' } })
+    await created(at('us'), services, {
+      metadata: { name: 'live-c' },
+      spec: { ports: [{ port: 80 }] },
+    })
+    const gear = { apiVersion: 'fleet.example.com/v1', kind: 'Gear', metadata: { name: 'live-d' } }
+    await created(at('eu'), gears, gear)
+    await seen(4)
+    await sent(at('us'), 'PATCH', `${maps}/live-b`, { data: { value: '2' } })
+    await expect
+      .poll(() => [...fold.objects.values()].some(({ json }) => json === '2'), wait)
+      .toBe(true)
+    await expectSame()
+    await sent(at('eu'), 'DELETE', `${gears}/live-d`)
+    await seen(3)
+    expect(gaps).toEqual([{ cluster: 'us', type: 'FleetExampleComGear', code: 'NOT_SERVED' }])
+    expect(problems).toEqual([])
   })
 
   it('refuses kinds that do not exist, and names the nearest', async () => {

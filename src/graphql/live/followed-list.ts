@@ -10,6 +10,7 @@ import type { FollowSource } from '../schema/field-source.ts'
 import type {
   FacetArguments,
   FacetSubscriptionArguments,
+  KubernetesObjectsSubscriptionArguments,
   ListSubscriptionArguments,
   LivePageArguments,
   LookupSubscriptionArguments,
@@ -23,6 +24,7 @@ import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import { conditionNeeds, isServed } from '../reads/condition-needs.ts'
 import { checkFacets } from '../reads/connection-read.ts'
+import { anyKindsToFollow } from '../reads/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { kindNamed, typedArguments } from '../reads/named-kind.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
@@ -97,6 +99,14 @@ export function followedLists(
       return pageToFollow(served, source.kind, args, limits)
     case 'objectFrames':
       return alone(identifiedToFollow(served, args as ObjectSubscriptionArguments))
+    case 'kubernetesObjectsFrames':
+      return anyKindsFollowed(served, args as KubernetesObjectsSubscriptionArguments, limits)
+        .followed
+    case 'kubernetesObjectsPages': {
+      const asked = args as KubernetesObjectsSubscriptionArguments
+      const { followed, terms } = anyKindsFollowed(served, asked, limits)
+      return pageOfLists(followed, terms, asked, limits)
+    }
     case 'objectsFrames':
       return objectsToFollow(served, args as ObjectsSubscriptionArguments)
     case 'objectByRefFrames': {
@@ -179,8 +189,17 @@ function pageToFollow(
   { maxPageSize }: FollowLimits,
 ): FollowedLists {
   const followed = listsToFollow(served, kind, args)
-  const { size } = pageSizeOf({ first: args.first }, maxPageSize)
-  const terms = compileOrder(args.orderBy, kind.indexes)
+  return pageOfLists(followed, compileOrder(args.orderBy, kind.indexes), args, { maxPageSize })
+}
+
+/** The first objects of some lists in an order. */
+function pageOfLists(
+  followed: FollowedLists,
+  terms: FollowedPage['terms'],
+  { first }: Pick<LivePageArguments, 'first'>,
+  { maxPageSize }: Pick<FollowLimits, 'maxPageSize'>,
+): FollowedLists {
+  const { size } = pageSizeOf({ first }, maxPageSize)
   const order = terms.map(({ index, descending }) => `${descending ? '-' : '+'}${index}`)
   const lists = followed.lists.map((one) => {
     return { ...one, list: listHash({ list: `${one.list}/${size}`, orderBy: order }) }
@@ -199,6 +218,33 @@ function facetsToFollow(
   checkFacets(kind, facets, limits)
   const list = listHash({ list: `${followed.list}/facets`, ...facets })
   return { ...alone({ ...followed, list }), facets }
+}
+
+/** The lists of several kinds, in each cluster that the arguments name. */
+function anyKindsFollowed(
+  served: ServedSchema,
+  args: KubernetesObjectsSubscriptionArguments,
+  limits: FollowLimits,
+): { readonly followed: FollowedLists; readonly terms: FollowedPage['terms'] } {
+  const { kind, parts, terms, identity } = anyKindsToFollow(served, args, limits)
+  if (parts.length > maxListsOfKinds) throw tooManyLists(parts.length)
+  const lists = parts.map(({ at, condition }) => ({
+    at,
+    condition,
+    within: namespacesOf(condition),
+    list: listHash({ list: `${at.cluster}/any/${at.kind.typeName}`, ...identity }),
+    needs: [],
+  }))
+  return { followed: { lists, kind, isPlural: true }, terms }
+}
+
+/** The number of lists that a subscription over kinds follows. */
+const maxListsOfKinds = 256
+
+function tooManyLists(lists: number): ClientError {
+  const message = `kinds: make ${lists} lists of one kind in one cluster, and a subscription follows at most ${maxListsOfKinds}`
+  const hint = 'name fewer kinds or clusters, or follow them by several subscriptions'
+  return new ClientError('BAD_USER_INPUT', message, { argument: 'kinds', value: lists, hint })
 }
 
 /** One object, whether or not it exists. */

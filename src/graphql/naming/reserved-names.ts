@@ -17,7 +17,7 @@ const ownTypes: ReadonlySet<string> = new Set(
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
   words(
-    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets search complete graph problems`,
+    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets kubernetesObjects kubernetesObjectsPage search complete graph problems`,
   ),
 )
 

@@ -3,7 +3,7 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { allOf, type Condition, hasValue, namespacesOf } from '../../query/condition/condition.ts'
 import { compileLabelSelector } from '../../query/condition/list-condition.ts'
 import { compileWhere } from '../../query/condition/where.ts'
-import { compileOrder } from '../../query/page/list-order.ts'
+import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listMergedPage, type MergedPage } from '../../query/page/merged-page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
@@ -123,6 +123,48 @@ export function countsByType({ page }: Pick<AnyKindsPage, 'page'>): readonly Typ
   return Array.from(counts, ([type, count]) => ({ type, count })).toSorted(
     (a, b) => b.count - a.count || (a.type < b.type ? -1 : 1),
   )
+}
+
+/** The list of one kind in one cluster, among those of a list over kinds. */
+export interface AnyKindsPart {
+  readonly at: ClusterKind
+  readonly condition: Condition
+}
+
+/**
+ * The lists that a subscription over kinds follows, and the order of its pages. Of kinds that only a pattern covers, it
+ * follows those that the clusters serve. Throws `ArgumentError` and `ClientError`.
+ */
+export function anyKindsToFollow(
+  served: ServedSchema,
+  args: KubernetesObjectsArguments,
+  limits: Pick<OperationLimits, 'introspection'>,
+): {
+  readonly kind: Kind
+  readonly parts: readonly AnyKindsPart[]
+  readonly terms: readonly OrderTerm[]
+  readonly identity: object
+} {
+  const named = kindsNamedBy(served, args.kinds, limits)
+  const parts = placesIn(served, named, clustersNamed(served, args))
+    .filter(
+      ({ cluster, kind }) =>
+        named.isNamed(kind) ||
+        (!kind.uncached && served.clusters.get(cluster)?.serves(kind.resource) === true),
+    )
+    .map((at) => ({ at, condition: conditionOf(at.kind, args) }))
+  const [kind] = [...named.kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
+  const uncached = parts.find(({ at }) => at.kind.uncached)
+  if (uncached !== undefined) throw notListed(uncached.at)
+  if (kind === undefined) throw namesNoKind(args.kinds)
+  const { namespace, namespaces, labelSelector, where } = args
+  const identity = { namespace, namespaces, labelSelector, where }
+  return { kind, parts, terms: compileOrder(orderOf(args), orderable), identity }
+}
+
+function namesNoKind(kinds: readonly string[]): ArgumentError {
+  const hint = 'name a kind, such as "Deployment"'
+  return new ArgumentError('kinds', 'names no kind', { value: kinds, hint })
 }
 
 /** The kinds that a list over kinds prepares, with their indexes. Ignores wrong arguments, which the field reports. */

@@ -147,6 +147,7 @@ function pageSearch(
       case 'livePages':
       case 'objectListPages':
       case 'problemFrames':
+      case 'kubernetesObjectsPages':
         return within(pageStep(node), inner)
       case 'aroundObjects':
         return inner.answersRows ? within(graphStep(node), inner) : inner

@@ -42,6 +42,8 @@ export type FollowSource =
   | { readonly form: 'objectByRefFrames' }
   | { readonly form: 'objectListFrames' }
   | { readonly form: 'objectListPages' }
+  | { readonly form: 'kubernetesObjectsFrames' }
+  | { readonly form: 'kubernetesObjectsPages' }
   | { readonly form: 'clusterFrames' }
   | { readonly form: 'objectListFacetFrames' }
   | { readonly form: 'problemFrames' }
@@ -309,6 +311,8 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'objectByRefFrames':
     case 'objectListFrames':
     case 'objectListPages':
+    case 'kubernetesObjectsFrames':
+    case 'kubernetesObjectsPages':
     case 'clusterFrames':
     case 'objectListFacetFrames':
     case 'problemFrames':

@@ -1,6 +1,7 @@
 import { problemFramesField, problemsField } from './problem-types-sdl.ts'
 import {
   anyKindsFilters,
+  anyKindsOrder,
   connection,
   connectionOf,
   facetArguments,
@@ -88,9 +89,7 @@ type Query {
   Lists objects of several kinds as one list, in any order, over any clusters.
   """
   kubernetesObjects(
-    ${anyKindsFilters}
-    "The keys of the order, the most significant first; cluster, type, namespace and name if absent."
-    orderBy: [KubernetesObjectOrder!]${page}${offset}
+    ${anyKindsFilters}${anyKindsOrder}${page}${offset}
   ): KubernetesObjectConnection
   """
   The objects around some objects, of any kind, and their relations. The gateway follows relations
@@ -149,6 +148,15 @@ ${problemFramesField}
   "The first objects of the kind that the arguments name, in an order, then their changes."
   objectListPage(
     ${objectListFilters}${clusters}${objectListOrder}${first}${stream}
+  ): KubernetesObjectPage
+  """
+  The objects of several kinds and clusters that match, then their changes. The kinds of a pattern are
+  those that the clusters serve when the subscription begins.
+  """
+  kubernetesObjects(${anyKindsFilters}${stream}): KubernetesObjectFrame
+  "The first objects of several kinds and clusters in an order, then their changes."
+  kubernetesObjectsPage(
+    ${anyKindsFilters}${anyKindsOrder}${first}${stream}
   ): KubernetesObjectPage
   """
   How many objects of the kind that the arguments name match, counted by the values of indexes: anew

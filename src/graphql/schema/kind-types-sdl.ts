@@ -267,6 +267,11 @@ export const anyKindsFilters: string = `
     "Conditions that the objects must all meet. Indexes answer them."
     where: KubernetesObjectWhere`
 
+/** The argument that orders a list of several kinds. */
+export const anyKindsOrder: string = `
+    "The keys of the order, the most significant first; cluster, type, namespace and name if absent."
+    orderBy: [KubernetesObjectOrder!]`
+
 /** The arguments that name a kind and filter its list. */
 export const objectListFilters: string = `
     """

@@ -182,6 +182,8 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   objectByRef: { form: 'objectByRefFrames' },
   objectList: { form: 'objectListFrames' },
   objectListPage: { form: 'objectListPages' },
+  kubernetesObjects: { form: 'kubernetesObjectsFrames' },
+  kubernetesObjectsPage: { form: 'kubernetesObjectsPages' },
   gatewayClusters: { form: 'clusterFrames' },
   objectListFacets: { form: 'objectListFacetFrames' },
   problems: { form: 'problemFrames' },

@@ -184,6 +184,12 @@ export interface ObjectsSubscriptionArguments extends StreamArguments {
 export interface ObjectListSubscriptionArguments
   extends KindArguments, UntypedArguments, Omit<LivePageArguments, keyof UntypedArguments> {}
 
+/** The arguments of a subscription to objects of several kinds, or to their first ones in an order. */
+export interface KubernetesObjectsSubscriptionArguments
+  extends
+    Omit<KubernetesObjectsArguments, 'after' | 'last' | 'before' | 'offset'>,
+    StreamArguments {}
+
 /** The arguments of a subscription to one object of any kind by its name. */
 export interface ObjectByRefSubscriptionArguments extends ObjectByRefArguments, StreamArguments {}
 
