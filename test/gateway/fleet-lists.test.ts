@@ -262,6 +262,35 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     expect(paged).toEqual((data.all.nodes as Fields[]).map(({ object }) => object.id as string))
   })
 
+  it('hand over to a subscription that continues after the page, in every cluster', async () => {
+    const place = 'clusters: ["*"], namespace: "default"'
+    const [first] = [simulators.get('ap') as Simulator]
+    const path = '/api/v1/namespaces/default/configmaps'
+    await created(first, path, { metadata: { name: 'before' } })
+    const listed = await gateway.data(
+      `{ configMaps(${place}, first: 500) { resumeToken totalCount incomplete { code } } }`,
+    )
+    expect(listed.configMaps.incomplete).toEqual([])
+    await created(simulators.get('us') as Simulator, path, { metadata: { name: 'after' } })
+    const frames: Fields[] = []
+    gateway.connect().subscribe<Fields>(
+      {
+        query: `subscription ($from: String) { configMaps(${place}, resumeFrom: $from, coalesceMs: 10) {
+          reset synced changes { type object { clusterName name } } } }`,
+        variables: { from: listed.configMaps.resumeToken },
+      },
+      {
+        next: ({ data }) => void frames.push(data?.configMaps),
+        error: (error) => void frames.push({ error }),
+        complete: () => {},
+      },
+    )
+    const changes = (): readonly Fields[] => frames.flatMap((frame) => frame.changes as Fields[])
+    await expect.poll(() => changes().length, wait).toBeGreaterThan(0)
+    expect(frames.map(({ reset }) => reset)).not.toContain(true)
+    expect(changes()).toEqual([{ type: 'ADDED', object: { clusterName: 'us', name: 'after' } }])
+  })
+
   it('are asked for by variables too, also by those that name one cluster', async () => {
     const query = `query ($clusters: [String!], $cluster: String) {
       pods(clusters: $clusters, cluster: $cluster, first: 3) { nodes { clusterName } totalCount }

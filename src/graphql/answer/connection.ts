@@ -191,7 +191,7 @@ export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
   }
 
   override resumeToken(): string {
-    return fleetResumeToken(this.#read, this.run.budget)
+    return fleetResumeToken(this.run, this.#read)
   }
 
   override facets(args: FacetArguments): readonly Facet[] {

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import type { DocumentNode, VariableValues } from 'graphql'
 import { type AccessQuestion, questionOf } from '../../access/access-question.ts'
 import type { Viewer } from '../../access/viewer.ts'
@@ -7,7 +6,7 @@ import { coveredScope } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint, type SeenKind } from '../prepare/access-fingerprint.ts'
+import { accessFingerprint, joinedHash, type SeenKind } from '../prepare/access-fingerprint.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { neededKinds } from '../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -184,11 +183,6 @@ export class GroupAccess {
   get visible(): readonly ClusterKind[] {
     return this.lists.flatMap((one) => (one instanceof ListAccess ? one.visible : []))
   }
-}
-
-/** A short text for some texts. */
-export function joinedHash(texts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
 }
 
 /** How long a review that has failed for a passing reason stands. */

@@ -1,4 +1,5 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { joinedHash } from '../prepare/access-fingerprint.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { explain } from '../answer/explanation.ts'
@@ -15,7 +16,6 @@ import {
   type AccessRequest,
   type DiscoveredReads,
   GroupAccess,
-  joinedHash,
   ListAccess,
   MissingKindError,
   type WantedGroup,

@@ -124,7 +124,7 @@ export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage
         case 'resourceVersion':
           return () => '""'
         case 'resumeToken':
-          return (run, read) => JSON.stringify(fleetResumeToken(read, run.budget))
+          return (run, read) => JSON.stringify(fleetResumeToken(run, read))
         case 'staleSince':
           return staleSinceWriter(member, (run, read) => fleetStaleSince(run, read))
         case 'incomplete':

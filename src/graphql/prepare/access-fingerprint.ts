@@ -26,6 +26,11 @@ export function accessFingerprint(kinds: Iterable<SeenKind>): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
+/** A short text for some texts: for the access to several lists, or their identities. */
+export function joinedHash(texts: readonly string[]): string {
+  return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
+}
+
 function isLimited({ scope, look = scope }: SeenKind): boolean {
   return scope.form !== 'all' || look.form !== 'all'
 }

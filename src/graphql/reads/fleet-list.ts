@@ -1,17 +1,19 @@
 import { namespacesOf } from '../../query/condition/condition.ts'
 import { listMergedPage, type MergedPage, type MergedPart } from '../../query/page/merged-page.ts'
-import type { WorkBudget } from '../../query/condition/work-budget.ts'
+import { listHash } from '../../query/page/cursor.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
+import { accessFingerprint, joinedHash } from '../prepare/access-fingerprint.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap, Facet, IndexSum } from '../schema/read-context.ts'
 import { clustersNamed, isReachable } from '../served/cluster-argument.ts'
-import { type CountedList, facetsBy, sumsIn } from './connection-read.ts'
+import { type CountedList, facetsBy, sumsIn, testsPerToken } from './connection-read.ts'
 import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
 import { filterOf } from './list-arguments.ts'
 import { type ListRequest, testsPerPage } from './list-read.ts'
 import type { ReadRun } from './read-run.ts'
+import { encodeResumeToken } from './resume-token.ts'
 import { staleSince } from './staleness.ts'
 
 /** A kind in one cluster, as a part of a list over clusters. */
@@ -20,6 +22,7 @@ export type FleetPart = KindView & MergedPart
 /** A page of the lists of a kind in several clusters. */
 export interface FleetPage {
   readonly kind: Kind
+  readonly request: ListRequest
   readonly page: MergedPage<FleetPart>
   readonly parts: readonly FleetPart[]
   /** Further kinds that decide which objects are on the page. */
@@ -52,7 +55,7 @@ export function readFleetList(run: ReadRun, kind: Kind, request: ListRequest): F
     before,
     offset,
   })
-  return { kind, page, parts, reads: filterKinds, ...found }
+  return { kind, request, page, parts, reads: filterKinds, ...found }
 }
 
 /** Since when the first of the caches that a page is read from may be out of date; `null` while all are in step. */
@@ -61,10 +64,32 @@ export function fleetStaleSince({ served }: ReadRun, { parts, reads }: FleetPage
   return staleSince(served, [...parts, ...further])
 }
 
-/** A token for a subscription to the lists that resumes at the current versions of the stores. */
-export function fleetResumeToken({ kind }: FleetPage, _budget: WorkBudget): string {
-  const message = 'a page over clusters has no position to resume from yet'
-  throw new ClientError('UNSUPPORTED', message, { type: kind.typeName })
+/**
+ * A token for a subscription to the lists that resumes at the current versions of the stores. Where something is
+ * missing, it leads to a new snapshot.
+ */
+export function fleetResumeToken(
+  { served, budget }: ReadRun,
+  { kind, parts, gaps, request }: FleetPage,
+): string {
+  budget.spend('tests', testsPerToken * parts.length)
+  const lists = parts.map(({ cluster }) => {
+    const { identity } = filterOf(served, kind, { ...request.args, cluster })
+    return listHash({ list: `${cluster}/${kind.listField}`, ...identity }, budget)
+  })
+  const access = parts.map((part) => accessFingerprint([part]))
+  const [only] = access
+  const positions = parts.map(
+    ({ view }, number) => [`${number} ${kind.typeName}`, view.resourceVersion] as const,
+  )
+  return encodeResumeToken({
+    cluster: '',
+    incarnation: joinedHash(parts.map(({ incarnation }) => incarnation)),
+    list: joinedHash(lists),
+    access: access.length === 1 && only !== undefined ? only : joinedHash(access),
+    positions: gaps.length === 0 ? Object.fromEntries(positions) : {},
+    isAhead: false,
+  })
 }
 
 /** Counts the objects on all pages of all clusters. Throws as `facetsOf` does. */
