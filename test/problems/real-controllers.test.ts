@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Fields } from '../gateway/test-cluster.ts'
+import { describeWithControlPlane } from '../support/control-plane-suite.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+
+const wait = { timeout: 60_000, interval: 200 }
+const labels = { app: 'web' }
+const containers = [{ name: 'web', image: 'web:1' }]
+
+describeWithControlPlane(
+  'What controllers find wrong',
+  (plane) => {
+    let gateway: ServedGateway
+    const send = async (method: 'POST' | 'PATCH', path: string, body: Fields): Promise<Fields> => {
+      const contentType = method === 'POST' ? 'application/json' : 'application/merge-patch+json'
+      const answer = await plane().request(path, { method, body, contentType })
+      if (answer.status < 300) return answer.json()
+      throw new Error(`${path}: ${answer.status} ${answer.text}`)
+    }
+    const deployment = {
+      metadata: { name: 'web' },
+      spec: {
+        replicas: 2,
+        progressDeadlineSeconds: 2,
+        minReadySeconds: 1,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    }
+    beforeAll(async () => {
+      for (const name of ['late', 'full', 'failed']) {
+        await send('POST', '/api/v1/namespaces', { metadata: { name } })
+      }
+      gateway = await serveGateway({
+        clusters: [{ name: 'one', kubeconfig: plane().kubeconfigPath }],
+      })
+    })
+    afterAll(async () => gateway[Symbol.asyncDispose]())
+
+    const rows = async (namespace: string): Promise<readonly unknown[]> => {
+      const { problems } = await gateway.data(`{ problems(namespace: "${namespace}") {
+        nodes { kind reason severity count object { name } } } }`)
+      return problems.nodes.map(({ kind, reason, severity, count, object }: Fields) => [
+        `${kind}/${object.name}`,
+        reason,
+        severity,
+        count,
+      ])
+    }
+
+    it('is one row for a rollout past its deadline', async () => {
+      await send('POST', '/apis/apps/v1/namespaces/late/deployments', deployment)
+      await expect
+        .poll(() => rows('late'), wait)
+        .toEqual([['Deployment/web', 'ProgressDeadlineExceeded', 'CRITICAL', 1]])
+    })
+
+    it('is one row for a quota that refuses pods', async () => {
+      const quotas = '/api/v1/namespaces/full/resourcequotas'
+      await send('POST', quotas, { metadata: { name: 'none' }, spec: { hard: { pods: '0' } } })
+      const status = { hard: { pods: '0' }, used: { pods: '0' } }
+      await send('PATCH', `${quotas}/none/status`, { status })
+      await send('POST', '/apis/apps/v1/namespaces/full/deployments', deployment)
+      await expect
+        .poll(() => rows('full'), wait)
+        .toEqual([['Deployment/web', 'FailedCreate', 'CRITICAL', 1]])
+    })
+
+    it('is one row for a Job whose pod has failed', async () => {
+      await send('POST', '/apis/batch/v1/namespaces/failed/jobs', {
+        metadata: { name: 'import' },
+        spec: { backoffLimit: 0, template: { spec: { restartPolicy: 'Never', containers } } },
+      })
+      const pods = '/api/v1/namespaces/failed/pods'
+      const names = async (): Promise<readonly string[]> => {
+        const { items }: Fields = (await plane().request(pods)).json()
+        return items.map(({ metadata }: Fields) => metadata.name)
+      }
+      await expect.poll(async () => (await names()).length, wait).toBe(1)
+      const [name = ''] = await names()
+      await send('PATCH', `${pods}/${name}/status`, { status: { phase: 'Failed' } })
+      await expect
+        .poll(() => rows('failed'), wait)
+        .toEqual([['Job/import', 'BackoffLimitExceeded', 'CRITICAL', 1]])
+    })
+  },
+  { controllers: true },
+)
