@@ -145,12 +145,6 @@ export class ResourceNamespaces {
       informer().setNamespaces(undefined)
       return
     }
-    if (this.#wanted === undefined && !this.#isNarrow && account.isWide(resource)) {
-      // The rules allow the list that was refused: that may pass, and the cache keeps what it has.
-      account.forget(resource)
-      if (refusal !== undefined) forbidden(refusal)
-      return
-    }
     const allowed = account.of(resource).filter((name) => !this.#denied.has(name))
     const next = this.#wanted?.filter((name) => allowed.includes(name)) ?? allowed
     this.#isNarrow = true

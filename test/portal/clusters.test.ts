@@ -1,15 +1,21 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
+import { breakPod } from './broken-pod.ts'
 import { openPage, openPortal, type ServedPortal, servePortal } from './portal-page.ts'
+import { headings } from './table-page.ts'
 
-const degraded = (page: Page) => page.getByRole('region', { name: 'Degraded now' })
-const picker = (page: Page) => page.getByRole('button', { name: /^Cluster: / })
+const problems = (page: Page) => page.getByRole('region', { name: 'Problems' })
+const picker = (page: Page, chosen: string | RegExp = /^Cluster: /) =>
+  page.getByRole('combobox', { name: chosen })
+const option = (page: Page, cluster: string) => page.getByRole('option', { name: cluster })
 
+/** Chooses one cluster, in the place of those before. */
 async function choose(page: Page, cluster: string): Promise<void> {
   await picker(page).click()
-  await page.getByRole('menuitemradio', { name: cluster }).click()
-  await page.getByRole('button', { name: `Cluster: ${cluster}` }).waitFor()
+  await option(page, cluster).hover()
+  await option(page, cluster).getByText('only').click()
+  await picker(page, `Cluster: ${cluster}`).waitFor()
 }
 
 describeInBrowser('The clusters of the portal', (browser) => {
@@ -22,18 +28,18 @@ describeInBrowser('The clusters of the portal', (browser) => {
   it('begin with the first one; another one that is chosen has the overview, the address, and the next visit', async () => {
     await using opened = await openPage(browser(), portal)
     const { page } = opened
-    await degraded(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
+    await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
     expect(await picker(page).textContent()).toContain('prod-eu')
     await choose(page, 'prod-us')
     expect(new URL(page.url()).search).toBe('?cluster=prod-us')
-    await degraded(page).getByRole('link', { name: 'payments/card-gateway' }).first().waitFor()
-    await degraded(page)
+    await problems(page).getByRole('link', { name: 'payments/card-gateway' }).first().waitFor()
+    await problems(page)
       .getByRole('link', { name: 'payments/invoice-worker' })
       .first()
       .waitFor({ state: 'detached' })
     await opened.audit()
     await page.goto('/')
-    await page.getByRole('button', { name: 'Cluster: prod-us' }).waitFor()
+    await picker(page, 'Cluster: prod-us').waitFor()
   })
 
   it('have tables of their own, with the filter kept, and without the object that was open', async () => {
@@ -47,7 +53,7 @@ describeInBrowser('The clusters of the portal', (browser) => {
     await expect.poll(() => page.url()).toMatch(/\/kinds\/deployments\.apps\?cluster=staging$/)
     await rows.filter({ hasText: 'search-api' }).first().getByText('Degraded').first().waitFor()
     await page.goBack()
-    await page.getByRole('button', { name: 'Cluster: prod-eu' }).waitFor()
+    await picker(page, 'Cluster: prod-eu').waitFor()
   })
 
   it('have kinds of their own: the rail of one shows a kind that another one lacks', async () => {
@@ -95,13 +101,92 @@ describeInBrowser('The clusters of the portal', (browser) => {
     }
     await page.goto(`/objects/${encodeURIComponent(data.deployment.id)}`)
     await page.getByRole('heading', { level: 1, name: /card-gateway/ }).waitFor()
-    await page.getByRole('button', { name: 'Cluster: prod-us' }).waitFor()
+    await picker(page, 'Cluster: prod-us').waitFor()
     expect(new URL(page.url()).searchParams.get('cluster')).toBe('prod-us')
     await page.goto(`/applications/${encodeURIComponent(data.deployment.id)}`)
-    await page.getByRole('button', { name: 'Cluster: prod-us' }).waitFor()
+    await picker(page, 'Cluster: prod-us').waitFor()
     await choose(page, 'staging')
     await page.getByRole('heading', { name: 'Overview' }).waitFor()
     expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/?cluster=staging')
+  })
+})
+
+describeInBrowser('The portal over several clusters', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ isFleet: true, pods: 180 })
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  it('takes one cluster more, and all, by the picker; the address has them, and the next visit', async () => {
+    await using opened = await openPage(browser(), portal)
+    const { page } = opened
+    await picker(page).click()
+    await option(page, 'prod-us').click()
+    await picker(page, 'Cluster: prod-eu, prod-us').waitFor()
+    expect(new URL(page.url()).searchParams.get('cluster')).toBe('prod-eu,prod-us')
+    await problems(page).getByText('prod-us', { exact: true }).first().waitFor()
+    await problems(page).getByText('prod-eu', { exact: true }).first().waitFor()
+    await opened.audit()
+    await page.getByRole('button', { name: 'All clusters' }).click()
+    await picker(page, 'Cluster: All clusters').waitFor()
+    expect(new URL(page.url()).searchParams.get('cluster')).toBe('*')
+    await opened.audit()
+    await page.goto('/')
+    await picker(page, 'Cluster: All clusters').waitFor()
+  })
+
+  it('lists a kind of all clusters in one table with their names, and leads to the object in its own', async () => {
+    const path = '/kinds/deployments.apps?cluster=*&q=search-api'
+    await using opened = await openPage(browser(), portal, { path })
+    const { page } = opened
+    const cluster = (name: string) =>
+      page.locator('[data-index] [data-column="cluster"]').filter({ hasText: name })
+    await cluster('staging').first().waitFor()
+    await cluster('prod-eu').first().waitFor()
+    expect(await headings(page)).toContain('Cluster')
+    await opened.audit()
+    await cluster('staging').first().click()
+    const inspector = page.getByRole('navigation', { name: 'Where the object belongs' })
+    await expect.poll(() => inspector.textContent()).toContain('staging')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/objects/*')
+    await page.getByRole('heading', { level: 1, name: /search-api/ }).waitFor()
+    // The scope has the object's cluster: it stays.
+    await picker(page, 'Cluster: All clusters').waitFor()
+  })
+
+  it('has the kinds of all clusters in the rail, and says quietly which clusters lack the one that is shown', async () => {
+    const path = '/kinds/salestaxes.fjordholt.example?cluster=*'
+    await using opened = await openPage(browser(), portal, { path })
+    const { page } = opened
+    await page.getByRole('gridcell', { name: 'texas' }).first().waitFor()
+    const note = page.getByRole('status').getByText(/There are no Sales ?[Tt]axes in /)
+    await note.waitFor()
+    expect(await note.textContent()).toContain('prod-eu')
+    expect(await note.getAttribute('data-wrong')).toBeNull()
+    await opened.audit()
+  })
+
+  it('finds objects of all clusters, with the names of these', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/?cluster=*' })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    await page.keyboard.press('Control+k')
+    await page.keyboard.type('deployment search-api')
+    await page.getByRole('option').filter({ hasText: '· staging' }).first().waitFor()
+    expect(await page.getByRole('option').filter({ hasText: '· prod-eu' }).count()).toBe(1)
+    await opened.audit()
+  })
+
+  it('lists the applications of all clusters', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/applications?cluster=*' })
+    const { page } = opened
+    const rows = page.getByRole('row')
+    await rows.filter({ hasText: '· staging' }).first().waitFor()
+    await rows.filter({ hasText: '· prod-us' }).first().waitFor()
+    expect(await rows.filter({ hasText: '· prod-eu' }).count()).toBeGreaterThan(0)
+    await opened.audit()
   })
 })
 
@@ -117,15 +202,53 @@ describeInBrowser('The portal, when a cluster is cut off', (browser) => {
     const pods = page.getByRole('gridcell', { name: /card-gateway-/ })
     await pods.first().waitFor()
     faults?.inject({ fault: { type: 'cut' } })
-    await page.getByText(/cannot reach the cluster/).waitFor({ timeout: 30_000 })
+    await page.getByText(/^prod-us cannot be reached since/).waitFor({ timeout: 30_000 })
     expect(await pods.count()).toBeGreaterThan(0)
     await opened.audit()
     await page.goto('/?cluster=prod-us')
     await choose(page, 'prod-eu')
-    await degraded(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
+    await problems(page).getByRole('link', { name: 'payments/invoice-worker' }).first().waitFor()
     faults?.inject({ fault: { type: 'mend' } })
     await page.goto('/kinds/pods?q=card-gateway&cluster=prod-us')
     await pods.first().waitFor()
-    await page.getByText(/cannot reach the cluster/).waitFor({ state: 'detached', timeout: 60_000 })
+    await page
+      .getByText(/^prod-us cannot be reached since/)
+      .waitFor({ state: 'detached', timeout: 60_000 })
+  })
+
+  it('keeps the rows of the cluster that is cut among those of the others, says since when, and takes it back', async () => {
+    await using opened = await openPortal(browser(), {
+      isFleet: true,
+      pods: 180,
+      path: '/kinds/pods?q=card-gateway&cluster=*',
+    })
+    const { page, clusters } = opened
+    const faults = clusters[1]?.simulator.faults
+    const of = (cluster: string) =>
+      page.locator('[data-index] [data-column="cluster"]').filter({ hasText: cluster })
+    await of('prod-us').first().waitFor()
+    const before = await of('prod-us').count()
+    faults?.inject({ fault: { type: 'cut' } })
+    const gap = page
+      .getByRole('status')
+      .getByText(/^prod-us cannot be reached since .*; its Pods are as last known\.$/)
+    await gap.waitFor({ timeout: 30_000 })
+    expect(await of('prod-us').count()).toBe(before)
+    expect(await gap.getAttribute('data-wrong')).toBeNull()
+    await opened.audit()
+    // The others go on.
+    breakPod(opened.cluster, 'payments', 'card-gateway-while-away')
+    await page.getByRole('gridcell', { name: 'card-gateway-while-away' }).waitFor()
+    await page
+      .getByRole('navigation')
+      .getByRole('link', { name: /^Problems/ })
+      .click()
+    await page
+      .getByText(/^prod-us cannot be reached since .*; its problems are as last known\.$/)
+      .waitFor()
+    await page.goBack()
+    faults?.inject({ fault: { type: 'mend' } })
+    await gap.waitFor({ state: 'detached', timeout: 60_000 })
+    expect(await of('prod-us').count()).toBe(before)
   })
 })

@@ -10,6 +10,7 @@ import { Frame } from './frame/frame.tsx'
 import { NotFound } from './frame/not-found.tsx'
 import { ViewError } from './frame/view-error.tsx'
 import type { TableView } from './kinds/table-view.ts'
+import type { ProblemFilter } from './problems/use-problems.ts'
 import { scopeSearch, type ScopeSearch } from './scope.ts'
 
 const root = createRootRoute({
@@ -70,6 +71,23 @@ const object = createRoute({
   component: lazyRouteComponent(() => import('./object/object-page.tsx'), 'ObjectPage'),
 })
 
+/** The parameters of the page of problems. */
+export interface ProblemSearch extends ScopeSearch, ProblemFilter {}
+
+const problems = createRoute({
+  getParentRoute: () => root,
+  path: '/problems',
+  validateSearch: (search: Readonly<Record<string, unknown>>): ProblemSearch => {
+    const { severity } = search
+    return {
+      ...scopeSearch(search),
+      ...strings(search, 'type'),
+      ...(severity === 'CRITICAL' || severity === 'WARNING' ? { severity } : {}),
+    }
+  },
+  component: lazyRouteComponent(() => import('./problems/problems.tsx'), 'Problems'),
+})
+
 const applications = createRoute({
   getParentRoute: () => root,
   path: '/applications',
@@ -89,7 +107,15 @@ const ownView = createRoute({
 })
 
 export const router = createRouter({
-  routeTree: root.addChildren([overview, kind, object, applications, application, ownView]),
+  routeTree: root.addChildren([
+    overview,
+    problems,
+    kind,
+    object,
+    applications,
+    application,
+    ownView,
+  ]),
   // Parameters are plain texts: `?ns=shop,web`.
   parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
   stringifySearch: (search) => {

@@ -2,14 +2,15 @@ import { createContext, useContext } from 'react'
 
 /** Where the views look. */
 export interface Scope {
-  /** Absent: the default cluster. */
-  readonly cluster?: string
+  /** The names of clusters, or `*` alone for all. Absent: the default cluster. */
+  readonly clusters?: readonly string[]
   /** Absent: all namespaces. */
   readonly namespaces?: readonly string[]
 }
 
 /** The search parameters that every address of the page may have. */
 export interface ScopeSearch {
+  /** Names, joined by commas; or `*`. */
   readonly cluster?: string
   /** Names, joined by commas. */
   readonly ns?: string
@@ -22,6 +23,31 @@ export function scopeSearch(search: Readonly<Record<string, unknown>>): ScopeSea
     ...(typeof cluster === 'string' && cluster !== '' ? { cluster } : {}),
     ...(typeof ns === 'string' && ns !== '' ? { ns } : {}),
   }
+}
+
+/** Whether a scope has several clusters: their rows need the name of the cluster, and what is missing of it. */
+export function hasSeveralClusters({ clusters = [] }: Scope): boolean {
+  return clusters.length > 1 || clusters[0] === '*'
+}
+
+/** The arguments of an operation for the clusters of a scope. One cluster is `cluster`: its list is live in every way. */
+export function clustersOf(scope: Scope): {
+  readonly cluster: string | null
+  readonly clusters: string[] | null
+} {
+  const { clusters = [] } = scope
+  return hasSeveralClusters(scope)
+    ? { cluster: null, clusters: [...clusters] }
+    : { cluster: clusters[0] ?? null, clusters: null }
+}
+
+/** Those of the gateway's clusters that a scope has. */
+export function inScope<Cluster extends { readonly name: string }>(
+  all: readonly Cluster[],
+  { clusters }: Scope,
+): readonly Cluster[] {
+  if (clusters === undefined) return all.slice(0, 1)
+  return clusters[0] === '*' ? all : all.filter(({ name }) => clusters.includes(name))
 }
 
 /** What a link leads to: an object by its `id`, a kind (`deployments.apps`) of a namespace or of the scope, the overview. */

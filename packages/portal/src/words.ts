@@ -27,6 +27,7 @@ export const words = {
   frame: {
     product: 'informerql',
     overview: 'Overview',
+    problems: 'Problems',
     applications: 'Applications',
     viewFailed: (name: string): string => `The view ${name} cannot be loaded.`,
     kinds: 'Kinds',
@@ -79,6 +80,12 @@ export const words = {
     },
     scope: {
       cluster: 'Cluster',
+      allClusters: 'All clusters',
+      someClusters: (number: number): string => counted(number, 'cluster', 'clusters'),
+      findCluster: 'Find a cluster',
+      noCluster: (text: string): string => `No cluster has “${text}” in its name.`,
+      only: 'only',
+      away: 'cannot be reached',
       namespaces: 'Namespaces',
       all: 'All namespaces',
       allOfYours: (number: number): string =>
@@ -133,20 +140,6 @@ export const words = {
       `${counted(number, 'object', 'objects')} of ${counted(kinds, 'kind', 'kinds')}`,
     lag: (kinds: number): string => `${counted(kinds, 'kind is', 'kinds are')} catching up`,
     inStep: 'All kinds are up to date',
-    degraded: 'Degraded now',
-    degradedCount: (objects: number): string => counted(objects, 'object', 'objects'),
-    none: 'Nothing is degraded.',
-    noneNext: (objects: number): string =>
-      `${counted(objects, 'object is', 'objects are')} watched. What breaks appears here by itself.`,
-    noneIn: (namespaces: readonly string[]): string =>
-      `In ${namespaces.join(', ')}. Other namespaces are not looked at.`,
-    showAll: 'Look in all namespaces',
-    members: (number: number, kind: string): string => `${number} × ${kind}`,
-    more: (number: number, kind: string): string => `${number.toLocaleString()} more ${kind}`,
-    forbidden: (kinds: readonly string[]): string => `You may not list: ${kinds.join(', ')}.`,
-    /** Behind an age: `28m old`. */
-    old: 'old',
-    noMessage: 'Its status says that it is degraded, and not why.',
     health: 'Health by kind',
     kind: 'Kind',
     total: 'Total',
@@ -156,6 +149,28 @@ export const words = {
     times: (number: number): string => `${number}×`,
     yours: (names: readonly string[]): string =>
       `You see ${names.length > 5 ? `${names.length} namespaces` : names.join(', ')}: what you may list.`,
+  },
+  problems: {
+    severities: { CRITICAL: 'Critical', WARNING: 'Warning' },
+    /** What gaps have: `its problems are as last known`. */
+    what: 'problems',
+    count: 'Number of problems',
+    filters: 'Filter by severity and kind',
+    none: 'Nothing is wrong.',
+    noneNext: (objects: number): string =>
+      `${counted(objects, 'object is', 'objects are')} watched. What breaks appears here by itself.`,
+    noneIn: (namespaces: readonly string[]): string =>
+      `In ${namespaces.join(', ')}. Other namespaces are not looked at.`,
+    noneOfFilter: 'No problem is of this severity and kind.',
+    members: (number: number, kind: string): string => `${number.toLocaleString()} × ${kind}`,
+    others: (number: number): string => `and ${number.toLocaleString()} more`,
+    all: (number: number): string => `All ${number.toLocaleString()} problems`,
+    more: (shown: number, all: number): string =>
+      `${shown.toLocaleString()} of ${all.toLocaleString()} problems: show more`,
+    notLookedAt: (kinds: readonly string[]): string =>
+      `Not looked at, as you may not list them or they cannot be read: ${kinds.join(', ')}.`,
+    badge: (critical: number, warnings: number): string =>
+      `${critical.toLocaleString()} critical, ${counted(warnings, 'warning', 'warnings')}`,
   },
   search: {
     title: 'Search',
@@ -190,6 +205,7 @@ export const words = {
       dark: 'Use the dark theme',
       system: 'Use the theme of the system',
     },
+    allClusters: 'Show all clusters',
     allNamespaces: 'Show all namespaces',
     signOut: 'Sign out',
     graphiql: 'Open GraphiQL',
@@ -263,6 +279,20 @@ export const words = {
     age: 'Age',
     more: (shown: number, total: number): string =>
       `${shown} of ${total} workloads, the worst first. Choose namespaces to see the others.`,
+  },
+  /** What is missing of clusters. `what`: `Pods`. */
+  gaps: {
+    CLUSTER_UNREACHABLE: (clusters: string, what: string, since: Date | undefined): string =>
+      since === undefined
+        ? `${clusters} cannot be reached: its ${what} are not here.`
+        : `${clusters} cannot be reached since ${moment(since)}; its ${what} are as last known.`,
+    FORBIDDEN: (clusters: string, what: string): string =>
+      `You may not list ${what} in ${clusters}.`,
+    NOT_SYNCED: (clusters: string, what: string): string =>
+      `The gateway still reads ${clusters}: its ${what} follow by themselves.`,
+    NOT_SERVED: (clusters: string, what: string): string => `There are no ${what} in ${clusters}.`,
+    other: (clusters: string, message: string): string => `${clusters}: ${message}`,
+    more: (clusters: string, others: number): string => `${clusters} and ${others} more`,
   },
   showQuery: 'Show the query',
   filter: filterWords,

@@ -10,8 +10,9 @@ import {
 import { useViewTitle } from '../frame/view-title.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
+import { gapSentences } from '../look/gaps.ts'
 import { Health, healthStatuses } from '../look/health.tsx'
-import { useScope } from '../scope.ts'
+import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './applications.module.css'
 import { ShowQuery } from '../frame/show-query.tsx'
@@ -31,7 +32,7 @@ export function Applications() {
   const { socket } = useGateway()
   const { scope } = useScope()
   const variables = {
-    ...scope,
+    ...clustersOf(scope),
     namespaces: scope.namespaces === undefined ? null : [...scope.namespaces],
   }
   const pages = [
@@ -47,6 +48,10 @@ export function Applications() {
     pages.flatMap(({ error }) => (error === undefined ? [] : [error.message])),
   )
   const groups = groupsOf(rows)
+  const gaps = gapSentences(
+    pages.flatMap(({ incomplete }) => incomplete),
+    words.frame.applications,
+  )
   return (
     <section className={styles['applications']} aria-busy={isLoading}>
       <h1>{words.frame.applications}</h1>
@@ -58,6 +63,13 @@ export function Applications() {
           {message}
         </p>
       ))}
+      <div role="status">
+        {gaps.map((sentence) => (
+          <p key={sentence} className={styles['dim']}>
+            {sentence}
+          </p>
+        ))}
+      </div>
       {!isLoading && groups.length === 0 && failures.size === 0 && <p>{text.none}</p>}
       {groups.length > 0 && (
         <table className={styles['table']}>
@@ -71,7 +83,11 @@ export function Applications() {
           </thead>
           <tbody>
             {groups.map((group) => (
-              <ApplicationGroup key={group.key} group={group} />
+              <ApplicationGroup
+                key={group.key}
+                group={group}
+                hasCluster={hasSeveralClusters(scope)}
+              />
             ))}
           </tbody>
         </table>
@@ -81,7 +97,13 @@ export function Applications() {
   )
 }
 
-function ApplicationGroup({ group: { name, namespace, workloads } }: { readonly group: Group }) {
+function ApplicationGroup({
+  group: { name, namespace, workloads },
+  hasCluster,
+}: {
+  readonly group: Group
+  readonly hasCluster: boolean
+}) {
   const [worst] = workloads
   if (worst === undefined) return null
   const { health, id, creationTimestamp } = worst
@@ -91,7 +113,10 @@ function ApplicationGroup({ group: { name, namespace, workloads } }: { readonly 
         <Link to="/applications/$id" params={{ id }}>
           {name}
         </Link>{' '}
-        <span className={styles['dim']}>{namespace}</span>
+        <span className={styles['dim']}>
+          {namespace}
+          {hasCluster ? ` · ${worst.clusterName}` : null}
+        </span>
       </th>
       <td>
         <Health status={health.status} />{' '}

@@ -49,10 +49,10 @@ export function AddressPlace({ children }: { readonly children: ReactNode }) {
     }
     return {
       scope: scopeOf(scope),
-      setScope({ cluster: next, namespaces = [] }) {
-        const names = namespaces.join(',')
-        remember(scopeSearch({ cluster: next, ns: names }))
-        const chosen = { cluster: next, ns: names === '' ? undefined : names }
+      setScope({ clusters = [], namespaces = [] }) {
+        const next = clusters.join(',') || undefined
+        const chosen = { cluster: next, ns: namespaces.join(',') || undefined }
+        remember(scopeSearch(chosen))
         const isOther = next !== cluster
         // An object is in one cluster, so its page is none of another one.
         const isLeft = isOther && objectPage.test(router.state.location.pathname)
@@ -74,7 +74,7 @@ function scopeOf({
   ns,
 }: { readonly [Name in keyof ScopeSearch]: string | undefined }): Scope {
   return {
-    ...(cluster === undefined ? {} : { cluster }),
+    ...(cluster === undefined ? {} : { clusters: cluster.split(',') }),
     ...(ns === undefined ? {} : { namespaces: ns.split(',') }),
   }
 }

@@ -28,13 +28,14 @@ export function useFrameKeys({
   const { toggle } = usePinThisView()
   const [theme, setTheme] = useTheme()
   const said = words.frame.keys
-  const { overview, applications } = words.frame
+  const { overview, problems, applications } = words.frame
   useKeys([
     { keys: 'mod+k', does: said.search, run: search },
     { keys: '/', does: said.search, run: search },
     { keys: '?', does: said.show, run: keys },
     { keys: '[', does: said.rail, run: rail },
     { keys: 'g o', does: said.go(overview), run: () => void navigate({ to: '/' }) },
+    { keys: 'g b', does: said.go(problems), run: () => void navigate({ to: '/problems' }) },
     {
       keys: 'g a',
       does: said.go(applications),

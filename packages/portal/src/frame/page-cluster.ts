@@ -1,18 +1,18 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useCounts } from '../gateway/counts.ts'
 
 /**
- * Puts the cluster of a page's object into the address: a link that somebody sent, or one of the search's latest, may
- * name another cluster, or none. Does nothing until the cluster is known.
+ * Puts the cluster of a page's object into the address, if the address names others only: it may be a link that
+ * somebody sent, or one of the search's latest. Does nothing until the cluster is known.
  */
 export function usePageCluster(cluster: string | undefined): void {
-  const { cluster: given } = useSearch({ strict: false })
-  const { clusters } = useCounts()
-  const shown = given ?? clusters?.[0]?.name
+  const { all, clusters } = useCounts()
+  const isOutside =
+    cluster !== undefined && all !== undefined && clusters.every(({ name }) => name !== cluster)
   const navigate = useNavigate()
   useEffect(() => {
-    if (cluster === undefined || shown === undefined || cluster === shown) return
+    if (!isOutside) return
     void navigate({
       to: '.',
       // Namespaces of another cluster are others, even of the same name.
@@ -23,5 +23,5 @@ export function usePageCluster(cluster: string | undefined): void {
       }),
       replace: true,
     } as never)
-  }, [cluster, shown, navigate])
+  }, [cluster, isOutside, navigate])
 }

@@ -6,6 +6,7 @@ import controls from '../look/controls.module.css'
 import { Icon, type IconName } from '../look/icons.tsx'
 import { useScope } from '../scope.ts'
 import { useOwnViews } from '../own-views/own-views.ts'
+import { useProblemCounts } from '../problems/use-problems.ts'
 import { words } from '../words.ts'
 import { usePinned } from './pinned.ts'
 import { railSections, type RailSection } from './rail-groups.ts'
@@ -25,6 +26,9 @@ export function Rail({ isFolded }: { readonly isFolded: boolean }) {
       <ul>
         <Entry icon="overview" to="/" exact>
           {words.frame.overview}
+        </Entry>
+        <Entry icon="problems" to="/problems" mark={<ProblemBadge />}>
+          {words.frame.problems}
         </Entry>
         <Entry icon="applications" to="/applications">
           {words.frame.applications}
@@ -50,11 +54,14 @@ function Entry({
   icon,
   to,
   exact = false,
+  mark,
   children,
 }: {
   readonly icon: IconName
   readonly to: string
   readonly exact?: boolean
+  /** Stands at its end. */
+  readonly mark?: ReactNode
   readonly children: string
 }) {
   return (
@@ -69,8 +76,25 @@ function Entry({
           <Icon name={icon} />
         </span>
         <span className={styles['name']}>{children}</span>
+        {mark}
       </Link>
     </li>
+  )
+}
+
+/** The number of problems in the scope. */
+function ProblemBadge() {
+  const counts = useProblemCounts()
+  if (counts === undefined || counts.totalCount === 0) return null
+  const { CRITICAL: critical, WARNING: warnings } = counts.bySeverity
+  return (
+    <span
+      className={styles['badge']}
+      data-critical={critical > 0 || undefined}
+      title={words.problems.badge(critical, warnings)}
+    >
+      {counts.totalCount.toLocaleString()}
+    </span>
   )
 }
 

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
-import type { HealthStatus } from '../look/health.tsx'
-import { useScope } from '../scope.ts'
+import { type HealthStatus, healthStatuses } from '../look/health.tsx'
+import { inScope, useScope } from '../scope.ts'
 import { CountsDocument, type CountsQuery } from './documents.ts'
 import { type AnswerError, useAnswer } from './gateway.ts'
 
@@ -13,12 +13,13 @@ export interface Count {
   readonly health: Readonly<Partial<Record<HealthStatus, number>>>
 }
 
-/** The clusters, and what the gateway holds of the one in scope. */
+/** The clusters, and what the gateway holds of those in scope. */
 export interface Counts {
-  readonly clusters: readonly Cluster[] | undefined
-  /** The cluster in scope. */
-  readonly cluster: Cluster | undefined
-  /** By the name of the type: `Pod`. */
+  /** All of the gateway; `undefined` before the gateway has answered. */
+  readonly all: readonly Cluster[] | undefined
+  /** Those in scope. */
+  readonly clusters: readonly Cluster[]
+  /** Of all clusters in scope together, by the name of the type: `Pod`. */
   readonly byType: ReadonlyMap<string, Count>
   readonly errors: readonly AnswerError[]
   readonly again: () => void
@@ -30,25 +31,39 @@ const soonMs = 700
 
 /** How many objects there are of each kind in the namespaces in scope, by health. */
 export function useCounts(): Counts {
-  const { cluster: name, namespaces } = useScope().scope
+  const { scope } = useScope()
+  const { namespaces } = scope
   const { data, errors, again } = useAnswer(
     CountsDocument,
     { namespaces: namespaces?.slice() ?? null },
     { everyMs: (answer) => (isRead(answer) ? everyMs : soonMs) },
   )
-  const clusters = data?.gatewayClusters ?? undefined
-  const cluster = clusters?.find((one) => name === undefined || one.name === name)
-  const byType = useMemo(
-    () =>
-      new Map(
-        cluster?.resources.map(({ type, objects, facets }): [string, Count] => [
-          type,
-          { objects, health: healthOf(facets) },
-        ]),
-      ),
-    [cluster],
+  const all = data?.gatewayClusters ?? undefined
+  const counts = useMemo(() => {
+    const clusters = inScope(all ?? [], scope)
+    const byType = new Map<string, Count>()
+    for (const { type, objects, facets } of clusters.flatMap(({ resources }) => resources)) {
+      byType.set(type, together(byType.get(type), { objects, health: healthOf(facets) }))
+    }
+    return { clusters, byType }
+  }, [all, scope])
+  return { all, ...counts, errors, again }
+}
+
+/** Both numbers as one. A cluster that has not read the kind adds none. */
+function together(one: Count | undefined, other: Count): Count {
+  if (one === undefined) return other
+  const health = Object.fromEntries(
+    healthStatuses.map((status) => [
+      status,
+      (one.health[status] ?? 0) + (other.health[status] ?? 0),
+    ]),
   )
-  return { clusters, cluster, byType, errors, again }
+  const objects =
+    one.objects === null && other.objects === null
+      ? null
+      : (one.objects ?? 0) + (other.objects ?? 0)
+  return { objects, health }
 }
 
 /** Whether each cache has had its first list. */

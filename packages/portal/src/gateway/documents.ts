@@ -83,6 +83,13 @@ export type PageStep =
   /** Replace the row at `index` with `object`. */
   | 'UPDATE';
 
+/** How bad a problem is. */
+export type ProblemSeverity =
+  /** Something does not work. */
+  | 'CRITICAL'
+  /** Something works worse than intended, or has not worked for a while. */
+  | 'WARNING';
+
 /** Why an object is no longer part of the result. */
 export type Removal =
   /** The cluster is no longer served, or no longer one of those that the arguments name. */
@@ -168,39 +175,43 @@ export type ApplicationRowFragment =
 
 export type DeploymentApplicationsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   resumeFrom?: string | null | undefined;
 }>;
 
 
-export type DeploymentApplicationsSubscription = { deploymentsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
+export type DeploymentApplicationsSubscription = { deploymentsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
 
 export type StatefulSetApplicationsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   resumeFrom?: string | null | undefined;
 }>;
 
 
-export type StatefulSetApplicationsSubscription = { statefulSetsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
+export type StatefulSetApplicationsSubscription = { statefulSetsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
 
 export type DaemonSetApplicationsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   resumeFrom?: string | null | undefined;
 }>;
 
 
-export type DaemonSetApplicationsSubscription = { daemonSetsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
+export type DaemonSetApplicationsSubscription = { daemonSetsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
 
 export type CronJobApplicationsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   resumeFrom?: string | null | undefined;
 }>;
 
 
-export type CronJobApplicationsSubscription = { cronJobsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
+export type CronJobApplicationsSubscription = { cronJobsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
 
 export type FrameViewerQueryVariables = Exact<{
   cluster?: string | null | undefined;
@@ -211,6 +222,7 @@ export type FrameViewerQuery = { viewer: { username: string, groups: Array<strin
 
 export type FrameNamespacesSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   resumeFrom?: string | null | undefined;
 }>;
 
@@ -239,41 +251,41 @@ export type ObjectGraphQueryVariables = Exact<{
 export type ObjectGraphQuery = { graph: { truncated: boolean, complete: boolean, notLookedAt: Array<string>, nodes: Array<{ id: string, clusterName: string, kind: string, apiVersion: string, namespace: string | null, name: string, depth: number, object:
         | { health: { status: HealthStatus, reason: string | null, message: string | null } } | null }>, edges: Array<{ from: string, to: string, relation: string }> } | null };
 
-type TableRow_ConfigMap_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_ConfigMap_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_CronJob_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_CronJob_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_DaemonSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_DaemonSet_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Deployment_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Deployment_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Event_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Event_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_HorizontalPodAutoscaler_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_HorizontalPodAutoscaler_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Ingress_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Ingress_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Namespace_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Namespace_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_NetworkPolicy_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_NetworkPolicy_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_PersistentVolumeClaim_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_PersistentVolumeClaim_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Pod_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Pod_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_PodDisruptionBudget_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_PodDisruptionBudget_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_ReplicaSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_ReplicaSet_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Secret_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Secret_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_Service_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_Service_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_ServiceAccount_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_ServiceAccount_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_StatefulSet_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_StatefulSet_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
-type TableRow_OtherObject_Fragment = { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+type TableRow_OtherObject_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
 export type TableRowFragment =
   | TableRow_ConfigMap_Fragment
@@ -296,10 +308,13 @@ export type TableRowFragment =
   | TableRow_OtherObject_Fragment
 ;
 
+export type GapFragment = { cluster: string, code: string, message: string, since: string | null };
+
 export type TablePageSubscriptionVariables = Exact<{
   group?: string | null | undefined;
   kind: string;
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   where?: unknown;
   orderBy?: Array<unknown> | unknown | null | undefined;
@@ -310,13 +325,14 @@ export type TablePageSubscriptionVariables = Exact<{
 }>;
 
 
-export type TablePageSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, staleSince: string | null, resumeToken: string, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
-        | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
+export type TablePageSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, staleSince: string | null, resumeToken: string, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
+        | { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
 
 export type TableBlockQueryVariables = Exact<{
   group?: string | null | undefined;
   kind: string;
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   where?: unknown;
   orderBy?: Array<unknown> | unknown | null | undefined;
@@ -328,12 +344,13 @@ export type TableBlockQueryVariables = Exact<{
 
 
 export type TableBlockQuery = { objectList: { totalCount: number, nodes: Array<
-      | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } > } | null };
+      | { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } > } | null };
 
 export type TableBlockChangesSubscriptionVariables = Exact<{
   group?: string | null | undefined;
   kind: string;
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   where?: unknown;
   ids?: Array<string | number> | string | number | null | undefined;
@@ -344,12 +361,13 @@ export type TableBlockChangesSubscriptionVariables = Exact<{
 
 
 export type TableBlockChangesSubscription = { objectList: { reset: boolean, synced: boolean, staleSince: string | null, resumeToken: string, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { id: string, name: string, namespace: string | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
+        | { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null } | null }> } | null };
 
 export type TableFacetsQueryVariables = Exact<{
   group?: string | null | undefined;
   kind: string;
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   where?: unknown;
   by: Array<string> | string;
@@ -362,6 +380,7 @@ export type TableFacetsQuery = { objectList: { totalCount: number, facets: Array
 export type TableLabelsQueryVariables = Exact<{
   text: string;
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   types?: Array<string> | string | null | undefined;
 }>;
@@ -603,21 +622,9 @@ export type UsersOfQuery = { object:
     | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
               | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
 
-export type DegradedObjectsSubscriptionVariables = Exact<{
-  group?: string | null | undefined;
-  kind: string;
-  cluster?: string | null | undefined;
-  namespaces?: Array<string> | string | null | undefined;
-  where?: unknown;
-  resumeFrom?: string | null | undefined;
-}>;
-
-
-export type DegradedObjectsSubscription = { objectListPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object:
-        | { id: string, kind: string, namespace: string | null, name: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, rootOwner: { id: string, kind: string, namespace: string | null, name: string } | null } | null }> } | null };
-
 export type RecentWarningsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   resumeFrom?: string | null | undefined;
 }>;
@@ -625,16 +632,42 @@ export type RecentWarningsSubscriptionVariables = Exact<{
 
 export type RecentWarningsSubscription = { eventsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, reason: string | null, message: string | null, count: number | null, creationTimestamp: string, eventTime: string | null, lastTimestamp: string | null, involved: { id: string, kind: string, namespace: string | null, name: string } | null } | null }> } | null };
 
+export type ProblemRowFragment = { id: string, cluster: string, kind: string, severity: ProblemSeverity, reason: string, message: string | null, since: string | null, count: number, object: { id: string, namespace: string | null, name: string }, objects: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, lastEvent: { reason: string, message: string | null, count: number, lastSeen: string | null } | null };
+
+export type ProblemsSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  severity?: Array<ProblemSeverity> | ProblemSeverity | null | undefined;
+  types?: Array<string> | string | null | undefined;
+  first?: number | null | undefined;
+}>;
+
+
+export type ProblemsSubscription = { problems: { reset: boolean, synced: boolean, staleSince: string | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ type: ChangeType, objectId: string, object: { id: string, cluster: string, kind: string, severity: ProblemSeverity, reason: string, message: string | null, since: string | null, count: number, object: { id: string, namespace: string | null, name: string }, objects: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, lastEvent: { reason: string, message: string | null, count: number, lastSeen: string | null } | null } | null }> } | null };
+
+export type ProblemCountsQueryVariables = Exact<{
+  cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  severity?: Array<ProblemSeverity> | ProblemSeverity | null | undefined;
+  types?: Array<string> | string | null | undefined;
+}>;
+
+
+export type ProblemCountsQuery = { problems: { totalCount: number, notLookedAt: Array<string>, counts: Array<{ severity: ProblemSeverity, type: string | null, kind: string, count: number }> } | null };
+
 export type FindObjectsQueryVariables = Exact<{
   text: string;
   cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
   types?: Array<string> | string | null | undefined;
 }>;
 
 
 export type FindObjectsQuery = { search: { totalCount: number, notLookedAt: Array<string>, nodes: Array<{ matched: string, value: string, object: { id: string, kind: string, namespace: string | null, name: string, object:
-          | { health: { status: HealthStatus } } | null } }> } | null };
+          | { clusterName: string, health: { status: HealthStatus } } | null } }>, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }> } | null };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -742,6 +775,7 @@ export const TableRowFragmentDoc = new TypedDocumentString(`
   id
   name
   namespace
+  clusterName
   creationTimestamp
   health {
     status
@@ -755,6 +789,14 @@ export const TableRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"TableRow"}) as unknown as TypedDocumentString<TableRowFragment, unknown>;
+export const GapFragmentDoc = new TypedDocumentString(`
+    fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
+}
+    `, {"fragmentName":"Gap"}) as unknown as TypedDocumentString<GapFragment, unknown>;
 export const ObjectPartsFragmentDoc = new TypedDocumentString(`
     fragment ObjectParts on KubernetesObject {
   __typename
@@ -828,6 +870,35 @@ export const NeighboursFragmentDoc = new TypedDocumentString(`
     message
   }
 }`, {"fragmentName":"Neighbours"}) as unknown as TypedDocumentString<NeighboursFragment, unknown>;
+export const ProblemRowFragmentDoc = new TypedDocumentString(`
+    fragment ProblemRow on Problem {
+  id
+  cluster
+  kind
+  severity
+  reason
+  message
+  since
+  count
+  object {
+    id
+    namespace
+    name
+  }
+  objects(first: 5) {
+    id
+    kind
+    namespace
+    name
+  }
+  lastEvent {
+    reason
+    message
+    count
+    lastSeen
+  }
+}
+    `, {"fragmentName":"ProblemRow"}) as unknown as TypedDocumentString<ProblemRowFragment, unknown>;
 export const ApplicationDocument = new TypedDocumentString(`
     subscription Application($id: ID!, $resumeFrom: String) {
   object(id: $id, resumeFrom: $resumeFrom, coalesceMs: 200) {
@@ -1197,9 +1268,10 @@ fragment WorkloadEvent on Event {
   }
 }`) as unknown as TypedDocumentString<ApplicationSubscription, ApplicationSubscriptionVariables>;
 export const DeploymentApplicationsDocument = new TypedDocumentString(`
-    subscription DeploymentApplications($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+    subscription DeploymentApplications($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   deploymentsPage(
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     first: 200
     orderBy: [{ health: ASC }]
@@ -1211,6 +1283,9 @@ export const DeploymentApplicationsDocument = new TypedDocumentString(`
     totalCount
     resumeToken
     staleSince
+    incomplete {
+      ...Gap
+    }
     changes {
       step
       index
@@ -1239,11 +1314,18 @@ export const DeploymentApplicationsDocument = new TypedDocumentString(`
     name
     value
   }
+}
+fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
 }`) as unknown as TypedDocumentString<DeploymentApplicationsSubscription, DeploymentApplicationsSubscriptionVariables>;
 export const StatefulSetApplicationsDocument = new TypedDocumentString(`
-    subscription StatefulSetApplications($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+    subscription StatefulSetApplications($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   statefulSetsPage(
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     first: 200
     orderBy: [{ health: ASC }]
@@ -1255,6 +1337,9 @@ export const StatefulSetApplicationsDocument = new TypedDocumentString(`
     totalCount
     resumeToken
     staleSince
+    incomplete {
+      ...Gap
+    }
     changes {
       step
       index
@@ -1283,11 +1368,18 @@ export const StatefulSetApplicationsDocument = new TypedDocumentString(`
     name
     value
   }
+}
+fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
 }`) as unknown as TypedDocumentString<StatefulSetApplicationsSubscription, StatefulSetApplicationsSubscriptionVariables>;
 export const DaemonSetApplicationsDocument = new TypedDocumentString(`
-    subscription DaemonSetApplications($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+    subscription DaemonSetApplications($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   daemonSetsPage(
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     first: 200
     orderBy: [{ health: ASC }]
@@ -1299,6 +1391,9 @@ export const DaemonSetApplicationsDocument = new TypedDocumentString(`
     totalCount
     resumeToken
     staleSince
+    incomplete {
+      ...Gap
+    }
     changes {
       step
       index
@@ -1327,11 +1422,18 @@ export const DaemonSetApplicationsDocument = new TypedDocumentString(`
     name
     value
   }
+}
+fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
 }`) as unknown as TypedDocumentString<DaemonSetApplicationsSubscription, DaemonSetApplicationsSubscriptionVariables>;
 export const CronJobApplicationsDocument = new TypedDocumentString(`
-    subscription CronJobApplications($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+    subscription CronJobApplications($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   cronJobsPage(
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     first: 200
     orderBy: [{ health: ASC }]
@@ -1343,6 +1445,9 @@ export const CronJobApplicationsDocument = new TypedDocumentString(`
     totalCount
     resumeToken
     staleSince
+    incomplete {
+      ...Gap
+    }
     changes {
       step
       index
@@ -1371,6 +1476,12 @@ export const CronJobApplicationsDocument = new TypedDocumentString(`
     name
     value
   }
+}
+fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
 }`) as unknown as TypedDocumentString<CronJobApplicationsSubscription, CronJobApplicationsSubscriptionVariables>;
 export const FrameViewerDocument = new TypedDocumentString(`
     query FrameViewer($cluster: String) {
@@ -1382,8 +1493,13 @@ export const FrameViewerDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<FrameViewerQuery, FrameViewerQueryVariables>;
 export const FrameNamespacesDocument = new TypedDocumentString(`
-    subscription FrameNamespaces($cluster: String, $resumeFrom: String) {
-  namespaces(cluster: $cluster, resumeFrom: $resumeFrom, coalesceMs: 1000) {
+    subscription FrameNamespaces($cluster: String, $clusters: [String!], $resumeFrom: String) {
+  namespaces(
+    cluster: $cluster
+    clusters: $clusters
+    resumeFrom: $resumeFrom
+    coalesceMs: 1000
+  ) {
     reset
     synced
     resumeToken
@@ -1480,11 +1596,12 @@ export const ObjectGraphDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<ObjectGraphQuery, ObjectGraphQueryVariables>;
 export const TablePageDocument = new TypedDocumentString(`
-    subscription TablePage($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
+    subscription TablePage($group: String, $kind: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
   objectListPage(
     group: $group
     kind: $kind
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     where: $where
     orderBy: $orderBy
@@ -1495,6 +1612,9 @@ export const TablePageDocument = new TypedDocumentString(`
     synced
     totalCount
     staleSince
+    incomplete {
+      ...Gap
+    }
     resumeToken
     changes {
       step
@@ -1511,6 +1631,7 @@ export const TablePageDocument = new TypedDocumentString(`
   id
   name
   namespace
+  clusterName
   creationTimestamp
   health {
     status
@@ -1522,13 +1643,20 @@ export const TablePageDocument = new TypedDocumentString(`
     value
     since
   }
+}
+fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
 }`) as unknown as TypedDocumentString<TablePageSubscription, TablePageSubscriptionVariables>;
 export const TableBlockDocument = new TypedDocumentString(`
-    query TableBlock($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $offset: Int, $columns: Boolean!, $wide: Boolean!) {
+    query TableBlock($group: String, $kind: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $where: JSON, $orderBy: [JSON!], $first: Int, $offset: Int, $columns: Boolean!, $wide: Boolean!) {
   objectList(
     group: $group
     kind: $kind
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     where: $where
     orderBy: $orderBy
@@ -1545,6 +1673,7 @@ export const TableBlockDocument = new TypedDocumentString(`
   id
   name
   namespace
+  clusterName
   creationTimestamp
   health {
     status
@@ -1558,11 +1687,12 @@ export const TableBlockDocument = new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<TableBlockQuery, TableBlockQueryVariables>;
 export const TableBlockChangesDocument = new TypedDocumentString(`
-    subscription TableBlockChanges($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $ids: [ID!], $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
+    subscription TableBlockChanges($group: String, $kind: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $where: JSON, $ids: [ID!], $columns: Boolean!, $wide: Boolean!, $resumeFrom: String) {
   objectList(
     group: $group
     kind: $kind
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     where: $where
     ids: $ids
@@ -1586,6 +1716,7 @@ export const TableBlockChangesDocument = new TypedDocumentString(`
   id
   name
   namespace
+  clusterName
   creationTimestamp
   health {
     status
@@ -1599,11 +1730,12 @@ export const TableBlockChangesDocument = new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<TableBlockChangesSubscription, TableBlockChangesSubscriptionVariables>;
 export const TableFacetsDocument = new TypedDocumentString(`
-    query TableFacets($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $by: [String!]!, $top: Int) {
+    query TableFacets($group: String, $kind: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $where: JSON, $by: [String!]!, $top: Int) {
   objectList(
     group: $group
     kind: $kind
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     where: $where
     first: 1
@@ -1622,11 +1754,12 @@ export const TableFacetsDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<TableFacetsQuery, TableFacetsQueryVariables>;
 export const TableLabelsDocument = new TypedDocumentString(`
-    query TableLabels($text: String!, $cluster: String, $namespaces: [String!], $types: [String!]) {
+    query TableLabels($text: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $types: [String!]) {
   complete(
     text: $text
     terms: [LABEL_KEY]
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     types: $types
     first: 50
@@ -1958,53 +2091,11 @@ export const UsersOfDocument = new TypedDocumentString(`
     message
   }
 }`) as unknown as TypedDocumentString<UsersOfQuery, UsersOfQueryVariables>;
-export const DegradedObjectsDocument = new TypedDocumentString(`
-    subscription DegradedObjects($group: String, $kind: String!, $cluster: String, $namespaces: [String!], $where: JSON, $resumeFrom: String) {
-  objectListPage(
-    group: $group
-    kind: $kind
-    cluster: $cluster
-    namespaces: $namespaces
-    where: $where
-    first: 50
-    resumeFrom: $resumeFrom
-  ) {
-    reset
-    synced
-    totalCount
-    resumeToken
-    staleSince
-    changes {
-      step
-      index
-      from
-      objectId
-      object {
-        id
-        kind
-        namespace
-        name
-        creationTimestamp
-        health {
-          status
-          reason
-          message
-        }
-        rootOwner {
-          id
-          kind
-          namespace
-          name
-        }
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<DegradedObjectsSubscription, DegradedObjectsSubscriptionVariables>;
 export const RecentWarningsDocument = new TypedDocumentString(`
-    subscription RecentWarnings($cluster: String, $namespaces: [String!], $resumeFrom: String) {
+    subscription RecentWarnings($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   eventsPage(
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     where: { type: { eq: "Warning" } }
     orderBy: [{ lastSeen: DESC }]
@@ -2041,11 +2132,92 @@ export const RecentWarningsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<RecentWarningsSubscription, RecentWarningsSubscriptionVariables>;
+export const ProblemsDocument = new TypedDocumentString(`
+    subscription Problems($cluster: String, $clusters: [String!], $namespaces: [String!], $severity: [ProblemSeverity!], $types: [String!], $first: Int) {
+  problems(
+    cluster: $cluster
+    clusters: $clusters
+    namespaces: $namespaces
+    severity: $severity
+    types: $types
+    first: $first
+    coalesceMs: 100
+  ) {
+    reset
+    synced
+    staleSince
+    incomplete {
+      ...Gap
+    }
+    changes {
+      type
+      objectId
+      object {
+        ...ProblemRow
+      }
+    }
+  }
+}
+    fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
+}
+fragment ProblemRow on Problem {
+  id
+  cluster
+  kind
+  severity
+  reason
+  message
+  since
+  count
+  object {
+    id
+    namespace
+    name
+  }
+  objects(first: 5) {
+    id
+    kind
+    namespace
+    name
+  }
+  lastEvent {
+    reason
+    message
+    count
+    lastSeen
+  }
+}`) as unknown as TypedDocumentString<ProblemsSubscription, ProblemsSubscriptionVariables>;
+export const ProblemCountsDocument = new TypedDocumentString(`
+    query ProblemCounts($cluster: String, $clusters: [String!], $namespaces: [String!], $severity: [ProblemSeverity!], $types: [String!]) {
+  problems(
+    cluster: $cluster
+    clusters: $clusters
+    namespaces: $namespaces
+    severity: $severity
+    types: $types
+    first: 0
+  ) {
+    totalCount
+    notLookedAt
+    counts {
+      severity
+      type
+      kind
+      count
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ProblemCountsQuery, ProblemCountsQueryVariables>;
 export const FindObjectsDocument = new TypedDocumentString(`
-    query FindObjects($text: String!, $cluster: String, $namespaces: [String!], $types: [String!]) {
+    query FindObjects($text: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $types: [String!]) {
   search(
     text: $text
     cluster: $cluster
+    clusters: $clusters
     namespaces: $namespaces
     types: $types
     first: 40
@@ -2057,6 +2229,7 @@ export const FindObjectsDocument = new TypedDocumentString(`
         namespace
         name
         object {
+          clusterName
           health {
             status
           }
@@ -2067,6 +2240,14 @@ export const FindObjectsDocument = new TypedDocumentString(`
     }
     totalCount
     notLookedAt
+    incomplete {
+      ...Gap
+    }
   }
 }
-    `) as unknown as TypedDocumentString<FindObjectsQuery, FindObjectsQueryVariables>;
+    fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
+}`) as unknown as TypedDocumentString<FindObjectsQuery, FindObjectsQueryVariables>;

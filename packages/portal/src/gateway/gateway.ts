@@ -33,6 +33,13 @@ export class GatewayError extends Error {
   }
 }
 
+/** The errors of the gateway that ended a subscription or a query. */
+export function errorsOf(error: Error | undefined): readonly AnswerError[] {
+  if (error === undefined) return []
+  const { errors = error.cause } = error as Error & { readonly errors?: unknown }
+  return Array.isArray(errors) ? (errors as AnswerError[]) : [{ message: error.message }]
+}
+
 /** The headers, and the parameters of the WebSocket, that say who the user is. */
 export interface Credentials {
   readonly authorization?: string

@@ -1,11 +1,11 @@
 import { useMemo } from 'react'
-import { useScope } from '../scope.ts'
+import { inScope, useScope } from '../scope.ts'
 import { KindsDocument, type KindsQuery } from './documents.ts'
 import { type AnswerError, useAnswer } from './gateway.ts'
 
 type Resource = NonNullable<KindsQuery['gatewayClusters']>[number]['resources'][number]
 
-/** A kind of a cluster of which the user may list any objects. */
+/** A kind of which the user may list any objects. */
 export interface Kind extends Resource {
   /** Its part of an address: `pods`, `deployments.apps`. */
   readonly path: string
@@ -13,7 +13,7 @@ export interface Kind extends Resource {
   readonly title: string
 }
 
-/** The kinds of a cluster. */
+/** The kinds of the clusters in scope. */
 export interface Kinds {
   /** Sorted by title. Empty while they are on their way. */
   readonly kinds: readonly Kind[]
@@ -25,27 +25,29 @@ export interface Kinds {
   readonly isPending: boolean
 }
 
-/** The kinds of the cluster in scope. New ones show after `everyMs`. */
+/** The kinds of the clusters in scope: one that several serve is as the first of them has it. New ones show after `everyMs`. */
 export function useKinds(everyMs = 30_000): Kinds {
-  const { cluster } = useScope().scope
+  const { scope } = useScope()
   const { data, errors, isPending } = useAnswer(KindsDocument, {}, { everyMs })
   return useMemo(() => {
-    const clusters = data?.gatewayClusters ?? []
-    const resources = (
-      cluster === undefined ? clusters[0] : clusters.find(({ name }) => name === cluster)
-    )?.resources
-    const kinds = (resources ?? [])
-      .map(kindOf)
-      .toSorted((one, other) => one.title.localeCompare(other.title))
+    const byPath = new Map<string, Kind>()
+    for (const { resources } of inScope(data?.gatewayClusters ?? [], scope)) {
+      for (const kind of resources.map(kindOf)) {
+        if (!byPath.has(kind.path)) byPath.set(kind.path, kind)
+      }
+    }
+    const kinds = [...byPath.values()].toSorted((one, other) =>
+      one.title.localeCompare(other.title),
+    )
     return {
       kinds,
-      byPath: new Map(kinds.map((kind) => [kind.path, kind])),
+      byPath,
       ofObject: (kind, apiVersion) =>
         kinds.find((one) => one.kind === kind && one.group === groupOf(apiVersion)),
       errors,
       isPending,
     }
-  }, [data, errors, isPending, cluster])
+  }, [data, errors, isPending, scope])
 }
 
 const known = new WeakMap<Resource, Kind>()

@@ -1,6 +1,6 @@
 import type { RowOf } from '@informerql/client'
 import { useLiveCollection } from '@informerql/client/react'
-import { useScope } from '../scope.ts'
+import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
 import {
   FrameNamespacesDocument,
   FrameViewerDocument,
@@ -13,23 +13,23 @@ import { useStale } from './line.ts'
 export interface Viewer {
   /** Absent: the gateway does not ask who its users are, or has not answered yet. */
   readonly user: { readonly name: string; readonly groups: readonly string[] } | undefined
-  /** The only namespaces where the user may list anything; absent: they may in all. */
+  /** The only namespaces where the user may list anything; absent: they may in all, or several clusters are in scope. */
   readonly limitedTo: readonly string[] | undefined
   readonly isPending: boolean
 }
 
 /** The user, by what the gateway says. */
 export function useViewer(): Viewer {
-  const { cluster } = useScope().scope
+  const { scope } = useScope()
   const { data, isPending } = useAnswer(
     FrameViewerDocument,
-    { cluster: cluster ?? null },
+    { cluster: clustersOf(scope).cluster },
     { everyMs: 60_000 },
   )
   const viewer = data?.viewer ?? undefined
   return {
     user: viewer && { name: viewer.username, groups: viewer.groups },
-    limitedTo: viewer?.namespaces ?? undefined,
+    limitedTo: hasSeveralClusters(scope) ? undefined : (viewer?.namespaces ?? undefined),
     isPending,
   }
 }
@@ -43,17 +43,17 @@ export function useNamespaces(): {
   readonly names: readonly string[]
   readonly isPending: boolean
 } {
-  const { cluster } = useScope().scope
+  const { scope } = useScope()
   const { limitedTo } = useViewer()
   const { rows, status, staleSince } = useLiveCollection<FrameNamespacesSubscription, object, Row>({
     client: useGateway().socket,
     query: FrameNamespacesDocument,
-    variables: { cluster: cluster ?? null },
+    variables: clustersOf(scope),
     compare: byName,
   })
   useStale(staleSince)
   // Who may not list namespaces is told by name where they may list anything.
   return limitedTo === undefined
-    ? { names: rows.map(({ name }) => name), isPending: status === 'loading' }
+    ? { names: [...new Set(rows.map(({ name }) => name))], isPending: status === 'loading' }
     : { names: limitedTo, isPending: false }
 }

@@ -53,6 +53,7 @@ function CellContent({
 }): ReactNode {
   if (column.id === 'name') return <NameCell row={row} />
   if (column.id === 'namespace') return <span className={styles['dim']}>{row.namespace}</span>
+  if (column.id === 'cluster') return <span className={styles['dim']}>{row.clusterName}</span>
   if (column.id === 'health') return <Health status={row.health.status} />
   if (column.id === 'age') return <Age since={row.creationTimestamp} />
   const cell = printed(row, column)
@@ -106,6 +107,7 @@ function plainText(value: unknown): string {
 function titleOf(row: TableRow, column: TableColumn): string | undefined {
   if (column.id === 'name') return row.name
   if (column.id === 'namespace') return row.namespace ?? undefined
+  if (column.id === 'cluster') return row.clusterName
   if (column.id === 'health') {
     const { reason, message } = row.health
     return [reason, message].filter((part) => part !== null).join(': ') || undefined
@@ -118,6 +120,7 @@ function titleOf(row: TableRow, column: TableColumn): string | undefined {
 export function textOfCell(row: TableRow, column: TableColumn): string {
   if (column.id === 'name') return row.name
   if (column.id === 'namespace') return row.namespace ?? ''
+  if (column.id === 'cluster') return row.clusterName
   if (column.id === 'health') return words.health[row.health.status]
   const cell = printed(row, column)
   if (column.id === 'age' || cell === undefined) return '00m00s'

@@ -1,10 +1,11 @@
 import { useMemo, useState } from 'react'
 import type { Kind } from '../gateway/kinds.ts'
+import { hasSeveralClusters, type Scope } from '../scope.ts'
 import { words } from '../words.ts'
 
 /** A column of a table. */
 export interface TableColumn {
-  /** `name`, `namespace`, `health`, `age`, or the name of a printer column. */
+  /** `name`, `namespace`, `cluster`, `health`, `age`, or the name of a printer column. */
   readonly id: string
   readonly title: string
   /** The index with the values of the column: the table is sorted and filtered by it. */
@@ -47,7 +48,7 @@ export function sortText({ index, direction }: Sort): string {
 }
 
 /** The columns that a table of a kind can have, in their order. */
-export function columnsOf(kind: Kind, hasNamespaces: boolean): readonly TableColumn[] {
+export function columnsOf(kind: Kind, scope: Scope): readonly TableColumn[] {
   const printed = (kind.columns ?? []).filter(
     ({ name, format }) => format !== 'name' && name !== 'Age',
   )
@@ -64,7 +65,9 @@ export function columnsOf(kind: Kind, hasNamespaces: boolean): readonly TableCol
   })
   return [
     own('name', {}),
-    ...(kind.namespaced ? [own('namespace', { isUsual: hasNamespaces })] : []),
+    ...(kind.namespaced ? [own('namespace', { isUsual: scope.namespaces?.length !== 1 })] : []),
+    // Rows of equal values are in the order of their clusters; there is no order by clusters alone.
+    ...(hasSeveralClusters(scope) ? [own('cluster', { index: undefined })] : []),
     // An Event says what has happened, and is neither healthy nor degraded.
     own('health', { isUsual: kind.kind !== 'Event' }),
     ...printed.map((column): TableColumn => {
@@ -155,7 +158,7 @@ export interface Columns {
  */
 export function useColumns(
   kind: Kind,
-  hasNamespaces: boolean,
+  scope: Scope,
   cols: string | undefined,
   change: (changed: { readonly cols: string | undefined }, isStep: boolean) => void,
 ): Columns {
@@ -165,7 +168,7 @@ export function useColumns(
       localStorage.setItem(choiceKey(kind), JSON.stringify(next))
       setChoice(next)
     }
-    const all = columnsOf(kind, hasNamespaces)
+    const all = columnsOf(kind, scope)
     const chosen = new Set(namesIn(cols ?? choice.cols ?? ''))
     const shown = all.filter(
       ({ id, isUsual }) => id === 'name' || (isUsual ? !chosen.has(`-${id}`) : chosen.has(id)),
@@ -193,7 +196,7 @@ export function useColumns(
         keep({ ...choice, widths: width === undefined ? others : { ...others, [id]: width } })
       },
     }
-  }, [kind, hasNamespaces, cols, choice, change])
+  }, [kind, scope, cols, choice, change])
 }
 
 /** The names in the parameter `cols` of an address, which people may have written. */

@@ -1,6 +1,7 @@
 import type { Kind } from '../gateway/kinds.ts'
 import { TableFacetsDocument } from '../gateway/documents.ts'
 import { useAnswer } from '../gateway/gateway.ts'
+import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './facet-strip.module.css'
 import { quoted, type Token, tokenText } from './filter-text.ts'
@@ -23,9 +24,11 @@ export function FacetStrip({
   /** Adds a token to the filter, or removes it. */
   readonly toggle: (token: string) => void
 }) {
+  const { scope, setScope } = useScope()
+  const indexes = [...(list.clusters == null ? [] : ['cluster']), ...facetsOf(kind)]
   const { data } = useAnswer(
     TableFacetsDocument,
-    { ...list, by: facetsOf(kind), top: valuesEach },
+    { ...list, by: indexes, top: valuesEach },
     { everyMs },
   )
   const chosen = new Set(tokens.map(tokenText))
@@ -57,7 +60,9 @@ export function FacetStrip({
                     aria-pressed={chosen.has(token)}
                     title={text}
                     onClick={() => {
-                      toggle(token)
+                      // Clusters are the table's scope, not its filter.
+                      if (by === 'cluster') setScope({ ...scope, clusters: [text] })
+                      else toggle(token)
                     }}
                   >
                     <span className={styles['text']}>{shortValue(by, text)}</span>

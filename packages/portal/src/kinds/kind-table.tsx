@@ -5,7 +5,7 @@ import { TableNamespacesDocument, TablePageDocument } from '../gateway/documents
 import { useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
-import type { Scope } from '../scope.ts'
+import { clustersOf, hasSeveralClusters, type Scope } from '../scope.ts'
 import { words } from '../words.ts'
 import { ColumnPicker } from './column-picker.tsx'
 import { sortOf, sortText, useColumns, usualSort } from './columns.ts'
@@ -42,7 +42,7 @@ export function KindTable({
   const [showsFacets, setShowsFacets] = useState(false)
   const [picked, pick] = useState<ReadonlySet<string>>(new Set())
   const tokens = useMemo(() => tokensOf(withTokens('', view.q ?? '')), [view.q])
-  const columns = useColumns(kind, scope.namespaces?.length !== 1, view.cols, change)
+  const columns = useColumns(kind, scope, view.cols, change)
   const list = useList(kind, scope, view, useDeferredValue(draft), columns.isWide)
   const { live, rows, isChanging } = useLiveRows(list.shown, kind.state !== 'UNCACHED')
   const widths = useColumnWidths(columns, isChanging ? undefined : live, rows)
@@ -210,7 +210,7 @@ function useList(
     const ofTokens: ListArguments = {
       group: kind.group,
       kind: kind.kind,
-      cluster: scope.cluster ?? null,
+      ...clustersOf(scope),
       namespaces: kind.namespaced && scope.namespaces !== undefined ? [...scope.namespaces] : null,
       where: where ?? null,
       orderBy: order !== undefined && isKnown ? [{ [order.index]: order.direction }] : null,
@@ -218,15 +218,16 @@ function useList(
       wide,
     }
     return { shown: { ...ofTokens, where: typed ?? null }, ofTokens, problems }
-  }, [kind, scope.cluster, scope.namespaces?.join(','), q, sort, free, wide])
+  }, [kind, scope, q, sort, free, wide])
 }
 
-/** The only namespaces where the user may list the kind; `undefined`: all, or it is not known. */
-function useAllowedNamespaces(kind: Kind, { cluster }: Scope): readonly string[] | undefined {
+/** The only namespaces where the user may list the kind; `undefined`: all, or it is not known. Of several clusters, their gaps say it. */
+function useAllowedNamespaces(kind: Kind, scope: Scope): readonly string[] | undefined {
+  const isAsked = kind.namespaced && !hasSeveralClusters(scope)
   const { data, errors } = useAnswer(
     TableNamespacesDocument,
-    { cluster: cluster ?? null, type: kind.type },
-    { enabled: kind.namespaced, everyMs: 60_000 },
+    { cluster: clustersOf(scope).cluster, type: kind.type },
+    { enabled: isAsked, everyMs: 60_000 },
   )
-  return errors.length > 0 ? undefined : (data?.viewer?.namespaces ?? undefined)
+  return !isAsked || errors.length > 0 ? undefined : (data?.viewer?.namespaces ?? undefined)
 }

@@ -1,4 +1,4 @@
-import type { LiveCollection, LivePage, LivePageSnapshot } from '@informerql/client'
+import type { ClusterGap, LiveCollection, LivePage, LivePageSnapshot } from '@informerql/client'
 import type { TableRowFragment as TableRow } from '../gateway/documents.ts'
 
 /** Where the rows of a table come from. */
@@ -26,6 +26,8 @@ export interface RowsSnapshot {
   readonly status: LivePageSnapshot<TableRow>['status']
   readonly error: Error | undefined
   readonly staleSince: string | null
+  /** What is missing of the clusters of a list over several. */
+  readonly incomplete: readonly ClusterGap[]
 }
 
 export const headRows = 200
@@ -248,7 +250,7 @@ export class LiveRows {
   }
 
   #makeSnapshot(): RowsSnapshot {
-    const { status, staleSince, error } = this.#page
+    const { status, staleSince, error, incomplete } = this.#page
     const shown = this.#shown
     const gone = this.#gone
     const blocks = new Map([...this.#blocks].map(([at, { rows }]) => [at, rows]))
@@ -273,6 +275,7 @@ export class LiveRows {
       status,
       error: error ?? this.#blockError,
       staleSince,
+      incomplete,
     }
   }
 

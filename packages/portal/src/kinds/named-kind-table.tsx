@@ -27,7 +27,7 @@ export function NamedKindTable({
   return (
     <KindTable
       // Another kind is another table.
-      key={`${scope.cluster ?? ''} ${kind.path}`}
+      key={`${scope.clusters?.join(',') ?? ''} ${kind.path}`}
       kind={kind}
       scope={scope}
       view={view}

@@ -27,7 +27,7 @@ export interface Suggestion {
 /** What suggestions depend on: the list without the token that is typed. */
 export type SuggestedList = Pick<
   ListArguments,
-  'group' | 'kind' | 'cluster' | 'namespaces' | 'where'
+  'group' | 'kind' | 'cluster' | 'clusters' | 'namespaces' | 'where'
 >
 
 const most = 50
@@ -62,6 +62,7 @@ export function useSuggestions(
       text: JSON.stringify(wanted?.isLabelKey === true ? wanted.typed : ''),
       types: [kind.type],
       cluster: list.cluster ?? null,
+      clusters: list.clusters ?? null,
       namespaces: list.namespaces ?? null,
     },
     { enabled: isOpen && wanted?.isLabelKey === true },

@@ -1,14 +1,15 @@
 import { TableFacetsDocument } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
+import { errorsOf, useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
 import controls from '../look/controls.module.css'
 import { Failure, Notice } from '../look/notice.tsx'
 import { type Scope, useScope } from '../scope.ts'
+import { gapSentences } from '../look/gaps.ts'
 import { words } from '../words.ts'
 import styles from './kind-table.module.css'
 import { mostRows } from './grid.tsx'
 import type { RowsSnapshot } from './live-rows.ts'
-import { errorsOf, type ListArguments } from './use-live-rows.ts'
+import type { ListArguments } from './use-live-rows.ts'
 
 /** What a reader must know of the rows: limits, what is wrong with the filter, and how old they are. */
 export function TableNotes({
@@ -32,7 +33,8 @@ export function TableNotes({
     ...((rows.count ?? 0) > mostRows
       ? [{ text: words.table.tooMany(mostRows), isWrong: false }]
       : []),
-    ...(rows.staleSince === null
+    ...gapSentences(rows.incomplete, kind.title).map((text) => ({ text, isWrong: false })),
+    ...(rows.staleSince === null || rows.incomplete.length > 0
       ? []
       : [{ text: words.table.stale(new Date(rows.staleSince)), isWrong: true }]),
     // That the connection is lost is said by the frame, for the whole page.
@@ -66,10 +68,10 @@ export function EmptyTable({
   readonly clear: () => void
 }) {
   const { setScope } = useScope()
-  const { group = null, kind: name, cluster = null, namespaces = null } = list
+  const { group = null, kind: name, cluster = null, clusters = null, namespaces = null } = list
   const { data } = useAnswer(
     TableFacetsDocument,
-    { group, kind: name, cluster, namespaces, where: null, by: [], top: 1 },
+    { group, kind: name, cluster, clusters, namespaces, where: null, by: [], top: 1 },
     { enabled: isFiltered },
   )
   const all = data?.objectList?.totalCount
@@ -93,7 +95,7 @@ export function EmptyTable({
             type="button"
             className={controls['button']}
             onClick={() => {
-              setScope(scope.cluster === undefined ? {} : { cluster: scope.cluster })
+              setScope({ ...scope, namespaces: [] })
             }}
           >
             {words.table.allNamespaces}

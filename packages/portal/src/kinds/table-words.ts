@@ -42,7 +42,13 @@ export const filterWords = {
 
 /** The texts of tables. */
 export const tableWords = {
-  columns: { name: 'Name', namespace: 'Namespace', health: 'Health', age: 'Age' },
+  columns: {
+    name: 'Name',
+    namespace: 'Namespace',
+    cluster: 'Cluster',
+    health: 'Health',
+    age: 'Age',
+  },
   columnMenu: {
     title: (column: string): string => `Sort, filter or hide ${column}`,
     ascending: 'Sort ascending',

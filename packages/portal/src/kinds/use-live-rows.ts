@@ -3,12 +3,13 @@ import { useMemo, useState, useSyncExternalStore } from 'react'
 import {
   TableBlockChangesDocument,
   TableBlockDocument,
+  type TableBlockQueryVariables,
   TablePageDocument,
   type TablePageSubscription,
   type TablePageSubscriptionVariables,
   type TableRowFragment as TableRow,
 } from '../gateway/documents.ts'
-import { type AnswerError, type Gateway, useGateway } from '../gateway/gateway.ts'
+import { type Gateway, GatewayError, useGateway } from '../gateway/gateway.ts'
 import { blockRows, headRows, LiveRows, type RowsSnapshot, type RowSources } from './live-rows.ts'
 import { polledPage } from './polled-page.ts'
 
@@ -46,13 +47,6 @@ export function useLiveRows(
   return { live, rows: isChanging ? before : rows, isChanging }
 }
 
-/** The errors of the gateway that ended a subscription or a query. */
-export function errorsOf(error: Error | undefined): readonly AnswerError[] {
-  if (error === undefined) return []
-  const { errors = error.cause } = error as Error & { readonly errors?: unknown }
-  return Array.isArray(errors) ? (errors as AnswerError[]) : [{ message: error.message }]
-}
-
 function liveSources(gateway: Gateway, list: ListArguments): RowSources {
   return {
     head: livePage<TablePageSubscription, TablePageSubscriptionVariables, TableRow>({
@@ -62,8 +56,7 @@ function liveSources(gateway: Gateway, list: ListArguments): RowSources {
     }),
     async block(offset, signal) {
       const variables = { ...list, first: blockRows, offset }
-      const { data } = await gateway.ask(TableBlockDocument, variables, signal)
-      return data.objectList?.nodes ?? []
+      return rowsOf(gateway, variables, signal)
     },
     follow: (ids) =>
       liveCollection({
@@ -78,11 +71,21 @@ function liveSources(gateway: Gateway, list: ListArguments): RowSources {
 function polledSources(gateway: Gateway, list: ListArguments): RowSources {
   return {
     head: polledPage(async () => {
-      const { data } = await gateway.ask(TableBlockDocument, headVariables(list))
-      const rows = data.objectList?.nodes ?? []
+      const rows = await rowsOf(gateway, headVariables(list))
       return { rows, totalCount: rows.length }
     }),
     block: () => Promise.resolve([]),
     follow: () => ({ onChanges: () => () => {}, close: () => {} }),
   }
+}
+
+/** Some rows of the list. Rejects if none can be read. */
+async function rowsOf(
+  gateway: Gateway,
+  variables: TableBlockQueryVariables,
+  signal?: AbortSignal,
+): Promise<readonly TableRow[]> {
+  const { data, errors } = await gateway.ask(TableBlockDocument, variables, signal)
+  if (data.objectList === null) throw new GatewayError(errors)
+  return data.objectList.nodes
 }

@@ -13,8 +13,8 @@ export interface PortalProviderProps {
   readonly token?: () => string | undefined
   /** The gateway does not take the token any more: make `token` give another one. */
   readonly onRefused?: () => void
-  /** The cluster to look at. Default: the gateway's first. */
-  readonly cluster?: string
+  /** The clusters to look at, by their names; `['*']` for all. Default: the gateway's first. */
+  readonly clusters?: readonly string[]
   /** The namespaces to look at. Default: all. */
   readonly namespaces?: readonly string[]
   /** The address of what a component links to. Default: that of the gateway's own portal. */
@@ -26,7 +26,7 @@ export interface PortalProviderProps {
 
 /** Stands above the components of the portal, once in a page or once for each gateway. */
 export function PortalProvider(props: PortalProviderProps) {
-  const { url = '/graphql', cluster, namespaces, children } = props
+  const { url = '/graphql', clusters, namespaces, children } = props
   const latest = useRef(props)
   latest.current = props
   const gateway = useMemo(
@@ -42,11 +42,11 @@ export function PortalProvider(props: PortalProviderProps) {
     [url],
   )
   const nonce = useMemo(pageNonce, [])
-  const given = JSON.stringify([cluster, namespaces])
+  const given = JSON.stringify([clusters, namespaces])
   const [chosen, choose] = useState<{ readonly given: string; readonly scope: Scope }>()
   const place = useMemo((): Place => {
     const scope: Scope = {
-      ...(cluster === undefined ? {} : { cluster }),
+      ...(clusters === undefined ? {} : { clusters }),
       ...(namespaces === undefined ? {} : { namespaces }),
     }
     const hrefOf = (target: Target): string =>

@@ -20,4 +20,4 @@ export interface PortalView {
 export type PortalOfPage = Required<
   Pick<PortalProviderProps, 'url' | 'token' | 'onRefused' | 'hrefOf' | 'open'>
 > &
-  Pick<PortalProviderProps, 'cluster' | 'namespaces'>
+  Pick<PortalProviderProps, 'clusters' | 'namespaces'>

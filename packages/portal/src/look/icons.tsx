@@ -1,6 +1,7 @@
 const paths = {
   overview: 'M2.5 2.5h4.5v6H2.5zM9 2.5h4.5v3.5H9zM9 8.5h4.5v5H9zM2.5 11h4.5v2.5H2.5z',
   applications: 'M8 1.8l5.5 3.1v6.2L8 14.2l-5.5-3.1V4.9zM2.5 4.9L8 8l5.5-3.1M8 8v6.2',
+  problems: 'M8 2.2L14.2 13H1.8zM8 6.2v3.4M8 11.1v.1',
   search: 'M7 2.5a4.5 4.5 0 1 1 0 9a4.5 4.5 0 0 1 0-9M10.3 10.3l3.4 3.4',
   pin: 'M6 2h4M7 2v4L4.5 9h7L9 6V2M8 9v5',
   close: 'M4 4l8 8M12 4l-8 8',

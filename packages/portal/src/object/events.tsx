@@ -1,13 +1,13 @@
 import { useLivePage } from '@informerql/client/react'
 import { useState } from 'react'
 import { ObjectEventsDocument, OwnedUidsDocument } from '../gateway/documents.ts'
-import { useAnswer, useGateway } from '../gateway/gateway.ts'
+import { errorsOf, useAnswer, useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
 import { Failure, Notice } from '../look/notice.tsx'
 import { words } from '../words.ts'
 import styles from './events.module.css'
 import { numberAt, textAt } from './json.ts'
-import { errorsOf, type SeenObject } from './live-object.ts'
+import type { SeenObject } from './live-object.ts'
 
 /** The Events about an object, and about what it owns, the newest first. */
 export function Events({ object }: { readonly object: SeenObject }) {

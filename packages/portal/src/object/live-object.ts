@@ -1,6 +1,6 @@
 import { liveCollection } from '@informerql/client'
 import { useMemo, useSyncExternalStore } from 'react'
-import { type AnswerError, type Gateway, useGateway } from '../gateway/gateway.ts'
+import { type AnswerError, errorsOf, type Gateway, useGateway } from '../gateway/gateway.ts'
 import { FollowObjectDocument, type ObjectPartsFragment } from '../gateway/documents.ts'
 
 /** An object as its view shows it. */
@@ -52,7 +52,7 @@ function followed(
       object = row
       gone = undefined
     }
-    const errors = error === undefined ? [] : errorsOf(error)
+    const errors = errorsOf(error)
     const isForbidden = errors[0]?.extensions?.code === 'FORBIDDEN'
     if (status === 'failed' && object !== undefined && isForbidden) {
       gone ??= { how: 'HIDDEN', at: new Date() }
@@ -81,11 +81,4 @@ function followed(
     },
     getSnapshot,
   }
-}
-
-/** The errors behind the failure of a subscription, as the gateway sends them. */
-export function errorsOf(error: Error): readonly AnswerError[] {
-  return Array.isArray(error.cause)
-    ? (error.cause as readonly AnswerError[])
-    : [{ message: error.message }]
 }

@@ -1,14 +1,15 @@
 import { type Cluster, useCounts } from '../gateway/counts.ts'
 import { useScope } from '../scope.ts'
+import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { words } from '../words.ts'
 import styles from './clusters.module.css'
-import { RowsSkeleton, Section } from './section.tsx'
+import { Section } from './section.tsx'
 
 const said = words.overview
 
 /** Every cluster of the gateway: whether it answers, its version, and how much of it is held. */
 export function Clusters() {
-  const { clusters, errors } = useCounts()
+  const { all: clusters, errors } = useCounts()
   return (
     <Section title={said.clusters} aside={clusters?.length}>
       {clusters === undefined ? (
@@ -55,7 +56,7 @@ function ClusterLine({
             type="button"
             className={styles['title']}
             onClick={() => {
-              setScope({ cluster: name })
+              setScope({ clusters: [name] })
             }}
           >
             {title}

@@ -2,9 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { type Count, useCounts } from '../gateway/counts.ts'
 import { type Kind, useKinds } from '../gateway/kinds.ts'
 import { healthStatuses } from '../look/health.tsx'
+import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { words } from '../words.ts'
 import styles from './health-by-kind.module.css'
-import { RowsSkeleton, Section } from './section.tsx'
+import { Section } from './section.tsx'
 
 const said = words.overview
 

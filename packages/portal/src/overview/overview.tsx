@@ -2,39 +2,43 @@ import { useCounts } from '../gateway/counts.ts'
 import { useViewer } from '../gateway/viewer.ts'
 import { useViewTitle } from '../frame/view-title.ts'
 import { Failure } from '../look/notice.tsx'
+import { problemVariables } from '../problems/use-problems.ts'
+import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import { Clusters } from './clusters.tsx'
-import { Degraded } from './degraded.tsx'
 import { HealthByKind } from './health-by-kind.tsx'
 import { ShowQuery } from '../frame/show-query.tsx'
-import { DegradedObjectsDocument } from '../gateway/documents.ts'
+import { ProblemsDocument } from '../gateway/documents.ts'
 import styles from './overview.module.css'
 import { Warnings } from './warnings.tsx'
+import { mostProblems, WorstProblems } from './worst-problems.tsx'
 
 const said = words.overview
 
-/** The clusters, what is degraded in the scope now, the health of each kind, and the latest warnings. */
+/** The clusters, the worst problems of the scope, the health of each kind, and the latest warnings. */
 export function Overview() {
   useViewTitle(said.title)
-  const { clusters, errors, again } = useCounts()
+  const { all, errors, again } = useCounts()
+  const { scope } = useScope()
   const { limitedTo } = useViewer()
   return (
     <div className={styles['overview']}>
       <h1>{said.title}</h1>
       <p className={styles['limited']}>
-        <ShowQuery document={DegradedObjectsDocument} variables={degradedPods} />
+        <ShowQuery
+          document={ProblemsDocument}
+          variables={problemVariables(scope, {}, mostProblems)}
+        />
       </p>
       {limitedTo === undefined || limitedTo.length === 0 ? null : (
         <p className={styles['limited']} title={limitedTo.join(', ')}>
           {said.yours(limitedTo)}
         </p>
       )}
-      {clusters === undefined && errors.length > 0 ? (
-        <Failure errors={errors} again={again} />
-      ) : null}
+      {all === undefined && errors.length > 0 ? <Failure errors={errors} again={again} /> : null}
       <div className={styles['columns']}>
         <div className={styles['now']}>
-          <Degraded />
+          <WorstProblems />
           <Warnings />
         </div>
         <div className={styles['beside']}>
@@ -45,6 +49,3 @@ export function Overview() {
     </div>
   )
 }
-
-/** The variables of the live list of one kind, as GraphiQL shows it. */
-const degradedPods = { kind: 'Pod', group: '', where: { health: { in: ['DEGRADED'] } } }

@@ -4,11 +4,12 @@ import { Link } from '@tanstack/react-router'
 import { RecentWarningsDocument, type RecentWarningsSubscription } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
-import { useScope } from '../scope.ts'
+import { clustersOf, useScope } from '../scope.ts'
+import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { words } from '../words.ts'
 import styles from './warnings.module.css'
 import overview from './overview.module.css'
-import { RowsSkeleton, Section } from './section.tsx'
+import { Section } from './section.tsx'
 
 const said = words.overview
 
@@ -16,7 +17,7 @@ type Warning = RowOf<RecentWarningsSubscription>
 
 /** The latest events of type Warning, live. */
 export function Warnings() {
-  const { cluster, namespaces } = useScope().scope
+  const { scope } = useScope()
   const { rows, totalCount, status, error } = useLivePage<
     RecentWarningsSubscription,
     object,
@@ -24,7 +25,7 @@ export function Warnings() {
   >({
     client: useGateway().socket,
     query: RecentWarningsDocument,
-    variables: { cluster: cluster ?? null, namespaces: namespaces?.slice() ?? null },
+    variables: { ...clustersOf(scope), namespaces: scope.namespaces?.slice() ?? null },
   })
   return (
     <Section

@@ -2,7 +2,9 @@ import { useEffect, useState } from 'react'
 import { FindObjectsDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
 import type { Kind } from '../gateway/kinds.ts'
-import { useScope } from '../scope.ts'
+import { clustersOf, hasSeveralClusters, useScope } from '../scope.ts'
+import { gapSentences } from '../look/gaps.ts'
+import { words } from '../words.ts'
 import type { Entry } from './entries.ts'
 
 /** How long the page waits for the next letter before it asks. */
@@ -17,6 +19,8 @@ export interface FoundObjects {
   readonly more: number
   /** The types that may have more and were not looked into. */
   readonly notLookedAt: readonly string[]
+  /** What is missing of clusters, as sentences. */
+  readonly gaps: readonly string[]
   readonly errors: readonly AnswerError[]
   /** Whether the answer to this text is still on its way. */
   readonly isPending: boolean
@@ -52,20 +56,21 @@ const most = 12
 
 /** Whether a result of the text before may also be one of this: its name or the value that was found has each plain word. */
 function stillFits(text: string, name: string, value: string): boolean {
-  const words = text.toLowerCase().split(/\s+/)
+  const parts = text.toLowerCase().split(/\s+/)
   const found = `${name} ${value}`.toLowerCase()
-  return words.every((word) => /["=:]/.test(word) || found.includes(word))
+  return parts.every((word) => /["=:]/.test(word) || found.includes(word))
 }
 
 /** The objects of the scope whose name, label or searchable index has the text. Those of the text before stay until the answer is there. */
 export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObjects {
-  const { cluster, namespaces } = useScope().scope
+  const { scope } = useScope()
+  const { namespaces } = scope
   const settled = useSettled(typed)
   const { text, types } = question(settled, kinds)
   const isAsked = text.length >= leastLength
   const { data, errors, isPending, isPrevious } = useAnswer(
     FindObjectsDocument,
-    { text, types, cluster: cluster ?? null, namespaces: namespaces?.slice() ?? null },
+    { text, types, ...clustersOf(scope), namespaces: namespaces?.slice() ?? null },
     { enabled: isAsked },
   )
   const isLate = isAsked && (isPending || isPrevious || settled !== typed)
@@ -83,7 +88,7 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
       key: `object ${id}`,
       icon: 'object' as const,
       title: name,
-      detail: namespace ?? undefined,
+      detail: detailOf(namespace, hasSeveralClusters(scope) ? object?.clusterName : undefined),
       tag: kind,
       because: matched === 'name' ? undefined : `${matched}: ${value}`,
       status: object?.health.status,
@@ -91,7 +96,16 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
     })),
     more: isLate ? 0 : Math.max(0, (search?.totalCount ?? 0) - shown.length),
     notLookedAt: search?.notLookedAt ?? [],
-    errors: isAsked ? errors : [],
+    // Of several clusters, one that is missing is no error of the others.
+    gaps: gapSentences(
+      (search?.incomplete ?? []).filter(({ code }) => !/^(?:NOT_SERVED|FORBIDDEN)$/.test(code)),
+      words.search.objects.toLowerCase(),
+    ),
+    errors: isAsked && search == null ? errors : [],
     isPending: isLate,
   }
+}
+
+function detailOf(...parts: readonly (string | null | undefined)[]): string | undefined {
+  return parts.filter((part) => part != null).join(' · ') || undefined
 }

@@ -6,7 +6,7 @@ import { usePinned } from '../frame/pinned.ts'
 import { usePinThisView } from '../frame/rail.tsx'
 import { useOwnViews } from '../own-views/own-views.ts'
 import { useTheme } from '../look/theme.ts'
-import { useScope } from '../scope.ts'
+import { hasSeveralClusters, useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import type { Entry } from './entries.ts'
 
@@ -38,6 +38,12 @@ export function useOwnEntries({ openKeys }: { readonly openKeys: () => void }): 
     views: [
       { key: 'view overview', icon: 'overview', title: words.frame.overview, href: '/' },
       {
+        key: 'view problems',
+        icon: 'problems',
+        title: words.frame.problems,
+        href: '/problems',
+      },
+      {
         key: 'view applications',
         icon: 'applications',
         title: words.frame.applications,
@@ -68,6 +74,9 @@ function useActions(openKeys: () => void): readonly Entry[] {
   return [
     action(said.copyAddress, () => void navigator.clipboard.writeText(location.origin + href)),
     action(isPinned ? said.unpin : said.pin, toggle),
+    ...(hasSeveralClusters(scope)
+      ? []
+      : [action(said.allClusters, () => setScope({ ...scope, clusters: ['*'] }))]),
     ...(scope.namespaces === undefined
       ? []
       : [action(said.allNamespaces, () => setScope({ ...scope, namespaces: [] }))]),

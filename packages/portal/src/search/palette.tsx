@@ -203,11 +203,11 @@ function useOpen(
 /** The scope goes along, except to a pinned view, which has its own. */
 function inScope(
   href: string,
-  { cluster, namespaces }: ReturnType<typeof useScope>['scope'],
+  { clusters, namespaces }: ReturnType<typeof useScope>['scope'],
 ): string {
   if (href.includes('?')) return href
   const search = new URLSearchParams({
-    ...(cluster === undefined ? {} : { cluster }),
+    ...(clusters === undefined ? {} : { cluster: clusters.join(',') }),
     ...(namespaces === undefined ? {} : { ns: namespaces.join(',') }),
   }).toString()
   return search === '' ? href : `${href}?${search}`
@@ -264,7 +264,7 @@ function Line({
 function Foot({
   text,
   entries,
-  found: { more, notLookedAt, errors, isPending },
+  found: { more, notLookedAt, gaps, errors, isPending },
 }: {
   readonly text: string
   readonly entries: number
@@ -286,6 +286,9 @@ function Foot({
         ))}
         {more > 0 ? <span>{said.more(more)}</span> : null}
         {text !== '' && namespaces !== undefined ? <span>{said.inScope(namespaces)}</span> : null}
+        {gaps.map((sentence) => (
+          <span key={sentence}>{sentence}</span>
+        ))}
         {notLookedAt.length > 0 ? (
           <span title={notLookedAt.join(', ')}>{said.notLookedAt(notLookedAt)}</span>
         ) : null}

@@ -1,0 +1,76 @@
+import type { ProblemRowFragment as ProblemRow } from '../gateway/documents.ts'
+import { Age } from '../look/age.tsx'
+import { PlaceLink } from '../look/place-link.tsx'
+import { words } from '../words.ts'
+import styles from './problem-line.module.css'
+
+const said = words.problems
+const shapes = { CRITICAL: '▲', WARNING: '△' } as const
+
+/** A problem: what has it, why as a sentence, with the reason's own word for searching, and since when. */
+export function ProblemLine({
+  problem: { cluster, kind, severity, reason, message, since, count, object, objects, lastEvent },
+  hasCluster,
+}: {
+  readonly problem: ProblemRow
+  /** Whether the name of the cluster does not go without saying. */
+  readonly hasCluster: boolean
+}) {
+  const { id, namespace, name } = object
+  const members = objects ?? []
+  const [first] = members
+  return (
+    <li className={styles['problem']} data-severity={severity}>
+      <span className={styles['shape']} title={said.severities[severity]}>
+        <span aria-hidden="true">{shapes[severity]}</span>
+        <span className="visually-hidden">{said.severities[severity]}</span>
+      </span>
+      <div className={styles['content']}>
+        <div className={styles['line']}>
+          <PlaceLink
+            to={{ object: id }}
+            className={styles['name']}
+            title={`${namespace === null ? '' : `${namespace}/`}${name}`}
+          >
+            {namespace === null ? null : <span className={styles['namespace']}>{namespace}/</span>}
+            {name}
+          </PlaceLink>
+          <span className={styles['kind']}>{kind}</span>
+          {hasCluster ? <span className={styles['kind']}>{cluster}</span> : null}
+          <span className={styles['age']}>
+            <Age since={since} />
+          </span>
+        </div>
+        <div className={styles['line']}>
+          <code className={styles['reason']}>{reason}</code>
+          {first === undefined || (count === 1 && first.id === id) ? null : (
+            <PlaceLink
+              to={{ object: first.id }}
+              className={styles['member']}
+              title={[
+                ...members.map((member) => member.name),
+                ...(count > members.length ? [said.others(count - members.length)] : []),
+              ].join('\n')}
+            >
+              {count === 1 ? first.name : said.members(count, first.kind ?? '')}
+            </PlaceLink>
+          )}
+        </div>
+        {message === null ? null : (
+          <p className={styles['sentence']} title={message}>
+            {message}
+          </p>
+        )}
+        {lastEvent === null ? null : (
+          <p className={styles['event']} title={lastEvent.message ?? undefined}>
+            {lastEvent.reason} {words.overview.times(lastEvent.count)},{' '}
+            <Age since={lastEvent.lastSeen} /> {words.table.ago}
+            {lastEvent.message === null || lastEvent.message === message
+              ? null
+              : `: ${lastEvent.message}`}
+          </p>
+        )}
+      </div>
+    </li>
+  )
+}

@@ -1,0 +1,140 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { ShowQuery } from '../frame/show-query.tsx'
+import { useViewTitle } from '../frame/view-title.ts'
+import { ProblemsDocument } from '../gateway/documents.ts'
+import controls from '../look/controls.module.css'
+import { RowsSkeleton } from '../look/rows-skeleton.tsx'
+import { hasSeveralClusters, useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import { ProblemLine } from './problem-line.tsx'
+import { NoProblems, ProblemGaps } from './problem-notes.tsx'
+import styles from './problems.module.css'
+import {
+  type ProblemFilter,
+  problemVariables,
+  useProblemCounts,
+  useProblems,
+} from './use-problems.ts'
+
+const said = words.problems
+const perPage = 100
+/** As many as the gateway has on a page. */
+const most = 500
+const severities = ['CRITICAL', 'WARNING'] as const
+/** The kinds with the most problems have a button. */
+const mostTypes = 8
+
+/** What is wrong in the scope, of all kinds, the worst first. */
+export function Problems() {
+  useViewTitle(words.frame.problems)
+  const { scope } = useScope()
+  const { severity, type } = useSearch({ from: '/problems' })
+  const [first, setFirst] = useState(perPage)
+  const problems = useProblems({ severity, type }, first)
+  const { rows, totalCount, status } = problems
+  const isFiltered = severity !== undefined || type !== undefined
+  const hasCluster = hasSeveralClusters(scope)
+  return (
+    <section className={styles['problems']} aria-busy={status === 'loading'}>
+      <header className={styles['head']}>
+        <h1>{words.frame.problems}</h1>
+        <output className={styles['count']} aria-label={said.count} aria-live="off">
+          {totalCount?.toLocaleString()}
+        </output>
+        <span className={styles['tools']}>
+          <ShowQuery
+            document={ProblemsDocument}
+            variables={problemVariables(scope, { severity, type }, first)}
+          />
+        </span>
+      </header>
+      <Filters filter={{ severity, type }} />
+      <ProblemGaps problems={problems} />
+      <ul>
+        {rows.map((problem) => (
+          <ProblemLine key={problem.id} problem={problem} hasCluster={hasCluster} />
+        ))}
+      </ul>
+      {totalCount === undefined ? (
+        status === 'failed' ? null : (
+          <RowsSkeleton rows={8} />
+        )
+      ) : totalCount > rows.length && first < most && rows.length > 0 ? (
+        <button
+          type="button"
+          className={controls['button']}
+          onClick={() => {
+            setFirst(first + perPage)
+          }}
+        >
+          {said.more(rows.length, totalCount)}
+        </button>
+      ) : rows.length > 0 ? null : isFiltered ? (
+        <p className={styles['none']}>{said.noneOfFilter}</p>
+      ) : (
+        <NoProblems />
+      )}
+    </section>
+  )
+}
+
+/** Severities and kinds with their numbers. Clusters and namespaces are the scope's. */
+function Filters({ filter }: { readonly filter: ProblemFilter }) {
+  const navigate = useNavigate({ from: '/problems' })
+  const counts = useProblemCounts()
+  const change = (changed: ProblemFilter): void => {
+    void navigate({ search: (before) => ({ ...before, ...changed }) })
+  }
+  if (counts === undefined) return <div className={styles['filters']} aria-hidden="true" />
+  const shown = counts.byType.slice(0, mostTypes)
+  const { type: wanted } = filter
+  const types =
+    wanted === undefined || shown.some(({ type }) => type === wanted)
+      ? shown
+      : [...shown, { type: wanted, kind: wanted, count: 0 }]
+  return (
+    <div className={styles['filters']} role="group" aria-label={said.filters}>
+      {severities.map((severity) => (
+        <FilterButton
+          key={severity}
+          label={said.severities[severity]}
+          count={counts.bySeverity[severity]}
+          isOn={filter.severity === severity}
+          toggle={() => {
+            change({ severity: filter.severity === severity ? undefined : severity })
+          }}
+        />
+      ))}
+      {types.map(({ type, kind, count }) => (
+        <FilterButton
+          key={type}
+          label={kind}
+          count={count}
+          isOn={filter.type === type}
+          toggle={() => {
+            change({ type: filter.type === type ? undefined : type })
+          }}
+        />
+      ))}
+    </div>
+  )
+}
+
+function FilterButton({
+  label,
+  count,
+  isOn,
+  toggle,
+}: {
+  readonly label: string
+  readonly count: number
+  readonly isOn: boolean
+  readonly toggle: () => void
+}) {
+  return (
+    <button type="button" className={styles['filter']} aria-pressed={isOn} onClick={toggle}>
+      {label} <span className={styles['number']}>{count.toLocaleString()}</span>
+    </button>
+  )
+}

@@ -1,0 +1,118 @@
+import type { LiveSnapshot } from '@informerql/client'
+import { useLiveCollection } from '@informerql/client/react'
+import {
+  ProblemCountsDocument,
+  type ProblemRowFragment as ProblemRow,
+  ProblemsDocument,
+  type ProblemSeverity,
+  type ProblemsSubscription,
+  type ProblemsSubscriptionVariables,
+} from '../gateway/documents.ts'
+import { useAnswer, useGateway } from '../gateway/gateway.ts'
+import { useStale } from '../gateway/line.ts'
+import { clustersOf, type Scope, useScope } from '../scope.ts'
+
+/** Which problems of the scope are wanted. */
+export interface ProblemFilter {
+  readonly severity?: ProblemSeverity | undefined
+  /** The type of the kind that has them: `Deployment`. */
+  readonly type?: string | undefined
+}
+
+/** What is wrong in the scope: the worst first, of these the newest. */
+export interface Problems extends LiveSnapshot<ProblemRow> {
+  /** Of all pages; `undefined` before the gateway has answered. */
+  readonly totalCount: number | undefined
+  /** The types that the gateway should have looked at, and could not. */
+  readonly notLookedAt: readonly string[]
+}
+
+/** Numbers are asked for again and again. */
+const everyMs = 2_000
+
+/** The variables of the first problems of a scope. */
+export function problemVariables(
+  scope: Scope,
+  filter: ProblemFilter,
+  first: number,
+): ProblemsSubscriptionVariables {
+  return { ...countVariables(scope, filter), first }
+}
+
+function countVariables(
+  scope: Scope,
+  { severity, type }: ProblemFilter,
+): Omit<ProblemsSubscriptionVariables, 'first'> {
+  return {
+    ...clustersOf(scope),
+    namespaces: scope.namespaces?.slice() ?? null,
+    severity: severity === undefined ? null : [severity],
+    types: type === undefined ? null : [type],
+  }
+}
+
+/** The order of the gateway. */
+function byUrgency(one: ProblemRow, other: ProblemRow): number {
+  return (
+    one.severity.localeCompare(other.severity) ||
+    (other.since ?? '').localeCompare(one.since ?? '') ||
+    one.cluster.localeCompare(other.cluster) ||
+    (one.object.namespace ?? '').localeCompare(other.object.namespace ?? '') ||
+    (one.object.name ?? '').localeCompare(other.object.name ?? '')
+  )
+}
+
+/** The first problems of the scope, live. */
+export function useProblems(filter: ProblemFilter, first: number): Problems {
+  const { scope } = useScope()
+  const live = useLiveCollection<ProblemsSubscription, object, ProblemRow>({
+    client: useGateway().socket,
+    query: ProblemsDocument,
+    variables: problemVariables(scope, filter, first),
+    compare: byUrgency,
+  })
+  useStale(live.staleSince)
+  const { data, isPrevious } = useAnswer(ProblemCountsDocument, countVariables(scope, filter), {
+    everyMs,
+  })
+  const { totalCount, notLookedAt = [] } = (isPrevious ? undefined : data?.problems) ?? {}
+  const { rows, status } = live
+  // All of them are here, unless the page is full.
+  const isAll = status !== 'loading' && rows.length < first
+  const known = totalCount === undefined ? undefined : Math.max(totalCount, rows.length)
+  return { ...live, totalCount: isAll ? rows.length : known, notLookedAt }
+}
+
+/** How many problems a severity has in the scope, and how many each kind. */
+export interface ProblemCounts {
+  readonly totalCount: number
+  readonly bySeverity: Readonly<Record<ProblemSeverity, number>>
+  /** The most frequent first. */
+  readonly byType: readonly {
+    readonly type: string
+    readonly kind: string
+    readonly count: number
+  }[]
+}
+
+/** The numbers of problems in the scope; `undefined` before the gateway has answered. */
+export function useProblemCounts(): ProblemCounts | undefined {
+  const { scope } = useScope()
+  const { data } = useAnswer(ProblemCountsDocument, countVariables(scope, {}), { everyMs })
+  const found = data?.problems ?? undefined
+  if (found === undefined) return undefined
+  const bySeverity = { CRITICAL: 0, WARNING: 0 }
+  const byType = new Map<string, { type: string; kind: string; count: number }>()
+  for (const { severity, type, kind, count } of found.counts) {
+    bySeverity[severity] += count
+    if (type === null) continue
+    const before = byType.get(type)
+    if (before === undefined) byType.set(type, { type, kind, count })
+    else before.count += count
+  }
+  return {
+    totalCount: found.totalCount,
+    bySeverity,
+    byType: [...byType.values()].toSorted((one, other) => other.count - one.count),
+  }
+}
