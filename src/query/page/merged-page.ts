@@ -95,8 +95,7 @@ export function listMergedPage<P extends MergedPart>(options: MergedPageOptions<
     const wholeValue = (text: string, cut: CutValue, at: number): string => {
       const { type, key } = splitTypedKey(text) ?? { type: '', key: '' }
       const found = parts.find(({ part }) => part.name === type)
-      if (found === undefined) return cut[0]
-      return wholeValueOf(found.part, { key, cut, term: terms[at], argument })
+      return wholeValueOf(found?.part, { key, cut, term: terms[at], argument })
     }
     const context = { hash, argument, terms: terms.length, wholeValue }
     return typedPositionAt(options[argument], context)
@@ -208,7 +207,7 @@ function mergedRows<P extends MergedPart>(
   const heads = new Heads<P>(order)
   const found: PositionedRow<P>[] = []
   for (const part of ordered) {
-    if (order.terms.length === 0 && found.length + heads.size >= limit) break
+    if (order.terms.length === 0 && found.length >= limit) break
     if (isPassed(part.part, after, order)) continue
     const rows = new PartRows(part, order, startIn(part.part, after), Math.min(share, limit))
     if (order.terms.length === 0) {
@@ -298,10 +297,6 @@ class Heads<P extends MergedPart> {
 
   constructor(order: ListOrder) {
     this.#order = order
-  }
-
-  get size(): number {
-    return this.#heap.length
   }
 
   add(rows: PartRows<P>): void {

@@ -212,9 +212,12 @@ function positionAt(
   return decodeCursor(cursor, { hash: hash(), argument, terms: terms.length, wholeValue })
 }
 
-/** The value of which a cursor has only the start: that of its object or, if that has another one, about that value. */
+/**
+ * The value of which a cursor has only the start: that of its object or, if that has another one or its part is gone,
+ * about that value.
+ */
 export function wholeValueOf(
-  { view, scope }: Pick<RowsOptions, 'view' | 'scope'>,
+  part: Pick<RowsOptions, 'view' | 'scope'> | undefined,
   {
     key,
     cut: [start, known],
@@ -227,8 +230,9 @@ export function wholeValueOf(
     readonly argument: 'after' | 'before'
   },
 ): string {
-  const id = isInScope(scope, key) ? view.idOf(key) : undefined
-  const value = term && id !== undefined ? orderValue(view, term, id) : undefined
+  const isSeen = part !== undefined && isInScope(part.scope, key)
+  const id = isSeen ? part.view.idOf(key) : undefined
+  const value = isSeen && term && id !== undefined ? orderValue(part.view, term, id) : undefined
   if (value !== undefined && valueHash(value) === known) return value
   // The object is gone or has changed: the page repeats objects with the same start rather than skip some.
   const isLow = (term?.descending === true) === (argument === 'before')
