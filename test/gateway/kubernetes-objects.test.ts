@@ -248,6 +248,13 @@ describe('kubernetesObjects', () => {
     expect(problems).toEqual([])
   })
 
+  it('takes a kind as one however often it is named', async () => {
+    const query = 'query($kinds: [String!]!) { kubernetesObjects(kinds: $kinds) { totalCount } }'
+    const once = await ask(query, { kinds: ['Pod'] })
+    const kinds = Array.from({ length: 20_000 }, (_, at) => ['Pod', 'po', 'PODS'][at % 3] ?? '')
+    expect(await ask(query, { kinds })).toEqual(once)
+  })
+
   it('refuses kinds that do not exist, and names the nearest', async () => {
     const { errors = [] } = await ask(
       '{ kubernetesObjects(kinds: ["Pod", "Deploymnt"]) { totalCount } }',

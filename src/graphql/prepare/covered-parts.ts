@@ -1,6 +1,6 @@
 import { type Coverage, covers } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
-import type { Scope } from '../../query/condition/scope.ts'
+import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { ClusterKind, IncompleteKind, KindView } from './kind-view.ts'
 
@@ -25,13 +25,21 @@ export function incompleteKind(
   }
 }
 
-/** Throws the `ClientError` of a read that needs the objects of namespaces which the cache does not cover. */
-export function requireCovered(part: KindView, within: readonly string[] | undefined): void {
+/**
+ * Throws the `ClientError` of a read that needs the objects of namespaces which the cache does not cover. Says nothing of
+ * namespaces outside of `viewed`: which ones the cache covers would tell which ones there are.
+ */
+export function requireCovered(
+  part: KindView,
+  within: readonly string[] | undefined,
+  viewed: Scope = unrestricted,
+): void {
   const { coverage } = part
   if (coverage === undefined || within === undefined) return
-  const outside = within.find((name) => !covers(coverage, name))
+  const shown = within.filter((name) => isInScope(viewed, `${name}/`))
+  const outside = shown.find((name) => !covers(coverage, name))
   if (outside !== undefined) throw notCovered(part, coverage, outside)
-  const loading = within.find((name) => coverage.loading.has(name))
+  const loading = shown.find((name) => coverage.loading.has(name))
   if (loading !== undefined) throw stillLoading(part, loading)
 }
 

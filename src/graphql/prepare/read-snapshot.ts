@@ -263,9 +263,12 @@ export class ReadSnapshot implements ReadParts {
     return this.#covering(part, keys)
   }
 
-  /** Throws `ClientError` if the cache does not cover the namespaces of the keys. */
+  /** Throws `ClientError` if the cache does not cover the namespaces of the keys that the viewer may look up. */
   #covering(part: KindView, keys: readonly string[]): KindView {
-    if (part.coverage !== undefined) requireCovered(part, namespacesOfKeys(keys))
+    const { coverage, byName } = part
+    if (coverage === undefined) return part
+    const shown = byName === undefined ? keys : keys.filter((key) => byName.allows(key))
+    requireCovered(part, namespacesOfKeys(shown))
     return part
   }
 
@@ -322,7 +325,7 @@ export class ReadSnapshot implements ReadParts {
       return { ...part, lacking }
     }
     try {
-      requireCovered(part, within)
+      requireCovered(part, within, viewed)
       return part
     } catch (error) {
       if (error instanceof ClientError) return error

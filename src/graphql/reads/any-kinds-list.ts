@@ -11,7 +11,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap, TypeCount } from '../schema/read-context.ts'
 import { clustersNamed, clustersPrepared, isReachable } from '../served/cluster-argument.ts'
-import { kindsServedBy, unnamedKinds } from '../served/named-kinds.ts'
+import { unnamedKinds } from '../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import {
   gapOfError,
@@ -23,7 +23,7 @@ import {
 } from './cluster-gaps.ts'
 import { type FleetPart, fleetPart } from './fleet-list.ts'
 import { testsPerPage } from './list-read.ts'
-import { withFailed } from './polymorphic-page.ts'
+import { typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 import { kindsCalled } from './searched-kinds.ts'
 
@@ -50,6 +50,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
   const named = kindsNamedBy(served, args.kinds, limits)
   const clusters = clustersNamed(served, args)
   const indexes = lazyIndexesIn(args)
+  const conditionOf = conditionsOf(args)
   const parts: FleetPart[] = []
   const gaps: ClusterGap[] = []
   const failures: ClientError[] = []
@@ -57,7 +58,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
   for (const at of placesIn(served, named, clusters)) {
     const { cluster, kind } = at
     budget.spend('tests', testsPerPage)
-    const condition = conditionOf(kind, args)
+    const condition = conditionOf(kind)
     try {
       if (kind.uncached) throw notListed(at)
       const within = (): readonly string[] | undefined => namespacesOf(condition)
@@ -95,11 +96,11 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
     }),
     parts,
     types: [...types].toSorted(),
-    notLookedAt() {
-      const others = named.isOpen ? clusters.flatMap((one) => kindsServedBy(served, one)) : []
-      const names = others.map(({ typeName }) => typeName).filter((name) => !types.has(name))
-      return withFailed([...names, ...left], failures)
-    },
+    notLookedAt: () =>
+      withFailed(
+        [...(named.isOpen ? typesNotRead(served, clusters, parts) : []), ...left],
+        failures,
+      ),
     gaps: [...gaps, ...gapsOfParts(served, parts), ...unknown.map((one) => lostGap(served, one))],
     failures: [
       ...failures,
@@ -146,13 +147,14 @@ export function anyKindsToFollow(
   readonly identity: object
 } {
   const named = kindsNamedBy(served, args.kinds, limits)
+  const conditionOf = conditionsOf(args)
   const parts = placesIn(served, named, clustersNamed(served, args))
     .filter(
       ({ cluster, kind }) =>
         named.isNamed(kind) ||
         (!kind.uncached && served.clusters.get(cluster)?.serves(kind.resource) === true),
     )
-    .map((at) => ({ at, condition: conditionOf(at.kind, args) }))
+    .map((at) => ({ at, condition: conditionOf(at.kind) }))
   const [kind] = [...named.kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
   const uncached = parts.find(({ at }) => at.kind.uncached)
   if (uncached !== undefined) throw notListed(uncached.at)
@@ -203,7 +205,11 @@ function kindsNamedBy(
   const exact = new Set<Kind>()
   const all = new Set<Kind>()
   let isOpen = false
+  const seen = new Set<string>()
   for (const [at, name] of names.entries()) {
+    const spelled = name.startsWith('*') ? name : name.toLowerCase()
+    if (seen.has(spelled)) continue
+    seen.add(spelled)
     if (name === '*') isOpen = true
     else {
       const group = name.startsWith('*.') ? name.slice(2) : undefined
@@ -300,14 +306,22 @@ function orderOf({ orderBy }: KubernetesObjectsArguments): KubernetesObjectsArgu
   })
 }
 
-function conditionOf(kind: Kind, args: KubernetesObjectsArguments): Condition {
+/** The condition of the objects of each kind. Compiles once what is the same for all, and each kind once. */
+function conditionsOf(args: KubernetesObjectsArguments): (kind: Kind) => Condition {
   const { namespace, namespaces, labelSelector, where } = args
-  return allOf([
+  const common = [
     ...(isGiven(namespace) ? [hasValue('namespace', [namespace])] : []),
     ...(isGiven(namespaces) ? [hasValue('namespace', namespaces)] : []),
     ...(isGiven(labelSelector) ? [compileLabelSelector(labelSelector)] : []),
-    compileWhere(where, kind.indexes),
-  ])
+  ]
+  const ofKinds = new Map<Kind, Condition>()
+  return (kind) => {
+    let condition = ofKinds.get(kind)
+    if (condition === undefined) {
+      ofKinds.set(kind, (condition = allOf([...common, compileWhere(where, kind.indexes)])))
+    }
+    return condition
+  }
 }
 
 function identityOf(args: KubernetesObjectsArguments): { readonly list: string } {

@@ -164,19 +164,23 @@ function fleetParts(
 
 /**
  * The part of a kind in a cluster of several; `undefined` if the cluster does not serve the kind. A cluster that cannot
- * be reached holds nobody up: only what is in memory of it and known to be allowed is read. Throws `ClientError`.
+ * be reached holds nobody up: only what is in memory of it and known to be allowed is read. The budget pays for the
+ * namespaces, in each part anew. Throws `ClientError`.
  */
 export function fleetPart(
   run: ReadRun,
   at: ClusterKind,
   within: () => readonly string[] | undefined,
 ): KindView | undefined {
-  const { served, parts } = run
+  const { served, parts, budget } = run
   const cache = served.clusters.get(at.cluster)
   if (cache?.connection.state === 'connected' && !cache.serves(at.kind.resource)) return undefined
-  if (isReachable(served, at.cluster)) return parts.part(at, { within })
+  const namespaces = within()
+  budget.spend('tests', namespaces?.length ?? 0)
+  const reading = { within: () => namespaces }
+  if (isReachable(served, at.cluster)) return parts.part(at, reading)
   try {
-    return parts.part(at, { within, prepares: false })
+    return parts.part(at, { ...reading, prepares: false })
   } catch (error) {
     const isUnknown = error instanceof ClientError && error.code === 'NOT_SYNCED'
     throw isUnknown ? unreachableCluster(at, false) : error

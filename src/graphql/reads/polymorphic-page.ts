@@ -6,9 +6,12 @@ import {
   type MergedRow,
 } from '../../query/page/merged-page.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
+import { kindsServedBy } from '../served/named-kinds.ts'
 import type { SchemaRelation } from '../served/schema-relations.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** A kind, with the condition that its objects must meet. */
@@ -65,6 +68,22 @@ export function withFailed(
 ): readonly string[] {
   const failed = failures.flatMap(({ type }) => type ?? [])
   return [...new Set([...names, ...failed])].toSorted()
+}
+
+/** The type names of the kinds that some of the clusters serve and that were not read there. */
+export function typesNotRead(
+  served: ServedSchema,
+  clusters: readonly string[],
+  parts: readonly ClusterKind[],
+  isWanted: (kind: Kind) => boolean = () => true,
+): readonly string[] {
+  const read = Map.groupBy(parts, ({ cluster }) => cluster)
+  return clusters.flatMap((cluster) => {
+    const kinds = new Set(read.get(cluster)?.map(({ kind }) => kind))
+    return kindsServedBy(served, cluster)
+      .filter((kind) => isWanted(kind) && !kinds.has(kind))
+      .map(({ typeName }) => typeName)
+  })
 }
 
 /**

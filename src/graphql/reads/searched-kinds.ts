@@ -9,13 +9,13 @@ import type { KindView } from '../prepare/kind-view.ts'
 import type { SearchedPlaces } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { clustersNamed, isOverClusters, isReachable } from '../served/cluster-argument.ts'
-import { commonKindsOf, kindsServedBy, knownKinds, unnamedKinds } from '../served/named-kinds.ts'
+import { commonKindsOf, knownKinds, unnamedKinds } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { gapOfError, gapsOfParts, lostCluster, lostGap, notServedGap } from './cluster-gaps.ts'
 import { isServed } from './condition-needs.ts'
 import { fleetPart } from './fleet-list.ts'
-import { FoundParts, unnamedPart, withFailed } from './polymorphic-page.ts'
+import { FoundParts, typesNotRead, unnamedPart, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** The kinds and namespaces that a search or a completion looks into. */
@@ -72,6 +72,7 @@ export function searchedKinds(
       continue
     }
     for (const kind of named) {
+      run.budget.spend('tests', namespaces?.length ?? 0)
       const at = { cluster, kind, indexes: { needed: indexesOf(kind) }, isOptional: isOver }
       if (isOver && !isServed(served, cluster, kind.typeName)) missing.push(notServedGap(at))
       else
@@ -93,14 +94,11 @@ export function searchedKinds(
     namespaces,
     named: named === null ? null : [...named].map(({ typeName }) => typeName).toSorted(),
     types: [...types].toSorted(),
-    notLookedAt() {
-      const others =
-        named === null
-          ? clusters.flatMap((cluster) => kindsServedBy(served, cluster)).filter(isSearchedUnnamed)
-          : []
-      const names = others.map(({ typeName }) => typeName).filter((name) => !types.has(name))
-      return withFailed(names, failures)
-    },
+    notLookedAt: () =>
+      withFailed(
+        named === null ? typesNotRead(served, clusters, parts, isSearchedUnnamed) : [],
+        failures,
+      ),
     gaps: [
       ...missing,
       ...lost.map((cluster) => lostGap(served, cluster)),
@@ -213,6 +211,7 @@ function unnamedParts(
 ): readonly KindView[] {
   const reading = { within: () => namespaces ?? undefined }
   return [...unnamedKinds(run.served, cluster)].filter(isSearchedUnnamed).flatMap((kind) => {
+    run.budget.spend('tests', namespaces?.length ?? 0)
     const part = unnamedPart(run, { cluster, kind }, reading)
     if (part === undefined) return []
     const needed = indexesOf(kind)

@@ -66,7 +66,8 @@ function visibleObjects({
     return objects
   }
   const index = view.index('namespace')
-  for (const namespace of new Set(namespaces ?? (scope.form === 'all' ? [] : scope.namespaces))) {
+  const within = namespaces ?? (scope.form === 'namespaces' ? scope.namespaces : index.values())
+  for (const namespace of new Set(within)) {
     const posting = isInScope(scope, `${namespace}/`) ? index.posting(namespace) : undefined
     budget.spend('tests', 1 + (posting?.size ?? 0) / objectsPerTest)
     for (const id of posting ?? []) objects.push(id)

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
+import { describeSmallWorld, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
+
+const root = caller('root', 'system:masters')
+const ann = caller('ann')
+
+describeSmallWorld('A cache that leaves a namespace out', (world) => {
+  let served: ViewedGateway
+  beforeAll(async () => {
+    const cache = { excludeNamespaces: ['two'] }
+    served = await serveViewers({ clusters: [{ ...world().selection, cache }] })
+  })
+  afterAll(async () => served[Symbol.asyncDispose]())
+
+  it('is searched and completed in all others', async () => {
+    const { data } = await served.query(
+      root,
+      `{ search(text: "shop-1-x", types: ["Pod"]) { totalCount }
+        complete(text: "shop-1-", types: ["Pod"]) { completions { text count } }
+        namespaces: complete(text: "ns:", types: ["Pod"]) { completions { text } } }`,
+    )
+    expect(data).toEqual({
+      search: { totalCount: 1 },
+      complete: { completions: [{ text: 'shop-1-x', count: 1 }] },
+      namespaces: { completions: [{ text: 'one' }] },
+    })
+  })
+})
+
+describeSmallWorld('A cache of some namespaces', (world) => {
+  let served: ViewedGateway
+  beforeAll(async () => {
+    await world().allow('one', 'ann', 'ann', [reads('', 'pods')])
+    const cache = { namespaces: ['one', 'two'] }
+    served = await serveViewers({ clusters: [{ ...world().selection, cache }] })
+  })
+  afterAll(async () => served[Symbol.asyncDispose]())
+
+  it('tells a caller nothing of which other namespaces there are', async () => {
+    const asked = async (other: string): Promise<unknown> => {
+      const within = `namespaces: ["one", "${other}"]`
+      return served.query(
+        ann,
+        `{ pods(${within}) { totalCount incomplete { message } }
+          kubernetesObjects(kinds: ["Pod"], ${within}) { totalCount incomplete { message } }
+          search(text: "shop", types: ["Pod"], ${within}) { totalCount incomplete { message } }
+          complete(text: "shop", types: ["Pod"], ${within}) { completions { text } incomplete { message } } }`,
+      )
+    }
+    const cached = await asked('two')
+    expect(cached).toMatchObject({ data: { pods: { totalCount: 1, incomplete: [] } } })
+    expect(cached).not.toHaveProperty('errors')
+    expect(await asked('nowhere')).toEqual(cached)
+  })
+})
+
+describe('A search over clusters', () => {
+  const worlds: SmallWorld[] = []
+  let served: ViewedGateway
+  beforeAll(async () => {
+    for (const name of ['a', 'b']) {
+      const world = await startSmallWorld()
+      worlds.push(world)
+      if (name === 'a') await world.allowEverywhere('ann', 'ann', [reads('', 'pods')])
+    }
+    const clusters = worlds.map(({ selection }, at) => ({ ...selection, name: 'ab'[at] ?? '' }))
+    served = await serveViewers({ clusters })
+  })
+  afterAll(async () => {
+    await served[Symbol.asyncDispose]()
+    for (const world of worlds) await world[Symbol.asyncDispose]()
+  })
+
+  it('names the types that it could look into in some of them only', async () => {
+    for (const way of ['query', 'unplanned'] as const) {
+      const { data } = await served[way](
+        ann,
+        `{ search(text: "shop", clusters: ["*"]) { totalCount types notLookedAt }
+          complete(text: "shop", clusters: ["*"]) { types notLookedAt }
+          kubernetesObjects(kinds: ["*"], clusters: ["*"]) { types notLookedAt } }`,
+      )
+      expect(data.search.totalCount).toBe(2)
+      for (const { types, notLookedAt } of Object.values<typeof data.search>(data)) {
+        expect(types).toEqual(['Pod'])
+        expect(notLookedAt).toContain('Pod')
+      }
+    }
+  })
+})
