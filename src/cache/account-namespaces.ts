@@ -83,6 +83,7 @@ export class AccountNamespaces {
   #ended = 0
   #readMs = Number.NEGATIVE_INFINITY
   #isDue = false
+  #isWideDue = true
   #running: Promise<void> | undefined
   #next = Promise.withResolvers<void>()
   #wake: PromiseWithResolvers<void> | undefined
@@ -134,6 +135,13 @@ export class AccountNamespaces {
     const isWhole = [...this.#rules.values()].every(({ isIncomplete }) => !isIncomplete)
     if (!isAgain && isFresh && isWhole) return
     await this.#look(signal)
+  }
+
+  /** The account is another one now, or has other credentials: reads the rules again at once. */
+  renewed(): void {
+    this.#isWideDue = true
+    this.#isDue = true
+    this.#wake?.resolve()
   }
 
   forget(resource: ApiResource): void {
@@ -197,9 +205,11 @@ export class AccountNamespaces {
       await boundedParallel(candidates, requestsAtOnce, async (namespace) => {
         rules.set(namespace, await this.#rulesIn(requests, namespace, signal))
       })
-      const isDue =
-        this.#options.namespaces === undefined && this.#rounds % roundsPerWideReview === 0
-      if (isDue) this.#wide = await this.#wideKinds(requests, signal)
+      const isDue = this.#isWideDue || this.#rounds % roundsPerWideReview === 0
+      this.#isWideDue = false
+      if (isDue && this.#options.namespaces === undefined) {
+        this.#wide = await this.#wideKinds(requests, signal)
+      }
       this.#rounds += 1
       this.#rules = rules
       this.#readMs = performance.now()

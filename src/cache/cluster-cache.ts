@@ -316,6 +316,12 @@ export class ClusterCache implements AsyncDisposable {
     return this.#account.known
   }
 
+  /** The gateway's account has other credentials, and maybe other rights. */
+  renewAccount(): void {
+    for (const { namespaces } of this.#cached.values()) namespaces.renewed()
+    this.#account.renewed()
+  }
+
   resources(): readonly ApiResource[] {
     return Array.from(this.#cached.values(), ({ resource }) => resource)
   }

@@ -101,6 +101,13 @@ export class ResourceNamespaces {
     if (this.#isNarrow) this.#apply(undefined)
   }
 
+  /** The account is another one now: what was refused to it may be allowed. */
+  renewed(): void {
+    for (const timer of this.#denied.values()) clearTimeout(timer)
+    this.#denied.clear()
+    this.follow()
+  }
+
   async #decide(signal: AbortSignal, refusal?: Refusal): Promise<void> {
     this.#deciding += 1
     try {

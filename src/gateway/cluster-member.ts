@@ -163,6 +163,7 @@ export class ClusterMember implements AsyncDisposable, ApiFollower, ServedCluste
     }
     this.#options.log.info(`${this.name}: its credentials have changed`)
     this.cache.verifyIdentity()
+    this.cache.renewAccount()
     return true
   }
 
