@@ -323,6 +323,16 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     expect(await refused('clusters: ["*"], after: "x"')).toEqual([['BAD_USER_INPUT', 'after', 'x']])
   })
 
+  it('name some of many clusters where they refuse an unknown one', async () => {
+    const server = simulators.get('eu')?.url ?? ''
+    const clusters = Array.from({ length: 25 }, (_, at) => ({ name: `one-${at}`, server }))
+    await using many = await serveGateway({ clusters })
+    const { errors: [error] = [] } = await many.query('{ pods(clusters: ["mars"]) { totalCount } }')
+    expect(error?.extensions.hint).toMatch(
+      /^there are one-0, .*one-19, and 5 more: gatewayClusters/,
+    )
+  })
+
   it('say which cluster does not serve the kind, which is no error', async () => {
     await created(
       simulators.get('eu') as Simulator,

@@ -70,7 +70,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       left.add(kind.typeName)
-      // Nobody asked for a kind that only a pattern covers.
+      // The request does not ask for a kind that only a pattern covers.
       if (!named.isNamed(kind) && error.code !== 'CLUSTER_UNREACHABLE') continue
       gaps.push(gapOfError(served, at, error))
       failures.push(error)

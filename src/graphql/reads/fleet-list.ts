@@ -164,8 +164,8 @@ function fleetParts(
 
 /**
  * The part of a kind in a cluster of several; `undefined` if the cluster does not serve the kind. A cluster that cannot
- * be reached holds nobody up: only what is in memory of it and known to be allowed is read. The budget pays for the
- * namespaces, in each part anew. Throws `ClientError`.
+ * be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget pays for
+ * the namespaces, in each part anew. Throws `ClientError`.
  */
 export function fleetPart(
   run: ReadRun,

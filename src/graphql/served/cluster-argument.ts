@@ -66,12 +66,18 @@ function refuseSeveral(args: ClusterArguments): void {
 
 function knownCluster({ clusters }: ServedSchema, name: string, argument: string): string {
   if (clusters.has(name)) return name
+  const known = [...clusters.keys()]
+  const shown = known.slice(0, shownClusters).join(', ')
+  const more = known.length - shownClusters
   throw new ClientError('BAD_USER_INPUT', `there is no cluster ${JSON.stringify(name)}`, {
     argument,
     value: name,
-    hint: `there are ${[...clusters.keys()].join(', ')}`,
+    hint: `there are ${shown}${more > 0 ? `, and ${more} more: gatewayClusters has them` : ''}`,
   })
 }
+
+/** An error names so many clusters: there may be thousands. */
+const shownClusters = 20
 
 function selectedClusters({ clusters, members }: ServedSchema, text: string): readonly string[] {
   try {

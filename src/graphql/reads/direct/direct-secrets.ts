@@ -49,7 +49,7 @@ export function tokenFor(
   }
   const [byDefault] = members.keys()
   const own = token.cluster ?? byDefault
-  // Whoever names a cluster by a source must not collect the tokens of callers.
+  // An author of a source must not collect the tokens of callers.
   if (at.cluster !== own || members.get(own)?.isConfigured !== true) {
     const hint = `read Secrets of cluster ${own}: the gateway sends your token nowhere else`
     throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
