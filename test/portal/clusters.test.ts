@@ -168,6 +168,49 @@ describeInBrowser('The portal over several clusters', (browser) => {
     await opened.audit()
   })
 
+  it('shows how full each cluster is, and each node of one, as the sums of the API say', async () => {
+    await using opened = await openPage(browser(), portal, { path: '/?cluster=*' })
+    const { page } = opened
+    const lines = page
+      .getByRole('region', { name: 'Requested of what there is' })
+      .getByRole('listitem')
+    await lines.first().waitFor()
+    expect(await lines.count()).toBe(3)
+    const asked = await page.request.post('/graphql', {
+      data: {
+        query: `{
+          pods(cluster: "staging", first: 0, where: { phase: { not: { in: ["Succeeded", "Failed"] } } }) {
+            sum(of: ["cpuRequests"]) { number }
+          }
+          nodes(cluster: "staging") { nodes { name } sum(of: ["cpuAllocatable"]) { number } }
+        }`,
+      },
+    })
+    const { data } = (await asked.json()) as {
+      readonly data: {
+        readonly pods: { readonly sum: readonly [{ readonly number: number }] }
+        readonly nodes: {
+          readonly nodes: readonly { readonly name: string }[]
+          readonly sum: readonly [{ readonly number: number }]
+        }
+      }
+    }
+    const share = Math.round((100 * data.pods.sum[0].number) / data.nodes.sum[0].number)
+    await lines
+      .filter({ hasText: 'staging' })
+      .filter({ hasText: `CPU${share} %` })
+      .waitFor()
+    await opened.audit()
+    await choose(page, 'staging')
+    await lines
+      .filter({ hasText: data.nodes.nodes[0]?.name ?? '' })
+      .first()
+      .waitFor()
+    // The fullest nodes, after the cluster itself.
+    expect(await lines.first().textContent()).toContain(`CPU${share} %`)
+    await opened.audit()
+  })
+
   it('finds objects of all clusters, with the names of these', async () => {
     await using opened = await openPage(browser(), portal, { path: '/?cluster=*' })
     const { page } = opened

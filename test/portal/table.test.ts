@@ -244,7 +244,7 @@ describeInBrowser('A table of the portal', (browser) => {
     await rowOf(page, 'before').waitFor()
     const fault = { type: 'refuse-connections', forMs: 4_000 } as const
     portal.cluster.faults.inject({ fault })
-    const note = page.getByText('The gateway cannot reach the cluster.')
+    const note = page.getByText(/^demo cannot be reached since .*; its Pods are as last known\.$/)
     await note.waitFor()
     expect(await namesIn(page)).toContain('before')
     makePod(portal, 'meanwhile')

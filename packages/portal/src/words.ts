@@ -14,6 +14,12 @@ const health = {
 const counted = (number: number, one: string, many: string): string =>
   `${number.toLocaleString()} ${number === 1 ? one : many}`
 
+const gibibyte = 2 ** 30
+
+/** With one decimal place below ten. */
+const rounded = (number: number): string =>
+  number.toLocaleString(undefined, { maximumFractionDigits: number < 10 ? 1 : 0 })
+
 /** The time of day; with the date if it is another day. */
 const moment = (time: Date): string =>
   time.toDateString() === new Date().toDateString()
@@ -140,6 +146,16 @@ export const words = {
       `${counted(number, 'object', 'objects')} of ${counted(kinds, 'kind', 'kinds')}`,
     lag: (kinds: number): string => `${counted(kinds, 'kind is', 'kinds are')} catching up`,
     inStep: 'All kinds are up to date',
+    capacity: {
+      title: 'Requested of what there is',
+      cpuShort: 'CPU',
+      memoryShort: 'Memory',
+      cpu: (requested: number, allocatable: number): string =>
+        `CPU: ${rounded(requested)} of ${rounded(allocatable)} cores requested`,
+      memory: (requested: number, allocatable: number): string =>
+        `Memory: ${rounded(requested / gibibyte)} of ${rounded(allocatable / gibibyte)} GiB requested`,
+      unknown: 'You may not list Nodes, so what there is is not known.',
+    },
     health: 'Health by kind',
     kind: 'Kind',
     total: 'Total',

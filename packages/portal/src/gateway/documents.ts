@@ -622,6 +622,17 @@ export type UsersOfQuery = { object:
     | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
               | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
 
+export type CapacityQueryVariables = Exact<{
+  cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  podsBy: Array<string> | string;
+  nodesBy: Array<string> | string;
+}>;
+
+
+export type CapacityQuery = { pods: { sum: Array<{ number: number }> | null, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }> } | null, nodes: { sum: Array<{ number: number }> | null, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> | null } | null };
+
 export type RecentWarningsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
   clusters?: Array<string> | string | null | undefined;
@@ -2091,6 +2102,50 @@ export const UsersOfDocument = new TypedDocumentString(`
     message
   }
 }`) as unknown as TypedDocumentString<UsersOfQuery, UsersOfQueryVariables>;
+export const CapacityDocument = new TypedDocumentString(`
+    query Capacity($cluster: String, $clusters: [String!], $namespaces: [String!], $podsBy: [String!]!, $nodesBy: [String!]!) {
+  pods(
+    cluster: $cluster
+    clusters: $clusters
+    namespaces: $namespaces
+    where: { phase: { not: { in: ["Succeeded", "Failed"] } } }
+    first: 0
+  ) {
+    sum(of: ["cpuRequests", "memoryRequests"]) {
+      number
+    }
+    facets(by: $podsBy, top: 1000, sum: ["cpuRequests", "memoryRequests"]) {
+      values {
+        value
+        sums {
+          number
+        }
+      }
+    }
+    incomplete {
+      ...Gap
+    }
+  }
+  nodes(cluster: $cluster, clusters: $clusters, first: 0) {
+    sum(of: ["cpuAllocatable", "memoryAllocatable"]) {
+      number
+    }
+    facets(by: $nodesBy, top: 1000, sum: ["cpuAllocatable", "memoryAllocatable"]) {
+      values {
+        value
+        sums {
+          number
+        }
+      }
+    }
+  }
+}
+    fragment Gap on ClusterGap {
+  cluster
+  code
+  message
+  since
+}`) as unknown as TypedDocumentString<CapacityQuery, CapacityQueryVariables>;
 export const RecentWarningsDocument = new TypedDocumentString(`
     subscription RecentWarnings($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   eventsPage(

@@ -5,6 +5,7 @@ import { Failure } from '../look/notice.tsx'
 import { problemVariables } from '../problems/use-problems.ts'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
+import { Capacity } from './capacity.tsx'
 import { Clusters } from './clusters.tsx'
 import { HealthByKind } from './health-by-kind.tsx'
 import { ShowQuery } from '../frame/show-query.tsx'
@@ -15,7 +16,7 @@ import { mostProblems, WorstProblems } from './worst-problems.tsx'
 
 const said = words.overview
 
-/** The clusters, the worst problems of the scope, the health of each kind, and the latest warnings. */
+/** The clusters, the worst problems of the scope, how full it is, the health of each kind, and the latest warnings. */
 export function Overview() {
   useViewTitle(said.title)
   const { all, errors, again } = useCounts()
@@ -43,6 +44,7 @@ export function Overview() {
         </div>
         <div className={styles['beside']}>
           <Clusters />
+          <Capacity />
           <HealthByKind />
         </div>
       </div>

@@ -1,0 +1,163 @@
+import { CapacityDocument, type CapacityQuery } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
+import { useCounts } from '../gateway/counts.ts'
+import { RowsSkeleton } from '../look/rows-skeleton.tsx'
+import { clustersOf, hasSeveralClusters, type Scope, useScope } from '../scope.ts'
+import { words } from '../words.ts'
+import styles from './capacity.module.css'
+import { Section } from './section.tsx'
+
+const said = words.overview.capacity
+const everyMs = 5_000
+/** The fullest are shown. */
+const mostLines = 8
+
+/** What is requested of something that has this much of it. */
+interface Room {
+  readonly requested: number
+  readonly allocatable: number
+}
+
+/** A cluster, a node or a namespace. */
+interface Line {
+  readonly name: string
+  readonly cpu: Room
+  readonly memory: Room
+}
+
+/**
+ * How full the scope is, by what pods request: each of several clusters; one cluster and its fullest nodes; of one
+ * cluster, the namespaces in scope.
+ */
+export function Capacity() {
+  const { scope } = useScope()
+  const parts = partsOf(scope)
+  const { data, isPending, errors } = useAnswer(
+    CapacityDocument,
+    {
+      ...clustersOf(scope),
+      namespaces: scope.namespaces?.slice() ?? null,
+      podsBy: [parts.podsBy],
+      nodesBy: [parts.nodesBy],
+    },
+    { everyMs },
+  )
+  const name = useCounts().clusters[0]?.name
+  const shown = data === undefined ? undefined : linesOf(data, parts.of, name)
+  return (
+    <Section title={said.title}>
+      {shown !== undefined ? (
+        <ul>
+          {shown.map((line, position) => (
+            <CapacityLine key={`${position} ${line.name}`} line={line} />
+          ))}
+        </ul>
+      ) : isPending ? (
+        <RowsSkeleton rows={3} />
+      ) : (
+        <p className={styles['note']}>{errors[0]?.message ?? said.unknown}</p>
+      )}
+    </Section>
+  )
+}
+
+/** What the lines are, and the values of the indexes that tell them apart. */
+function partsOf(scope: Scope): {
+  readonly of: 'cluster' | 'node' | 'namespace'
+  readonly podsBy: string
+  readonly nodesBy: string
+} {
+  if (hasSeveralClusters(scope)) return { of: 'cluster', podsBy: 'cluster', nodesBy: 'cluster' }
+  return scope.namespaces === undefined
+    ? { of: 'node', podsBy: 'nodeName', nodesBy: 'name' }
+    : { of: 'namespace', podsBy: 'namespace', nodesBy: 'name' }
+}
+
+type Sums = readonly { readonly number: number }[] | null
+
+/** The lines; `undefined` if the user may not see what there is. */
+function linesOf(
+  { pods, nodes }: CapacityQuery,
+  of: 'cluster' | 'node' | 'namespace',
+  cluster: string | undefined,
+): readonly Line[] | undefined {
+  if (pods === null || nodes === null) return undefined
+  const requested = sumsByValue(pods.facets)
+  const total = lineOf(cluster ?? '', pods.sum, nodes.sum)
+  if (of === 'namespace') {
+    const lines = [...requested].map(([name, sums]) => lineOf(name, sums, nodes.sum))
+    return lines.toSorted(byShare).slice(0, mostLines)
+  }
+  const lines = [...sumsByValue(nodes.facets)]
+    .map(([name, sums]) => lineOf(name, requested.get(name) ?? null, sums))
+    .toSorted(byShare)
+  return of === 'cluster' ? lines : [total, ...lines.slice(0, mostLines)]
+}
+
+function sumsByValue(
+  facets: NonNullable<CapacityQuery['nodes']>['facets'],
+): ReadonlyMap<string, Sums> {
+  return new Map(facets?.[0]?.values.map(({ value, sums }) => [String(value), sums]))
+}
+
+function lineOf(name: string, requested: Sums, allocatable: Sums): Line {
+  const room = (index: number): Room => ({
+    requested: requested?.[index]?.number ?? 0,
+    allocatable: allocatable?.[index]?.number ?? 0,
+  })
+  return { name, cpu: room(0), memory: room(1) }
+}
+
+function shareOf({ requested, allocatable }: Room): number {
+  if (allocatable > 0) return requested / allocatable
+  return requested > 0 ? Number.POSITIVE_INFINITY : 0
+}
+
+/** The fullest first. */
+function byShare(one: Line, other: Line): number {
+  const full = ({ cpu, memory }: Line): number => Math.max(shareOf(cpu), shareOf(memory))
+  return full(other) - full(one) || one.name.localeCompare(other.name)
+}
+
+function CapacityLine({ line: { name, cpu, memory } }: { readonly line: Line }) {
+  return (
+    <li className={styles['line']}>
+      <span className={styles['name']} title={name}>
+        {name}
+      </span>
+      <Bar room={cpu} text={said.cpu(cpu.requested, cpu.allocatable)} label={said.cpuShort} />
+      <Bar
+        room={memory}
+        text={said.memory(memory.requested, memory.allocatable)}
+        label={said.memoryShort}
+      />
+    </li>
+  )
+}
+
+/** How much of it is requested, as a bar and in numbers. */
+function Bar({
+  room,
+  text,
+  label,
+}: {
+  readonly room: Room
+  readonly text: string
+  readonly label: string
+}) {
+  const share = shareOf(room)
+  const percent = Number.isFinite(share) ? Math.round(100 * share) : undefined
+  const level = share > 1 ? 'over' : share >= 0.9 ? 'full' : undefined
+  return (
+    <span className={styles['meter']} title={text}>
+      <span className="visually-hidden">{text}</span>
+      <span className={styles['label']} aria-hidden="true">
+        <span>{label}</span>
+        <span data-level={level}>{percent === undefined ? '–' : `${percent} %`}</span>
+      </span>
+      <span className={styles['bar']} aria-hidden="true">
+        <span data-level={level} style={{ width: `${Math.min(100, percent ?? 100)}%` }} />
+      </span>
+    </span>
+  )
+}
