@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { describeSmallWorld, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
@@ -86,5 +87,36 @@ describe('A search over clusters', () => {
         expect(notLookedAt).toContain('Pod')
       }
     }
+  })
+
+  it('says which of them lacks a type that is still loading', async () => {
+    const [, world] = worlds
+    if (world === undefined) throw new Error('there is no second world')
+    await world.allowEverywhere('ann', 'ann', [reads('', 'pods')])
+    const { kubeconfig } = world.selection
+    const { clusters } = JSON.parse(await readFile(kubeconfig, 'utf8'))
+    await fetch(new URL('/simulator/faults', clusters[0].cluster.server), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer admin-token' },
+      body: JSON.stringify({
+        fault: { type: 'status', status: 500 },
+        match: { resource: 'pods' },
+        times: 1_000,
+      }),
+    })
+    const fleet = worlds.map(({ selection }, at) => ({ ...selection, name: 'ab'[at] ?? '' }))
+    await using loading = await serveViewers({ clusters: fleet, limits: { syncDeadlineMs: 500 } })
+    const gap = { cluster: 'b', type: 'Pod', code: 'NOT_SYNCED' }
+    const { data } = await loading.query(
+      ann,
+      `{ search(text: "shop", clusters: ["*"]) { totalCount incomplete { cluster type code } }
+        complete(text: "shop", clusters: ["*"]) { incomplete { cluster type code } }
+        kubernetesObjects(kinds: ["*"], clusters: ["*"]) { incomplete { cluster type code } } }`,
+    )
+    expect(data).toEqual({
+      search: { totalCount: 2, incomplete: [gap] },
+      complete: { incomplete: [gap] },
+      kubernetesObjects: { incomplete: [gap] },
+    })
   })
 })

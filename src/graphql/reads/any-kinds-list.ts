@@ -71,9 +71,9 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       if (!(error instanceof ClientError)) throw error
       left.add(kind.typeName)
       // The request does not ask for a kind that only a pattern covers.
-      if (!named.isNamed(kind) && error.code !== 'CLUSTER_UNREACHABLE') continue
-      gaps.push(gapOfError(served, at, error))
-      failures.push(error)
+      const isAsked = named.isNamed(kind) || error.code === 'CLUSTER_UNREACHABLE'
+      if (isAsked || !notMeant.has(error.code)) gaps.push(gapOfError(served, at, error))
+      if (isAsked) failures.push(error)
     }
   }
   const outdated = parts.filter(({ cluster }) => !isReachable(served, cluster))
@@ -109,6 +109,9 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
     ],
   }
 }
+
+/** With these, a kind that only a pattern covers is not among those that are meant. */
+const notMeant: ReadonlySet<string> = new Set(['FORBIDDEN', 'UNSUPPORTED'])
 
 function isUnknown({ clusters }: ServedSchema, name: string): boolean {
   return clusters.get(name)?.connection.state !== 'connected'

@@ -5,7 +5,7 @@ import {
   type MergedPart,
   type MergedRow,
 } from '../../query/page/merged-page.ts'
-import { ClientError, unlessRefused } from '../errors/client-error.ts'
+import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
@@ -88,15 +88,23 @@ export function typesNotRead(
 
 /**
  * The part of a kind that the request does not name: of a common kind, which is then loaded, or of one in memory.
- * `undefined` if it cannot be read.
+ * `undefined` if it cannot be read. `failed` gets the error of a common kind.
  */
 export function unnamedPart(
   { served, parts }: ReadRun,
   at: ClusterKind,
   reading?: ListReading,
+  failed?: (error: ClientError) => void,
 ): KindView | undefined {
   const isLoaded = served.commonKinds.has(at.kind) && !at.kind.uncached
-  return isLoaded ? unlessRefused(() => parts.part(at, reading)) : parts.cachedPart(at, reading)
+  if (!isLoaded) return parts.cachedPart(at, reading)
+  try {
+    return parts.part(at, reading)
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error
+    failed?.(error)
+    return undefined
+  }
 }
 
 /** The part of a type. Throws `TypeError` for a type that was not read. */

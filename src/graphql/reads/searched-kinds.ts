@@ -67,7 +67,7 @@ export function searchedKinds(
       continue
     }
     if (named === null) {
-      for (const part of unnamedParts(run, { cluster, namespaces }, indexesOf))
+      for (const part of unnamedParts(run, { cluster, namespaces, missing }, indexesOf))
         found.add(() => part)
       continue
     }
@@ -203,16 +203,29 @@ function typeNamed({ kinds }: ServedSchema, name: string, at: number): Kind {
   })
 }
 
-/** The parts of kinds that nothing names. Those that cannot be read are left out. */
+/**
+ * The parts of kinds that nothing names. Those that cannot be read are left out. They are missing unless the viewer may
+ * not list them.
+ */
 function unnamedParts(
   run: ReadRun,
-  { cluster, namespaces }: { cluster: string; namespaces: readonly string[] | null },
+  {
+    cluster,
+    namespaces,
+    missing,
+  }: {
+    readonly cluster: string
+    readonly namespaces: readonly string[] | null
+    readonly missing: ClusterGap[]
+  },
   indexesOf: IndexesOf,
 ): readonly KindView[] {
   const reading = { within: () => namespaces ?? undefined }
   return [...unnamedKinds(run.served, cluster)].filter(isSearchedUnnamed).flatMap((kind) => {
     run.budget.spend('tests', namespaces?.length ?? 0)
-    const part = unnamedPart(run, { cluster, kind }, reading)
+    const part = unnamedPart(run, { cluster, kind }, reading, (error) => {
+      if (error.code !== 'FORBIDDEN') missing.push(gapOfError(run.served, { cluster, kind }, error))
+    })
     if (part === undefined) return []
     const needed = indexesOf(kind)
     const isIndexed = needed.every((index) => part.view.hasIndex(index))
