@@ -75,7 +75,7 @@ export class ResourceNamespaces {
   end(): void {
     this.#isEnded = true
     for (const timer of this.#denied.values()) clearTimeout(timer)
-    if (this.#isNarrow) this.#options.account.forget(this.#options.resource)
+    this.#options.account.forget(this.#options.resource)
   }
 
   /**
@@ -150,6 +150,11 @@ export class ResourceNamespaces {
       this.#isNarrow = false
       account.forget(resource)
       informer().setNamespaces(undefined)
+      return
+    }
+    if (this.#wanted === undefined && !this.#isNarrow && account.isWide(resource)) {
+      // The rules allow the list that was refused: that may pass, and the cache keeps what it has.
+      if (refusal !== undefined) forbidden(refusal)
       return
     }
     const allowed = account.of(resource).filter((name) => !this.#denied.has(name))
