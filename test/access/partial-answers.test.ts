@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstAnswer } from '../support/gateway.ts'
 import { caller, serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { describeSmallWorld, reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 
@@ -53,6 +54,30 @@ describeSmallWorld('A cache of some namespaces', (world) => {
     expect(cached).toMatchObject({ data: { pods: { totalCount: 1, incomplete: [] } } })
     expect(cached).not.toHaveProperty('errors')
     expect(await asked('nowhere')).toEqual(cached)
+  })
+
+  it('tells a subscriber nothing of them, either', async () => {
+    const first = async (other: string): Promise<readonly unknown[]> => {
+      const client = served.connect(ann)
+      const frames = ['pods', 'podsPage', 'podFacets'].map(async (field) => {
+        const more = field === 'podFacets' ? 'by: ["phase"]' : 'first: 5'
+        const args = `namespaces: ["one", "${other}"], ${field === 'pods' ? '' : more}`
+        const rows = field === 'podFacets' ? 'totalCount' : 'changes { objectId }'
+        const { data, errors } = await firstAnswer(
+          client,
+          `subscription { ${field}(${args}) { ${rows} } }`,
+        )
+        return { data, codes: errors?.map(({ extensions }) => extensions.code) }
+      })
+      return await Promise.all(frames)
+    }
+    const cached = await first('two')
+    expect(cached).toMatchObject([
+      { data: { pods: { changes: [{}] } } },
+      { data: { podsPage: { changes: [{}] } } },
+      { data: { podFacets: { totalCount: 1 } } },
+    ])
+    expect(await first('nowhere')).toEqual(cached)
   })
 })
 

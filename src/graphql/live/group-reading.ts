@@ -122,7 +122,8 @@ export class GroupReading {
   requireCovered(): void {
     const { at, within } = this.#list
     if (within === undefined || this.isNowhere || !at.kind.resource.namespaced) return
-    requireCovered(this.now().part(at), within)
+    const viewed = this.#options.listAccess.of(at.kind)?.scope
+    requireCovered(this.now().part(at), within, viewed)
   }
 
   now(): ReadSnapshot {
@@ -286,14 +287,15 @@ class GroupParts implements ReadParts {
       if (isAllowed && !listAccess.isVisible(at.kind)) this.#miss({ form: 'name', at })
       return isAllowed
     }
-    const isAny = keys.map((key) => allows(key)).includes(true)
-    if (keys.length > 0 ? !isAny : isEmpty(look)) return undefined
+    // Asks about each key, so that one more round is enough for all.
+    const shown = keys.filter((key) => allows(key))
+    if (keys.length > 0 ? shown.length === 0 : isEmpty(look)) return undefined
     const byName = { identity: listAccess.fingerprint, allows }
-    const part = this.#looked(at, keys)
+    const part = this.#looked(at, shown)
     return { ...part, scope: coveredScope(look, part.coverage), byName }
   }
 
-  /** Throws `ClientError` if the cache does not cover the namespaces of the keys. */
+  /** Throws `ClientError` if the cache does not cover the namespaces of the keys that the members may look up. */
   #looked(at: ClusterKind, keys: readonly string[]): KindView {
     const part = this.#snapshot.part(at)
     requireCovered(part, namespacesOfKeys(keys))
@@ -405,7 +407,7 @@ class GroupParts implements ReadParts {
     }
     const part = this.#snapshot.part(at)
     if (part.coverage === undefined) return { ...part, scope }
-    requireCovered(part, namespaced ? within?.() : undefined)
+    requireCovered(part, namespaced ? within?.() : undefined, scope)
     return { ...part, scope: coveredScope(scope, part.coverage) }
   }
 }

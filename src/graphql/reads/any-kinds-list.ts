@@ -39,7 +39,7 @@ export interface AnyKindsPage {
 }
 
 /** A list has a part for each kind in each cluster. */
-const maxParts = 1_000
+const maxParts = 2_000
 
 /**
  * A page of the objects of the kinds that the arguments name, in the clusters that they name. What cannot be read is a
