@@ -262,6 +262,47 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     expect(paged).toEqual((data.all.nodes as Fields[]).map(({ object }) => object.id as string))
   })
 
+  it('are counted live over clusters, as a query counts them', async () => {
+    const args = 'clusters: ["*"], namespace: "default", by: ["cluster", "name"], top: 100'
+    const fields = 'facets(by: ["cluster", "name"], top: 100) { by values { value count } }'
+    let frame: Fields = {}
+    const problems: string[] = []
+    const leave = gateway.connect().subscribe<Fields>(
+      {
+        query: `subscription { serviceFacets(${args}, coalesceMs: 10) {
+          totalCount facets { by values { value count } } incomplete { cluster code } } }`,
+      },
+      {
+        next({ data, errors }) {
+          if (errors !== undefined) problems.push(JSON.stringify(errors))
+          frame = data?.serviceFacets
+        },
+        error: (error) => void problems.push(JSON.stringify(error)),
+        complete: () => {},
+      },
+    )
+    const path = '/api/v1/namespaces/default/services'
+    const counted = async (): Promise<void> => {
+      const { data } = await gateway.query(
+        `{ services(clusters: ["*"], namespace: "default", first: 0) { totalCount ${fields} } }`,
+      )
+      await expect.poll(() => frame, wait).toEqual({ ...data.services, incomplete: [] })
+    }
+    await counted()
+    for (const [at, name] of names.entries()) {
+      const metadata = { name: `live-${at}` }
+      await created(simulators.get(name) as Simulator, path, {
+        metadata,
+        spec: { ports: [{ port: 80 }] },
+      })
+      const expected = (frame['totalCount'] as number) + 1
+      await expect.poll(() => frame['totalCount'] as number, wait).toBe(expected)
+      await counted()
+    }
+    expect(problems).toEqual([])
+    leave()
+  })
+
   it('hand over to a subscription that continues after the page, in every cluster', async () => {
     const place = 'clusters: ["*"], namespace: "default"'
     const [first] = [simulators.get('ap') as Simulator]

@@ -213,11 +213,13 @@ function facetsToFollow(
   args: FacetSubscriptionArguments,
   limits: FollowLimits,
 ): FollowedLists {
-  const followed = listToFollow(served, kind, args)
+  const followed = listsToFollow(served, kind, args)
   const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
   checkFacets(kind, facets, limits)
-  const list = listHash({ list: `${followed.list}/facets`, ...facets })
-  return { ...alone({ ...followed, list }), facets }
+  const lists = followed.lists.map((one) => {
+    return { ...one, list: listHash({ list: `${one.list}/facets`, ...facets }) }
+  })
+  return { ...followed, lists, facets }
 }
 
 /** The lists of several kinds, in each cluster that the arguments name. */

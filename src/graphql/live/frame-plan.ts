@@ -28,8 +28,7 @@ import {
 } from '../plan/plan-compiler.ts'
 import { type ProblemFrames, problemFrames } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
-import { facetsOf, sumsOf } from '../reads/connection-read.ts'
-import type { ReadPage } from '../reads/direct/direct-list.ts'
+import { type CountedList, facetsBy, sumsIn } from '../reads/connection-read.ts'
 import {
   fieldSourceOf,
   type FollowSource,
@@ -99,7 +98,13 @@ export interface FrameParts {
 
 type Write<T> = (parts: T) => string
 
-type FacetsWriter = (run: PlanRun, read: ReadPage, args: FacetArguments) => string
+/** What the counts and sums of a group are read from. */
+export interface LiveCounted {
+  readonly counted: CountedList
+  totalCount(): number
+}
+
+type FacetsWriter = (run: PlanRun, read: LiveCounted, args: FacetArguments) => string
 
 type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
@@ -293,7 +298,10 @@ class FrameCompiler {
   frame(type: GraphQLObjectType, nodes: readonly FieldNode[]): Write<FrameParts> {
     return this.#members<FrameParts>(type, nodes, (field, key, same) => {
       const source = fieldSourceOf(field)
-      if (source.form === 'facetsFrame') return this.#ofFacets(source.part, type, key, same)
+      if (source.form === 'facetsFrame') {
+        if (source.part === 'incomplete') return this.#gaps(field, same)
+        return this.#ofFacets(source.part, type, key, same)
+      }
       if (source.form !== 'frame' && source.form !== 'livePage') {
         throw new NotCoveredError(field.name)
       }
@@ -307,7 +315,7 @@ class FrameCompiler {
   }
 
   #ofFacets(
-    part: OwnParts['facetsFrame'],
+    part: Exclude<OwnParts['facetsFrame'], 'incomplete'>,
     type: GraphQLObjectType,
     key: string,
     nodes: readonly FieldNode[],
@@ -324,14 +332,14 @@ class FrameCompiler {
     part: 'totalCount' | 'sums' | 'facets',
     ...[type, key, nodes]: readonly [GraphQLObjectType, string, readonly FieldNode[]]
   ): FacetsWriter {
-    if (part === 'totalCount') return (_run, { page }) => String(page.totalCount())
+    if (part === 'totalCount') return (_run, read) => String(read.totalCount())
     const field = new PlanField(type, key, nodes, this.#compiler)
     if (part === 'sums') {
       const write = sumsWriter(field)
-      return (run, read, { sum }) => write(run, sumsOf(run, read, { of: sum ?? [] }))
+      return (run, { counted }, { sum }) => write(run, sumsIn(run, counted, { of: sum ?? [] }))
     }
     const write = facetsWriter(field)
-    return (run, read, args) => write(run, facetsOf(run, read, args))
+    return (run, { counted }, args) => write(run, facetsBy(run, counted, args))
   }
 
   #gaps(

@@ -1,9 +1,12 @@
+import { listMergedPage } from '../../query/page/merged-page.ts'
 import { listPage } from '../../query/page/page.ts'
 import { PlanRun } from '../plan/plan-run.ts'
+import { countedList } from '../reads/connection-read.ts'
+import { countedFleet } from '../reads/fleet-list.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { FramePlan, PageState, SentListChange } from './frame-plan.ts'
+import type { FramePlan, LiveCounted, PageState, SentListChange } from './frame-plan.ts'
 import { type GroupContent, type ListReads, liveRead, rowErrors } from './group-content.ts'
-import type { RowKeys } from './group-list.ts'
+import type { GroupList, RowKeys } from './group-list.ts'
 
 /** The key of the only row. Keys of objects are never empty. */
 const facetsKey = ''
@@ -16,11 +19,21 @@ export class GroupFacets implements GroupContent {
   readonly isWhole = true
   readonly #plan: FramePlan
   readonly #facets: FacetArguments
+  readonly #lists: Set<GroupList>
+  readonly #isPlural: boolean
   #sent: { readonly text: string; readonly errors: string } = { text: '', errors: '' }
 
-  constructor(plan: FramePlan, facets: FacetArguments) {
+  /** `isPlural`: there may be several lists. */
+  constructor(
+    plan: FramePlan,
+    facets: FacetArguments,
+    lists: readonly GroupList[],
+    isPlural: boolean,
+  ) {
     this.#plan = plan
     this.#facets = facets
+    this.#lists = new Set(lists)
+    this.#isPlural = isPlural
   }
 
   /** Each frame carries the counts, also those that tell of staleness only. */
@@ -48,30 +61,62 @@ export class GroupFacets implements GroupContent {
     return [facetsKey]
   }
 
-  drop(): readonly SentListChange[] {
+  drop(lists: readonly GroupList[]): readonly SentListChange[] {
+    for (const list of lists) this.#lists.delete(list)
+    // The next counts are without them.
     return []
   }
 
-  changes([only]: readonly RowKeys[], reads: ListReads): readonly SentListChange[] {
-    if (only === undefined || only.keys.length === 0) return []
-    const { part, run: options } = reads.of(only.list)
+  changes(rows: readonly RowKeys[], reads: ListReads): readonly SentListChange[] {
+    const due = rows.find(({ keys }) => keys.length > 0)
+    if (due === undefined) return []
+    const options = reads.of(due.list).run
     const run = new PlanRun(options)
-    const { condition, list } = only.list.list
-    const page = listPage({
-      ...liveRead(part, run),
-      condition,
-      terms: [],
-      identity: { list },
-      first: 0,
-      maxPageSize: 0,
-    })
-    const read = { part, page, reads: [] }
-    const text = this.#plan.facets?.(run, read, this.#facets) ?? ''
+    const counted = this.#isPlural
+      ? this.#countedLists(run, reads)
+      : this.#countedList(run, due.list, reads)
+    const text = this.#plan.facets?.(run, counted, this.#facets) ?? ''
     const errors = rowErrors(run, options.unexpected)
     reads.check()
     if (text === this.#sent.text && errors === this.#sent.errors) return []
     this.#sent = { text, errors }
     return this.all()
+  }
+
+  #countedList(run: PlanRun, { list }: GroupList, reads: ListReads): LiveCounted {
+    const [only] = this.#lists
+    if (only === undefined) throw new TypeError('a group of counts has no list')
+    const { part } = reads.of(only)
+    const page = listPage({
+      ...liveRead(part, run),
+      condition: list.condition,
+      terms: [],
+      identity: { list: list.list },
+      first: 0,
+      maxPageSize: 0,
+    })
+    const counted = countedList({ part, page }, 'facets')
+    return { counted, totalCount: () => page.totalCount() }
+  }
+
+  /** The lists that can be read. What is missing is a gap of the frame. */
+  #countedLists(run: PlanRun, reads: ListReads): LiveCounted {
+    const parts = [...this.#lists]
+      .filter(({ isFollowing }) => isFollowing)
+      .map((one) => {
+        const { part } = reads.of(one)
+        const { condition } = one.list
+        return { ...part, name: part.cluster, condition, related: run.related(part.cluster) }
+      })
+    const page = listMergedPage({
+      parts,
+      budget: run.budget,
+      identity: { list: 'facets' },
+      first: 0,
+      maxPageSize: 0,
+    })
+    const counted = countedFleet({ kind: this.#plan.kind, page, parts })
+    return { counted, totalCount: () => page.totalCount() }
   }
 
   all(): readonly SentListChange[] {

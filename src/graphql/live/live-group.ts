@@ -492,7 +492,7 @@ export class LiveGroup
 function contentOf(wanted: WantedGroup, lists: readonly GroupList[]): GroupContent {
   const { plan, page, facets, isPlural } = wanted
   if (page !== undefined) return new GroupPage(lists, page, isPlural)
-  if (facets !== undefined) return new GroupFacets(plan, facets)
+  if (facets !== undefined) return new GroupFacets(plan, facets, lists, isPlural)
   return new GroupRows()
 }
 

@@ -105,7 +105,10 @@ interface ClusterTotals {
 }
 
 /** The list of a page in one cluster. Throws for a list without indexes. */
-function countedList({ part, page }: ReadPage, field: 'facets' | 'sum'): CountedList {
+export function countedList(
+  { part, page }: Omit<ReadPage, 'reads'>,
+  field: 'facets' | 'sum',
+): CountedList {
   const { kind, view, cluster } = part
   if (part.isDirect) throw notOfDirectList(part, field, 'there are no indexes to read them from')
   const indexes = (sums: readonly IndexIn[]) => sums.map((indexIn) => indexIn(view))

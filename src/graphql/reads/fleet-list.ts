@@ -102,7 +102,12 @@ export function fleetSums(run: ReadRun, read: FleetPage, args: SumArguments): re
   return sumsIn(run, countedFleet(read), args)
 }
 
-function countedFleet({ kind, page, parts }: FleetPage): CountedList {
+/** The lists of a page over clusters. */
+export function countedFleet({
+  kind,
+  page,
+  parts,
+}: Pick<FleetPage, 'kind' | 'page' | 'parts'>): CountedList {
   return {
     kind,
     views: parts.map(({ view }) => view),

@@ -162,7 +162,7 @@ ${problemFramesField}
   How many objects of the kind that the arguments name match, counted by the values of indexes: anew
   whenever that changes.
   """
-  objectListFacets(${objectListFilters}${facetArguments}): FacetsFrame
+  objectListFacets(${objectListFilters}${clusters}${facetArguments}): FacetsFrame
 }
 ${connection(
   'KubernetesObject',

@@ -330,7 +330,7 @@ type KindFields {
   "The first {resources} in an order, then their changes: see docs/subscriptions.md."
   livePages(${cluster}${clusters}${filters}${order}${first}${stream}): KindPage
   "How many {resources} match, counted by the values of indexes: anew whenever that changes."
-  facetFrames(${cluster}${filters}${facetArguments}): FacetsFrame
+  facetFrames(${cluster}${clusters}${filters}${facetArguments}): FacetsFrame
   relation(${namespaces}${matching}${order}${page}): KindConnection
   "The Events about the object."
   events(
@@ -449,13 +449,18 @@ type FacetsFrame {
   sums: [IndexSum!]!
   "The distribution of the objects over the values of each index in \`by\`."
   facets: [Facet!]!
-  "The position of the counts in the history of the resource."
+  "The position of the counts in the history of the resource; empty over several clusters."
   resourceVersion: String!
   """
   Since when the counts may be out of date, because the gateway has lost the watch of a kind that they
   are read from; null while it has not. If selected, a frame comes when that begins and when it ends.
   """
   staleSince: DateTime
+  """
+  The clusters that are missing in the counts, or whose objects may be out of date because the cluster
+  cannot be reached. If selected, a frame comes when that changes.
+  """
+  incomplete: [ClusterGap!]!
 }
 
 "The sum of an index over some objects."
