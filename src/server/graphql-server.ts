@@ -16,7 +16,7 @@ import { KnownDocuments } from './document-source.ts'
 import { CertificateError, ServerCertificate } from './guard/server-certificate.ts'
 import { TrustedDocuments } from './guard/trusted-documents.ts'
 import { UserQuotas } from './guard/user-quotas.ts'
-import { HttpTransport, type Routes } from './http/http-transport.ts'
+import { HttpTransport } from './http/http-transport.ts'
 import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-endpoint.ts'
 import { PortalFiles } from './http/portal-files.ts'
 import type { Readiness } from './http/probes.ts'
@@ -25,6 +25,7 @@ import {
   contextWithViewer,
   graphqlPath,
   type OperationPipelineOptions,
+  type Routes,
   type ServerLog,
   type ServerObserver,
 } from './operation-options.ts'

@@ -1,7 +1,12 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { noViewer } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { RefusedDocument } from '../graphql/answer/operation-observer.ts'
+
+/** Answers of further paths, by path: `/faults`. A handler that throws is answered with 500. */
+export type Routes = Readonly<
+  Record<string, (request: IncomingMessage, response: ServerResponse) => void | Promise<void>>
+>
 
 /** The log for messages that are part of no answer. A detail named `error` is the thrown value. */
 export interface ServerLog {

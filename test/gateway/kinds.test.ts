@@ -39,11 +39,13 @@ const listFields = (gateway: ServedGateway): readonly (readonly [string, GraphQL
   Object.values(gateway.gateway.schema.getQueryType()?.getFields() ?? {}).flatMap((field) => {
     const type = getNamedType(field.type)
     if (!isObjectType(type) || !isConnection(type)) return []
-    // A search is no list of a kind.
+    // Neither a search nor `problems` is a list of a kind.
     if (field.args.some(isRequiredArgument)) return []
     const nodes = type.getFields()['nodes']
     const node = nodes === undefined ? undefined : getNamedType(nodes.type)
-    return isObjectType(node) ? [[field.name, node] as const] : []
+    const isOfObjects =
+      isObjectType(node) && node.getInterfaces().some(({ name }) => name === 'KubernetesObject')
+    return isOfObjects ? [[field.name, node] as const] : []
   })
 
 interface KindAnswer {

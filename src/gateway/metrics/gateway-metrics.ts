@@ -122,11 +122,7 @@ export class GatewayMetrics implements MetricsSource {
     const gauge = (name: string, help: string, part: keyof LiveState): void =>
       this.#gauge(`informerql_live_${name}`, help, () => this.#measured?.live()[part] ?? 0)
     gauge('groups', 'Groups of subscriptions with shared frames.', 'groups')
-    gauge(
-      'members',
-      'Subscriptions in such groups. One to objects of several kinds counts once for each kind and cluster.',
-      'members',
-    )
+    gauge('members', 'Subscriptions in such groups.', 'members')
     gauge('held_bytes', 'Memory of such groups.', 'heldBytes')
     const total = (name: string, help: string, part: keyof LiveState): void =>
       this.#total(`informerql_live_${name}_total`, help, () => this.#measured?.live()[part] ?? 0)

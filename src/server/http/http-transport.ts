@@ -9,7 +9,7 @@ import type { Viewer } from '../../access/viewer.ts'
 import { credentialsOf, FollowedIdentity } from '../guard/followed-identity.ts'
 import { allowedRequestHeaders, operationRefusal, pathOf } from '../guard/operation-request.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
-import { graphqlPath, sdlPath } from '../operation-options.ts'
+import { graphqlPath, type Routes, sdlPath } from '../operation-options.ts'
 import type { MadeContext, ServerParts } from '../operation-pipeline.ts'
 import { answerEvents, asksForEvents } from './event-stream.ts'
 import { GraphiqlPage } from './graphiql-page.ts'
@@ -18,11 +18,6 @@ import { answerMetrics, metricsPath, type MetricsSource } from './metrics-endpoi
 import type { PortalFiles } from './portal-files.ts'
 import { answerProbe, type ProbesOptions } from './probes.ts'
 import { answerPlanned, isHashNamed, operationAsked } from './query-fast-path.ts'
-
-/** Answers of further paths, by path: `/faults`. A handler that throws is answered with 500. */
-export type Routes = Readonly<
-  Record<string, (request: IncomingMessage, response: ServerResponse) => void | Promise<void>>
->
 
 export interface HttpTransportOptions extends ServerParts {
   /** The first documents of GraphiQL; `undefined` for no GraphiQL. */
