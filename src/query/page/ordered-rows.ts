@@ -193,6 +193,9 @@ function* walk(
 /** Up to so many objects are sorted instead of walked by the next term. */
 const smallPosting = 512
 
+/** A posting with more objects than this for each wanted row is not sorted as a whole. */
+const manyPerRow = 4
+
 function* withValue(
   options: OrderedRowsOptions,
   level: number,
@@ -213,6 +216,24 @@ function* withValue(
     (restriction === undefined || restriction(id)) && orderValue(view, term, id) === value
   if (posting.size > smallPosting) {
     yield* walk(options, level + 1, after, (id) => index.has(id, value) && isMember(id))
+    return
+  }
+  if (posting.size > manyPerRow * options.limit) {
+    // Few of them are wanted: the others need no order.
+    const first = new FirstRows<Row>(options.limit, (a, b) =>
+      comparePositions(a.position, b.position, order),
+    )
+    for (const id of posting) {
+      if (!isMember(id) || !options.set.has(id)) {
+        yield undefined
+        continue
+      }
+      const position = positionOf(view, order.terms, id)
+      if (after === undefined || comparePositions(position, after, order) > 0) {
+        first.add({ id, position })
+      }
+    }
+    for (const { id } of first.rows()) yield id
     return
   }
   const members: Row[] = []
