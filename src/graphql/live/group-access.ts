@@ -6,7 +6,11 @@ import { coveredScope } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint, joinedHash, type SeenKind } from '../prepare/access-fingerprint.ts'
+import {
+  accessFingerprint,
+  joinedFingerprint,
+  type SeenKind,
+} from '../prepare/access-fingerprint.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { neededKinds } from '../plan/plan-compiler.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
@@ -168,8 +172,7 @@ export class GroupAccess {
   constructor(lists: readonly (ListAccess | ClientError)[]) {
     this.lists = lists
     const texts = lists.map((one) => (one instanceof ListAccess ? one.fingerprint : one.code))
-    const [only] = texts
-    this.fingerprint = texts.length === 1 && only !== undefined ? only : joinedHash(texts)
+    this.fingerprint = joinedFingerprint(texts)
     const now = performance.now()
     this.untilMs = Math.min(
       ...lists.map((one) => {

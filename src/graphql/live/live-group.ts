@@ -1,5 +1,4 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { joinedHash } from '../prepare/access-fingerprint.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { explain } from '../answer/explanation.ts'
@@ -7,7 +6,7 @@ import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
 import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { ResumePosition } from '../reads/resume-token.ts'
+import { positionOfLists, positionPrefix, type ResumePosition } from '../reads/resume-token.ts'
 import { gapOfError } from '../reads/cluster-gaps.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FleetParts } from './frame-plan.ts'
@@ -175,7 +174,7 @@ export class LiveGroup
       // The list is within no namespace, and stays empty.
       if (reading.isNowhere) return []
       const cache = served.clusters.get(list.at.cluster)
-      const prefix = wanted.isPlural ? `${number} ` : ''
+      const prefix = wanted.isPlural ? positionPrefix(number) : ''
       const access = listAccess
       return [new GroupList(this, { served, list, plan, cache, access, reading, prefix })]
     })
@@ -198,8 +197,11 @@ export class LiveGroup
       const { list, at } = first.list
       return { cluster: at.cluster, incarnation, list, access }
     }
-    const list = joinedHash(wanted.lists.map((one) => one.list.list))
-    return { cluster: '', incarnation: joinedHash(incarnations), list, access }
+    return positionOfLists({
+      lists: wanted.lists.map((one) => one.list.list),
+      incarnations,
+      access,
+    })
   }
 
   /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */

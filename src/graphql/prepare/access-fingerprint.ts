@@ -26,7 +26,13 @@ export function accessFingerprint(kinds: Iterable<SeenKind>): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 22)
 }
 
-/** A short text for some texts: for the access to several lists, or their identities. */
+/** The fingerprint of the access to several lists, from that of each. */
+export function joinedFingerprint(fingerprints: readonly string[]): string {
+  const [only] = fingerprints
+  return fingerprints.length === 1 && only !== undefined ? only : joinedHash(fingerprints)
+}
+
+/** A short text for some texts. */
 export function joinedHash(texts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(texts)).digest('base64url').slice(0, 22)
 }

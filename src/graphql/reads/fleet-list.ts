@@ -3,7 +3,7 @@ import { listMergedPage, type MergedPage, type MergedPart } from '../../query/pa
 import { listHash } from '../../query/page/cursor.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import { accessFingerprint, joinedHash } from '../prepare/access-fingerprint.ts'
+import { accessFingerprint, joinedFingerprint } from '../prepare/access-fingerprint.ts'
 import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap, Facet, IndexSum } from '../schema/read-context.ts'
@@ -13,7 +13,7 @@ import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './clu
 import { filterOf } from './list-arguments.ts'
 import { type ListRequest, testsPerPage } from './list-read.ts'
 import type { ReadRun } from './read-run.ts'
-import { encodeResumeToken } from './resume-token.ts'
+import { encodeResumeToken, positionOfLists, positionPrefix } from './resume-token.ts'
 import { staleSince } from './staleness.ts'
 
 /** A kind in one cluster, as a part of a list over clusters. */
@@ -77,16 +77,15 @@ export function fleetResumeToken(
     const { identity } = filterOf(served, kind, { ...request.args, cluster })
     return listHash({ list: `${cluster}/${kind.listField}`, ...identity }, budget)
   })
-  const access = parts.map((part) => accessFingerprint([part]))
-  const [only] = access
   const positions = parts.map(
-    ({ view }, number) => [`${number} ${kind.typeName}`, view.resourceVersion] as const,
+    ({ view }, number) => [positionPrefix(number) + kind.typeName, view.resourceVersion] as const,
   )
   return encodeResumeToken({
-    cluster: '',
-    incarnation: joinedHash(parts.map(({ incarnation }) => incarnation)),
-    list: joinedHash(lists),
-    access: access.length === 1 && only !== undefined ? only : joinedHash(access),
+    ...positionOfLists({
+      lists,
+      incarnations: parts.map(({ incarnation }) => incarnation),
+      access: joinedFingerprint(parts.map((part) => accessFingerprint([part]))),
+    }),
     positions: gaps.length === 0 ? Object.fromEntries(positions) : {},
     isAhead: false,
   })

@@ -1,4 +1,5 @@
 import { ArgumentError } from '../../query/condition/argument-error.ts'
+import { joinedHash } from '../prepare/access-fingerprint.ts'
 
 /** Resource versions by type name. */
 export type Positions = Readonly<Record<string, string>>
@@ -23,6 +24,22 @@ export interface ResumePosition {
    * newer states of objects.
    */
   readonly isAhead: boolean
+}
+
+/** The contents of a token of several lists besides the positions, from those of each list. */
+export function positionOfLists(of: {
+  readonly lists: readonly string[]
+  readonly incarnations: readonly string[]
+  /** As `joinedFingerprint` makes it. */
+  readonly access: string
+}): Omit<ResumePosition, 'positions' | 'isAhead'> {
+  const [list, incarnation] = [joinedHash(of.lists), joinedHash(of.incarnations)]
+  return { cluster: '', incarnation, list, access: of.access }
+}
+
+/** What the names of the positions of one of several lists begin with. */
+export function positionPrefix(listNumber: number): string {
+  return `${listNumber} `
 }
 
 /** Raise when the fields of a token change. */

@@ -62,8 +62,6 @@ export interface MergedRow<P extends MergedPart = MergedPart> {
 
 /** One page of a list of several parts. */
 export interface MergedPage<P extends MergedPart = MergedPart> extends PageOf<MergedRow<P>> {
-  /** Identifies the list on every replica, whatever its order. */
-  listHash(): string
   /** The number of objects of each part on all pages. As `totalCount`. */
   counts(): readonly { readonly part: P; readonly count: number }[]
   /** As `Page.spread`, over the objects of all parts. `indexOf`: the index of a part; `sumsOf`: those to add up. */
@@ -113,14 +111,12 @@ export function listMergedPage<P extends MergedPart>(options: MergedPageOptions<
   const rows = within.slice(skipped, skipped + size).map(({ part, id }) => ({ part, id }))
   if (backwards) rows.reverse()
   budget.report?.returned(rows.length, terms)
-  let unordered: string | undefined
   const counts = (): readonly { readonly part: P; readonly count: number }[] =>
     parts.map((one) => ({ part: one.part, count: one.count() }))
   return {
     rows,
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined || Math.min(skipped, found.length) > 0,
-    listHash: () => (unordered ??= listHash({ ...identity, orderBy: null }, budget)),
     cursorOf: ({ part, id }) =>
       encodeTypedCursor(hash, { type: part.name, ...positionOf(part.view, terms, id) }, budget),
     counts,
