@@ -54,15 +54,25 @@ class PageConnection<R, T> implements ConnectionSource<T> {
   readonly #page: PageOf<R>
   readonly #sourceOf: (row: R) => T
   readonly #parts: readonly ClusterKind[]
+  readonly #gaps: readonly ClusterGap[] | undefined
   #sources: readonly T[] | undefined
 
   constructor(
     run: ReadRun,
-    { page, parts }: { readonly page: PageOf<R>; readonly parts: readonly ClusterKind[] },
+    {
+      page,
+      parts,
+      gaps,
+    }: {
+      readonly page: PageOf<R>
+      readonly parts: readonly ClusterKind[]
+      readonly gaps?: readonly ClusterGap[]
+    },
     sourceOf: (row: R) => T,
   ) {
     this.run = run
     this.#parts = parts
+    this.#gaps = gaps
     this.#page = page
     this.#sourceOf = sourceOf
   }
@@ -92,7 +102,7 @@ class PageConnection<R, T> implements ConnectionSource<T> {
   }
 
   incomplete(): readonly ClusterGap[] {
-    return gapsOfParts(this.run.served, this.#parts)
+    return this.#gaps ?? gapsOfParts(this.run.served, this.#parts)
   }
 
   type(): string {
@@ -178,10 +188,6 @@ export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
     return fleetStaleSince(this.run, this.#read)
   }
 
-  override incomplete(): readonly ClusterGap[] {
-    return this.#read.gaps
-  }
-
   override type(): string {
     return this.#read.kind.typeName
   }
@@ -206,7 +212,7 @@ export class FleetConnection extends PageConnection<MergedRow<FleetPart>, Row> {
 /** A page of objects of several kinds as a connection. */
 export function polymorphicConnection(
   run: ReadRun,
-  read: Omit<PolymorphicPage, 'parts'> & { readonly parts: readonly ClusterKind[] },
+  read: PolymorphicPage | AnyKindsPage,
 ): OwnedConnectionSource {
   const { types, notLookedAt, failures } = read
   const connection = new PageConnection(run, read, ({ part: { cluster, kind, view }, id }): Row => {
@@ -214,11 +220,6 @@ export function polymorphicConnection(
   })
   const counts = (): readonly TypeCount[] => countsByType(read)
   return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
-}
-
-/** A page of several kinds and clusters as a connection. */
-export function anyKindsConnection(run: ReadRun, read: AnyKindsPage): OwnedConnectionSource {
-  return Object.assign(polymorphicConnection(run, read), { incomplete: () => read.gaps })
 }
 
 /** The objects that use one object, as a connection. */
@@ -229,18 +230,16 @@ export function usedByConnection(run: ReadRun, read: UsedByPage): UsedByConnecti
 
 /** The results of a search as a connection. */
 export function searchConnection(run: ReadRun, read: SearchRead): SearchSource {
-  const { types, notLookedAt, resultOf, counts, failures, gaps } = read
+  const { types, notLookedAt, resultOf, counts, failures } = read
   const connection = new PageConnection(run, read, resultOf)
-  const told = { types: () => types, notLookedAt, counts, failures, incomplete: () => gaps }
-  return Object.assign(connection, told)
+  return Object.assign(connection, { types: () => types, notLookedAt, counts, failures })
 }
 
 /** A page of problems as a connection. */
 export function problemsConnection(run: ReadRun, read: ProblemsRead): ProblemsSource {
-  const { lookedAt, notLookedAt, problemOf, counts, failures, gaps } = read
+  const { lookedAt, notLookedAt, problemOf, counts, failures } = read
   const connection = new PageConnection(run, read, problemOf)
-  const told = { lookedAt: () => lookedAt, notLookedAt, counts, failures, incomplete: () => gaps }
-  return Object.assign(connection, told)
+  return Object.assign(connection, { lookedAt: () => lookedAt, notLookedAt, counts, failures })
 }
 
 /** A graph as a source for the resolvers. */

@@ -45,7 +45,6 @@ import type {
 } from '../schema/read-context.ts'
 import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import {
-  anyKindsConnection,
   FleetConnection,
   graphSource,
   ListConnection,
@@ -96,7 +95,7 @@ export class StoreReader implements StoreReads {
   }
 
   kubernetesObjects(args: KubernetesObjectsArguments): OwnedConnectionSource {
-    return anyKindsConnection(this.#run, readAnyKinds(this.#run, args))
+    return polymorphicConnection(this.#run, readAnyKinds(this.#run, args))
   }
 
   #listOf({ kind, request }: NamedList): ConnectionSource | null {

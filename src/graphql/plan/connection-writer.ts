@@ -129,22 +129,10 @@ export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage
           return staleSinceWriter(member, (run, read) => fleetStaleSince(run, read))
         case 'incomplete':
           return gapsWriter(member, (_run, { gaps }) => gaps)
-        case 'facets': {
-          const write = facetsWriter(member)
-          return (run, read) =>
-            write(
-              run,
-              fleetFacets(run, read, run.argumentsOf(member.args) as unknown as FacetArguments),
-            )
-        }
-        case 'sum': {
-          const write = sumsWriter(member)
-          return (run, read) =>
-            write(
-              run,
-              fleetSums(run, read, run.argumentsOf(member.args) as unknown as SumArguments),
-            )
-        }
+        case 'facets':
+          return pageFacetsWriter(member, fleetFacets)
+        case 'sum':
+          return pageSumsWriter(member, fleetSums)
         default:
           return undefined
       }
@@ -153,7 +141,7 @@ export function fleetWriter(kind: Kind, field: PlanField): PlainWriter<FleetPage
 }
 
 /** Compiles `incomplete` of a page. */
-export function gapsWriter<P>(
+function gapsWriter<P>(
   field: PlanField,
   read: (run: PlanRun, page: P) => readonly ClusterGap[],
 ): PlainWriter<P> {
@@ -185,9 +173,9 @@ export function listWriter(kind: Kind, field: PlanField): PlainWriter<ReadPage> 
         case 'incomplete':
           return gapsWriter(member, ({ served }, { part }) => gapsOfParts(served, [part]))
         case 'facets':
-          return pageFacetsWriter(member)
+          return pageFacetsWriter(member, facetsOf)
         case 'sum':
-          return pageSumsWriter(member)
+          return pageSumsWriter(member, sumsOf)
         default:
           return undefined
       }
@@ -201,10 +189,13 @@ const valueMember = valueMembers<FacetValue>(['value', 'count'])
 
 const sumMember = valueMembers<IndexSum>(['of', 'value', 'number', 'count'])
 
-function pageFacetsWriter(field: PlanField): PlainWriter<ReadPage> {
+function pageFacetsWriter<P>(
+  field: PlanField,
+  facetsIn: (run: PlanRun, page: P, args: FacetArguments) => readonly Facet[],
+): PlainWriter<P> {
   const write = facetsWriter(field)
-  return (run, read) =>
-    write(run, facetsOf(run, read, run.argumentsOf(field.args) as unknown as FacetArguments))
+  return (run, page) =>
+    write(run, facetsIn(run, page, run.argumentsOf(field.args) as unknown as FacetArguments))
 }
 
 /** Compiles facets. */
@@ -232,10 +223,13 @@ export function facetsWriter(field: PlanField): PlainWriter<readonly Facet[]> {
   }
 }
 
-function pageSumsWriter(field: PlanField): PlainWriter<ReadPage> {
+function pageSumsWriter<P>(
+  field: PlanField,
+  sumsIn: (run: PlanRun, page: P, args: SumArguments) => readonly IndexSum[],
+): PlainWriter<P> {
   const write = sumsWriter(field)
-  return (run, read) =>
-    write(run, sumsOf(run, read, run.argumentsOf(field.args) as unknown as SumArguments))
+  return (run, page) =>
+    write(run, sumsIn(run, page, run.argumentsOf(field.args) as unknown as SumArguments))
 }
 
 /** Compiles sums. */
@@ -250,6 +244,8 @@ export interface UnionRead {
   readonly parts: readonly ClusterKind[]
   readonly types: readonly string[]
   readonly notLookedAt: () => readonly string[]
+  /** What is missing, or out of date. Absent: what is out of date of the parts. */
+  readonly gaps?: readonly ClusterGap[]
 }
 
 /** Compiles a connection of objects of several kinds. `row` compiles its rows. Throws `NotCoveredError`. */
@@ -265,17 +261,15 @@ export function unionWriter<P extends UnionRead>(
 }
 
 /** Compiles the number of objects of each type. */
-export function countsWriter(field: PlanField): PlainWriter<Pick<UnionRead, 'page'>> {
+function countsWriter(field: PlanField): PlainWriter<Pick<UnionRead, 'page'>> {
   const one = plainWriter(field, valueMembers<TypeCount>(['type', 'count']))
   return (run, read) => run.list(countsByType(read), (count) => one(run, count))
 }
 
 /** Compiles a member that says how fresh a page of several kinds is, or which kinds were looked into. */
-export function unionMember(
-  member: PlanField,
-): PlainWriter<Pick<UnionRead, 'parts' | 'types' | 'notLookedAt'>> | undefined {
+export function unionMember(member: PlanField): PlainWriter<Omit<UnionRead, 'page'>> | undefined {
   if (member.name === 'incomplete') {
-    return gapsWriter(member, ({ served }, { parts }) => gapsOfParts(served, parts))
+    return gapsWriter(member, ({ served }, { parts, gaps = gapsOfParts(served, parts) }) => gaps)
   }
   if (member.name !== 'staleSince') return lookedAtMember(member.name)
   return staleSinceWriter(member, ({ served }, { parts }) => staleSince(served, parts))

@@ -8,7 +8,7 @@ import {
 import type { ProblemObjectsArguments } from '../schema/read-arguments.ts'
 import type { ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
 import { staleSince } from '../reads/staleness.ts'
-import { connectionWriter, gapsWriter, unionMember } from './connection-writer.ts'
+import { connectionWriter, unionMember } from './connection-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
 import type { PlanField, PlanNeeds, RootWriter } from './plan-compiler.ts'
@@ -48,8 +48,6 @@ function listMember(part: PlanField): PlainWriter<ProblemsRead> | undefined {
       )
       return (run, { counts }) => run.list(counts(), (count) => one(run, count))
     }
-    case 'incomplete':
-      return gapsWriter(part, (_run, { gaps }) => gaps)
     case 'lookedAt':
       return (_run, { lookedAt }) => JSON.stringify(lookedAt)
     default: {

@@ -1,5 +1,4 @@
 import { getNullableType, isObjectType } from 'graphql'
-import type { MergedRow } from '../../query/page/merged-page.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import type { Completion } from '../../query/page/completions.ts'
 import type { SearchHit } from '../../query/page/search-page.ts'
@@ -8,7 +7,7 @@ import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
 import { anyKindsPlaces, type AnyKindsPage, readAnyKinds } from '../reads/any-kinds-list.ts'
 import { type CompletionRead, completionNeeds, readCompletions } from '../reads/completion-read.ts'
-import { type FleetPart, readFleetList } from '../reads/fleet-list.ts'
+import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
@@ -27,7 +26,7 @@ import { clusterNamed, isOverClusters } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
-import { connectionWriter, countsWriter, gapsWriter, unionMember } from './connection-writer.ts'
+import { connectionWriter, unionMember, unionWriter } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { problemsWriter } from './problems-writer.ts'
@@ -205,23 +204,10 @@ function anyKindsRoot(field: PlanField): RootWriter {
   const { args, nodes } = field
   /** The rows of `nodes` and of `edges`, which may select different fields. */
   const rows: ReturnType<typeof rowsByKind>[] = []
-  const write = connectionWriter<AnyKindsPage, MergedRow<FleetPart>, AnyKindsPage>(field, {
-    sourceOf: (read) => read,
-    row(row) {
-      const ofRows = rowsByKind(row)
-      rows.push(ofRows)
-      return (run, _read, { part, id }) => ofRows.write(run, part, id)
-    },
-    part(part) {
-      switch (part.name) {
-        case 'counts':
-          return countsWriter(part)
-        case 'incomplete':
-          return gapsWriter(part, (_run, { gaps }) => gaps)
-        default:
-          return unionMember(part)
-      }
-    },
+  const write = unionWriter<AnyKindsPage>(field, (row) => {
+    const ofRows = rowsByKind(row)
+    rows.push(ofRows)
+    return (run, _read, { part, id }) => ofRows.write(run, part, id)
   })
   return {
     further(served, values, variables) {
@@ -294,7 +280,6 @@ function searchRoot(field: PlanField): RootWriter {
       return (run, { resultOf }, hit) => result(run, resultOf(hit))
     },
     part(part) {
-      if (part.name === 'incomplete') return gapsWriter(part, (_run, { gaps }) => gaps)
       if (part.name !== 'counts') return unionMember(part)
       const one = plainWriter(part, valueMembers<TypeCount>(['type', 'count']))
       return (run, { counts }) => run.list(counts(), (count) => one(run, count))
@@ -323,8 +308,6 @@ function completeRoot(field: PlanField): RootWriter {
       case 'from':
       case 'hasMore':
         return completionsMember(member)
-      case 'incomplete':
-        return gapsWriter(member, (_run, { gaps }) => gaps)
       default:
         return unionMember(member)
     }
