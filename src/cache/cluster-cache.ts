@@ -1,4 +1,5 @@
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
+import type { ApiServer } from '../api-server/api-server.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
@@ -17,7 +18,7 @@ import { Incarnation, type IncarnationObserver } from './incarnation.ts'
 import { ResourceHistory } from './recent-changes.ts'
 import { ResourceNamespaces } from './resource-namespaces.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
-import type { DirectApi } from './direct-api.ts'
+import { createDirectApi, type DirectApi } from './direct-api.ts'
 
 export interface ClusterCacheOptions {
   readonly name: string
@@ -52,10 +53,15 @@ export type ClusterConnection =
       readonly account?: AccountRequests
       /** Reads from the API server, without a cache. */
       readonly direct: DirectApi
-      /** Reads with the credentials of a bearer token only. */
-      readonly directAs: (token: string) => DirectApi & AsyncDisposable
+      /** The API server with a caller's bearer token, or with the gateway's own credentials without one. */
+      readonly as: (token: string | undefined) => CallerServer
     }
   | { readonly state: 'unreachable'; readonly error: Error }
+
+/** The API server as one caller. Dispose it after use: it may hold connections of its own. */
+export interface CallerServer extends AsyncDisposable {
+  readonly server: ApiServer
+}
 
 export interface ServedResource {
   readonly resource: ApiResource
@@ -255,7 +261,11 @@ export class ClusterCache implements AsyncDisposable {
 
   /** Like {@link direct}, with the credentials of a bearer token. */
   directAs(resource: ApiResource, token: string): DirectApi & AsyncDisposable {
-    return this.#connected(resource).directAs(token)
+    const caller = this.#connected(resource).as(token)
+    return {
+      ...createDirectApi(caller.server),
+      [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose](),
+    }
   }
 
   /**

@@ -391,10 +391,10 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     askUid: (signal) => askClusterUid(apiServer, signal),
     source: (resource, how) => apiServer.resource(resource, how),
     direct: createDirectApi(apiServer),
-    directAs: (token) => {
-      const caller = apiServer.as(token)
-      const live = createDirectApi(caller)
-      return { ...live, [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose]() }
+    as: (token) => {
+      if (token === undefined) return { server: apiServer, [Symbol.asyncDispose]: nothingHeld }
+      const server = apiServer.as(token)
+      return { server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
     },
     version: version.gitVersion,
     resourceVersionsComparable,
@@ -405,6 +405,8 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     isReachable: () => apiServer.isReachable,
   }
 }
+
+const nothingHeld = (): Promise<void> => Promise.resolve()
 
 /** The connection by which permissions are reviewed and followed. Throws if the cluster cannot be reached. */
 function accessConnectionOf(cluster: Cluster): AccessConnection {

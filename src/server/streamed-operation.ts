@@ -115,7 +115,8 @@ async function streamOf(
   const { transport, request, connectionParams, callerToken, operation } = asked
   const planAsked = { query, operationName, variables: operation.variables ?? {} }
   const origin = { transport, headers: request.headers, connectionParams, viewer }
-  if (isSubscription) return await planned.subscribe?.(planAsked, origin)
-  const text = await planned.answer(planAsked, { ...origin, callerToken })
+  const caller = { ...origin, callerToken }
+  if (isSubscription) return await planned.subscribe?.(planAsked, caller)
+  const text = await planned.answer(planAsked, caller)
   return text === undefined ? undefined : oneFrame(text)
 }

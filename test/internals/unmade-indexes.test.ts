@@ -27,7 +27,7 @@ describe('an index that cannot be made while its kind is in memory', () => {
         version: 'v1.36.0',
         resourceVersionsComparable: true,
         direct: createDirectApi(apiServer),
-        directAs: () => {
+        as: () => {
           throw new Error('nobody reads live')
         },
       },

@@ -13,10 +13,15 @@ export interface AuthenticationOptions {
   /** The accepted audiences of tokens. Empty: that of the API server itself, which `oidc` does not allow. */
   readonly audiences: readonly string[]
   /**
-   * The cluster of the tokens. Its API server reviews them, and serves the contents of Secrets to their owners. Absent:
-   * the default cluster.
+   * The cluster of the tokens. Its API server reviews them, and gets the callers' writes, and their reads of Secrets,
+   * with them. Absent: the default cluster.
    */
   readonly cluster?: string | undefined
+  /**
+   * Further clusters whose API servers accept the callers' tokens; `*` for all in `clusters`. Only clusters of the
+   * configuration ever get a token.
+   */
+  readonly tokenClusters?: readonly string[] | undefined
   /**
    * The clusters in which the callers' `system:` users and groups (ServiceAccounts, nodes, `system:masters`) are valid;
    * `*` for all. Absent: `auth.cluster` alone.
@@ -85,6 +90,7 @@ export const authenticationOptionsSchema: z.ZodType<AuthenticationOptions> = z.s
   mode: z.enum(['none', 'token-review', 'oidc', 'request-header']).default('none'),
   audiences: z.array(z.string().min(1)).default([]),
   cluster: z.string().min(1).optional(),
+  tokenClusters: z.array(z.string().min(1)).optional(),
   systemIdentityClusters: z.array(z.string().min(1)).optional(),
   knownMs: z.int().min(1_000).max(30_000).default(20_000),
   deadlineMs: z.int().min(100).max(60_000).default(5_000),

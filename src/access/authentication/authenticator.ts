@@ -84,15 +84,22 @@ export class IdentityUnavailableError extends CodedError {
  */
 export class CallerToken {
   readonly #token: string
-  /** The only cluster that may get the token; absent: the default cluster. */
+  /** The cluster that accepts the token; absent: the default cluster. */
   readonly cluster: string | undefined
+  /** Further clusters that accept it; `*` for all of the configuration. */
+  readonly furtherClusters: readonly string[]
 
-  constructor(token: string, cluster: string | undefined) {
+  constructor(
+    token: string,
+    cluster: string | undefined,
+    furtherClusters: readonly string[] | undefined = [],
+  ) {
     this.#token = token
     this.cluster = cluster
+    this.furtherClusters = furtherClusters
   }
 
-  /** The token. Send it to its cluster only. */
+  /** The token. Send it to its clusters only: see `callerServer`. */
   reveal(): string {
     return this.#token
   }

@@ -5,6 +5,8 @@ import { TokenCache, type TokenCacheOptions, type VerifyToken } from './token-ca
 export interface BearerOptions extends TokenCacheOptions {
   /** The cluster that also accepts the tokens; absent: the default cluster. */
   readonly cluster: string | undefined
+  /** Further clusters that accept them. */
+  readonly tokenClusters?: readonly string[] | undefined
   /** See `Viewer`. */
   readonly systemIdentityClusters: readonly string[] | undefined
 }
@@ -15,7 +17,10 @@ export function bearerAuthenticator(options: BearerOptions, verify: VerifyToken)
   return {
     authenticate: ({ authorization, address }) =>
       cache.authenticate(bearerTokenOf(authorization), address),
-    tokenOf: ({ authorization }) => new CallerToken(bearerTokenOf(authorization), options.cluster),
+    tokenOf({ authorization }) {
+      const { cluster, tokenClusters } = options
+      return new CallerToken(bearerTokenOf(authorization), cluster, tokenClusters)
+    },
   }
 }
 

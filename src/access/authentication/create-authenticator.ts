@@ -27,9 +27,9 @@ export function createAuthenticator(
   options: AuthenticationOptions,
   { reviewToken, observer }: AuthenticatorSources,
 ): Authenticator | undefined {
-  const { audiences, knownMs, cluster, deadlineMs, oidc } = options
+  const { audiences, knownMs, cluster, tokenClusters, deadlineMs, oidc } = options
   const { systemIdentityClusters = cluster === undefined ? undefined : [cluster] } = options
-  const bearer = { cluster, systemIdentityClusters, audiences, knownMs, observer }
+  const bearer = { cluster, tokenClusters, systemIdentityClusters, audiences, knownMs, observer }
   switch (options.mode) {
     case 'none':
       return undefined

@@ -57,7 +57,7 @@ export interface SubscriptionSource {
       readonly variables: Readonly<Record<string, unknown>> | null | undefined
       readonly explains: boolean
     },
-    origin: Pick<OperationOptions, 'viewer' | 'beganMs'>,
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'beganMs'>,
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
 }
 

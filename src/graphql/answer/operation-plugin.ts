@@ -80,9 +80,9 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       setSubscribeFn(async (args: ExecutionArgs) => {
         checkViewer(args)
         const { document, operationName, variableValues: variables } = args
-        const { viewer, beganMs, explain: explains = false } = optionsOf(args)
+        const { viewer, callerToken, beganMs, explain: explains = false } = optionsOf(args)
         const request = { document, operationName, variables, explains }
-        return live.subscribe(request, { viewer, beganMs })
+        return live.subscribe(request, { viewer, callerToken, beganMs })
       })
     },
   }

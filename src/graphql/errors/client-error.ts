@@ -13,6 +13,7 @@ import { argumentAt } from './argument-place.ts'
 export type ClientErrorCode =
   | 'UNAUTHENTICATED'
   | 'IDENTITY_UNAVAILABLE'
+  | 'TOKEN_NEEDED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
   | 'BAD_USER_INPUT'

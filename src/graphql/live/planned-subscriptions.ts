@@ -51,10 +51,8 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly observer?: OperationObserver | undefined
 }
 
-/** The viewer of a subscription, and its start in `performance.now()` time. */
-export interface SubscriptionOrigin {
-  /** Absent without access control: the subscriber may see everything. */
-  readonly viewer?: Viewer | undefined
+/** The caller of a subscription, and its start in `performance.now()` time. */
+export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken'> {
   readonly beganMs?: number | undefined
 }
 
@@ -429,7 +427,7 @@ export interface PlannedOperations {
   /** The frames of a subscription, or its errors. Never rejects. */
   subscribe(
     request: QueryRequest,
-    origin: Pick<SubscriptionOrigin, 'viewer'>,
+    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken'>,
   ): Promise<MemberStream>
   /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
@@ -453,9 +451,9 @@ export function plannedOperations({
     // The plugin refuses the others.
     answer: (request, origin) =>
       isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
-    subscribe: async (request, { viewer }) =>
+    subscribe: async (request, { viewer, callerToken }) =>
       isAnswered(viewer)
-        ? subscriptions.subscribe(request, { viewer })
+        ? subscriptions.subscribe(request, { viewer, callerToken })
         : failedStream([noViewer()]),
     liveState: () => subscriptions.state(),
   }

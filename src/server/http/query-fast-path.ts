@@ -13,7 +13,7 @@ import {
   onlyNamesHash,
 } from '../document-source.ts'
 
-/** The token that the data of Secrets is read with, and the callback for an answer that contains such data. */
+/** The caller's token, and the callback for an answer that contains the data of Secrets. */
 type SecretAccess = Pick<OperationOptions, 'callerToken' | 'secretRead'>
 
 /** Answers operations that have a plan, as most queries do. */
@@ -29,7 +29,10 @@ export interface PlannedQueries {
     origin: OperationOrigin & SecretAccess,
   ): string | undefined | Promise<string | undefined>
   /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
-  subscribe?(operation: QueryRequest, origin: OperationOrigin): Promise<PlannedStream>
+  subscribe?(
+    operation: QueryRequest,
+    origin: OperationOrigin & Pick<SecretAccess, 'callerToken'>,
+  ): Promise<PlannedStream>
 }
 
 const json = 'application/json'

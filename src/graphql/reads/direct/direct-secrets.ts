@@ -3,6 +3,7 @@ import type { DirectApi } from '../../../cache/direct-api.ts'
 import type { ApiResource } from '../../../kubernetes/api-resource.ts'
 import { ApiStatusError } from '../../../kubernetes/status.ts'
 import { ClientError } from '../../errors/client-error.ts'
+import { isTokenFor } from '../../prepare/caller-server.ts'
 import type { ClusterKind } from '../../prepare/kind-view.ts'
 import { forbidden } from '../../prepare/read-failures.ts'
 import type { SecretContents } from '../../schema/read-context.ts'
@@ -49,8 +50,7 @@ export function tokenFor(
   }
   const [byDefault] = members.keys()
   const own = token.cluster ?? byDefault
-  // An author of a source must not collect the tokens of callers.
-  if (at.cluster !== own || members.get(own)?.isConfigured !== true) {
+  if (!isTokenFor({ members }, at.cluster, token)) {
     const hint = `read Secrets of cluster ${own}: the gateway sends your token nowhere else`
     throw unreadable(at, `your token is not for cluster ${at.cluster}`, hint)
   }

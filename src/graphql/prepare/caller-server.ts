@@ -1,0 +1,64 @@
+import type { CallerToken } from '../../access/authentication/authenticator.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import type { CallerServer } from '../../cache/cluster-cache.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+/** The caller of an operation, as the transports know them. */
+export interface Caller {
+  /** Absent: callers are not asked who they are. */
+  readonly viewer?: Viewer | undefined
+  /** Absent: the caller sent none, or the way in has none (a proxy's headers). */
+  readonly callerToken?: CallerToken | undefined
+}
+
+/**
+ * The API server of a cluster as the caller: the one way to act on it for a caller. With authentication it sends the
+ * caller's own token and nothing else, and never the gateway's credentials. Without authentication the caller is the
+ * gateway's account. Dispose it after use. Throws `ClientError`: TOKEN_NEEDED without a token for this cluster, and
+ * CLUSTER_UNREACHABLE.
+ */
+export function callerServer(
+  served: Pick<ServedSchema, 'clusters' | 'members'>,
+  cluster: string,
+  { viewer, callerToken }: Caller,
+): CallerServer {
+  const connection = served.clusters.get(cluster)?.connection
+  if (connection?.state !== 'connected') {
+    const hint = 'ask again in a moment'
+    const details = { cluster, hint, retryAfterMs: 1_000, cause: connection?.error }
+    throw new ClientError('CLUSTER_UNREACHABLE', `cluster ${cluster} cannot be reached`, details)
+  }
+  if (viewer === undefined && callerToken === undefined) return connection.as(undefined)
+  if (callerToken === undefined) {
+    const message = `this needs your own bearer token for cluster ${cluster}, and you sent none`
+    const hint = 'send Authorization: Bearer TOKEN: the gateway does not impersonate callers'
+    throw new ClientError('TOKEN_NEEDED', message, { cluster, hint })
+  }
+  if (!isTokenFor(served, cluster, callerToken)) {
+    const hint = 'the operator names in auth.tokenClusters the clusters that accept the same tokens'
+    const message = `your token is not for cluster ${cluster}`
+    throw new ClientError('TOKEN_NEEDED', message, { cluster, hint })
+  }
+  return connection.as(callerToken.reveal())
+}
+
+/** The error of a caller whose token the API server does not accept (401). */
+export function refusedByServer(cluster: string): ClientError {
+  const message = `the API server of cluster ${cluster} does not accept your token`
+  const hint = 'use a token whose audiences include the API server, not the gateway alone'
+  return new ClientError('TOKEN_NEEDED', message, { cluster, hint })
+}
+
+/** Whether a token may go to the API server of a cluster. Others would learn it. */
+export function isTokenFor(
+  { members }: Pick<ServedSchema, 'members'>,
+  cluster: string,
+  { cluster: named, furtherClusters }: CallerToken,
+): boolean {
+  // The author of a source must not collect the tokens of callers.
+  if (members.get(cluster)?.isConfigured !== true) return false
+  const [byDefault] = members.keys()
+  if (cluster === (named ?? byDefault)) return true
+  return furtherClusters.includes('*') || furtherClusters.includes(cluster)
+}
