@@ -52,7 +52,7 @@ async function sendPage(
 
 const comma = Buffer.from(',')
 
-function faultySink({ exchange, effects }: ResourceRequest): ResponseSink {
+export function faultySink({ exchange, effects }: ResourceRequest): ResponseSink {
   return effects.reduce(
     (sink, effect) => effect.sink?.(sink) ?? sink,
     responseSink(exchange.response),

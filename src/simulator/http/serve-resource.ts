@@ -4,6 +4,7 @@ import { detailsOf, methodNotAllowed, noSuchResource, notFound } from '../api/st
 import { createObject, deleteObject, updateObject } from '../writes/object-writes.ts'
 import { deleteCollection, listObjects, watchObjects } from './collection-requests.ts'
 import { type Exchange, flag, type RequestTarget, sendBytes, sendSuccess } from './exchange.ts'
+import { serveLog } from './log-requests.ts'
 import { patchObject } from './patch-requests.ts'
 import { objectText, representationOf } from './representation.ts'
 import { contentType, parseObject, readBody } from './request-body.ts'
@@ -83,8 +84,10 @@ export async function serveResource(
       return serveEviction(request)
     case 'token':
       return serveTokenRequest(request)
+    case 'log':
+      return serveLog(request)
     default:
-      // Discovery lists other subresources (log, exec, …), which the simulator does not serve.
+      // Discovery lists other subresources (exec, proxy, …), which the simulator does not serve.
       throw noSuchResource()
   }
 }

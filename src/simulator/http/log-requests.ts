@@ -1,0 +1,234 @@
+import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
+import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import {
+  badRequest,
+  type FieldProblem,
+  forbiddenAt,
+  invalidAt,
+  notFound,
+  Refusal,
+  refuseInvalid,
+} from '../api/status-refusal.ts'
+import { ContainerLog, type LogLine } from '../logs/container-log.ts'
+import { type ContainerRun, containerOf, endOf, runOf } from '../logs/container-run.ts'
+import type { Storage } from '../storage/storage.ts'
+import { readObject, type StoredObject } from '../storage/stored-object.ts'
+import { faultySink } from './collection-requests.ts'
+import { flag } from './exchange.ts'
+import type { ResourceRequest } from './resource-request.ts'
+import { ChunkedWriter } from './response-sink.ts'
+
+/** The parameters of a request for a log: `PodLogOptions`. */
+interface LogQuery {
+  readonly container: string
+  readonly follow: boolean
+  readonly previous: boolean
+  readonly timestamps: boolean
+  readonly tailLines: number | undefined
+  readonly limitBytes: number | undefined
+  readonly sinceMs: number | undefined
+}
+
+/**
+ * Sends the log of a container, as the subresource `log` does. What a kubelet would answer is made here. Throws
+ * refusals.
+ */
+export async function serveLog(request: ResourceRequest): Promise<void> {
+  const { exchange, storage, name } = request
+  const query = logQuery(exchange.params, name)
+  const stored = storedPod(request)
+  if (stored === undefined) throw notFound({ group: '', resource: 'pods', name })
+  const pod = readObject(stored, request.served.stored)
+  const container = containerOf(pod, query.container)
+  const nodeName = textOf(fieldsOf(pod['spec'])['nodeName'])
+  if (nodeName === undefined) {
+    exchange.response.writeHead(204)
+    exchange.response.end()
+    return
+  }
+  requireKubelet(storage, pod, { nodeName, container })
+  const run = runOf(pod, container, query.previous)
+  exchange.response.writeHead(200, {
+    'cache-control': 'no-cache, private',
+    'content-type': 'text/plain',
+  })
+  exchange.response.flushHeaders()
+  await sendLog(request, { pod, container, run, query })
+}
+
+function storedPod({
+  storage,
+  served,
+  namespace,
+  name,
+}: ResourceRequest): StoredObject | undefined {
+  return storage.store(served.stored).get(objectKey({ namespace, name }))
+}
+
+/** Source of the checks: `pkg/apis/core/validation`, `ValidatePodLogOptions`. */
+function logQuery(params: URLSearchParams, name: string): LogQuery {
+  const problems: FieldProblem[] = []
+  const number = (parameter: string, least: number): number | undefined => {
+    const text = params.get(parameter) ?? ''
+    if (text === '') return undefined
+    if (!/^[+-]?\d+$/.test(text)) {
+      throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`)
+    }
+    const value = Number(text)
+    if (value >= least) return value
+    const message = least === 0 ? 'must be greater than or equal to 0' : 'must be greater than 0'
+    problems.push(invalidAt(parameter, value, message))
+    return value
+  }
+  const tailLines = number('tailLines', 0)
+  const limitBytes = number('limitBytes', 1)
+  const sinceSeconds = number('sinceSeconds', 1)
+  const sinceTime = params.get('sinceTime') ?? ''
+  const at = Date.parse(sinceTime)
+  if (sinceTime !== '' && Number.isNaN(at)) {
+    throw badRequest(
+      `parsing time ${JSON.stringify(sinceTime)} as "2006-01-02T15:04:05Z07:00": cannot parse ${JSON.stringify(sinceTime)} as "2006"`,
+    )
+  }
+  if (sinceTime !== '' && sinceSeconds !== undefined) {
+    problems.push(
+      forbiddenAt('[]', 'at most one of `sinceTime` or `sinceSeconds` may be specified'),
+    )
+  }
+  refuseInvalid({ group: '', kind: 'PodLogOptions', name }, problems)
+  const past = sinceSeconds === undefined ? undefined : Date.now() - sinceSeconds * 1_000
+  return {
+    container: params.get('container') ?? '',
+    follow: flag(params, 'follow'),
+    previous: flag(params, 'previous'),
+    timestamps: flag(params, 'timestamps'),
+    tailLines,
+    limitBytes,
+    sinceMs: sinceTime === '' ? past : at,
+  }
+}
+
+/** Throws what an API server answers that does not reach the kubelet of a node. */
+function requireKubelet(
+  storage: Storage,
+  { metadata: { namespace = '', name } }: Unstructured,
+  { nodeName, container }: { readonly nodeName: string; readonly container: string },
+): void {
+  const nodes = storage.registry.find('', 'v1', 'nodes')
+  const node = nodes && storage.store(nodes.stored).get(nodeName)
+  // The message names the resource of the request.
+  if (nodes === undefined || node === undefined) {
+    throw notFound({ group: '', resource: 'pods', name: nodeName })
+  }
+  const { addresses, conditions } = fieldsOf(readObject(node, nodes.stored)['status'])
+  const ready = itemsOf(conditions).find(({ type }) => type === 'Ready')
+  if (ready?.['status'] === 'True') return
+  const internal = itemsOf(addresses).find(({ type }) => type === 'InternalIP')
+  const host = `${textOf(internal?.['address']) ?? nodeName}:10250`
+  const url = `https://${host}/containerLogs/${namespace}/${name}/${container}`
+  throw new Refusal(500, `Get "${url}": dial tcp ${host}: connect: connection refused`)
+}
+
+interface AskedLog {
+  readonly pod: Unstructured
+  readonly container: string
+  readonly run: ContainerRun
+  readonly query: LogQuery
+}
+
+/** Sends what is written, and while it is followed, each line when it is due. Holds one chunk of lines. */
+async function sendLog(
+  request: ResourceRequest,
+  { pod, container, run, query }: AskedLog,
+): Promise<void> {
+  const sink = faultySink(request)
+  const writer = new ChunkedWriter(sink, 16 * 1_024)
+  const log = new ContainerLog(pod, container, run)
+  const { tailLines, sinceMs, timestamps } = query
+  const nowMs = Date.now()
+  let next = log.first(nowMs)
+  if (sinceMs !== undefined) next = log.from(sinceMs, nowMs)
+  if (tailLines !== undefined) next = Math.max(next, log.count(nowMs) - tailLines)
+  let bytes = query.limitBytes ?? Infinity
+  const send = async (): Promise<boolean> => {
+    for (const end = log.count(Date.now()); next < end && bytes > 0; next++) {
+      const line = lineBytes(log.line(next), timestamps)
+      const sent = line.length > bytes ? line.subarray(0, bytes) : line
+      bytes -= sent.length
+      if (writer.add(sent) && !(await writer.flush())) return false
+    }
+    return (await writer.flush()) && bytes > 0
+  }
+  let isOpen = await send()
+  const changes = new PodChanges(request)
+  try {
+    while (isOpen && query.follow && run.finishedAtMs === undefined && !changes.isClosed) {
+      const end = changes.isSame() ? undefined : endOf(changes.samePod(pod), container, run)
+      if (end === undefined) {
+        // oxlint-disable-next-line no-await-in-loop -- one line after the other
+        await changes.wait(log.nextMs(next) - Date.now())
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        isOpen = await send()
+        continue
+      }
+      log.finish(Math.max(end.finishedAtMs ?? 0, Date.now()), end.exitCode)
+      // oxlint-disable-next-line no-await-in-loop -- the last lines
+      await send()
+      break
+    }
+  } finally {
+    changes.stop()
+  }
+  sink.end()
+}
+
+function lineBytes({ atMs, nanos, text }: LogLine, timestamps: boolean): Buffer {
+  if (!timestamps) return Buffer.from(`${text}\n`)
+  const time = new Date(atMs).toISOString().slice(0, -1)
+  return Buffer.from(`${time}${String(nanos).padStart(6, '0')}Z ${text}\n`)
+}
+
+/** Wakes at changes of the pods, and when the connection closes. */
+class PodChanges {
+  readonly #request: ResourceRequest
+  readonly #unsubscribe: () => void
+  #wake: () => void = () => {}
+  #seen: StoredObject | undefined
+  isClosed = false
+
+  constructor(request: ResourceRequest) {
+    this.#request = request
+    const { storage, served, exchange } = request
+    this.#unsubscribe = storage.store(served.stored).subscribe(() => this.#wake())
+    exchange.response.once('close', () => {
+      this.isClosed = true
+      this.#wake()
+    })
+  }
+
+  /** Whether the pod has not changed since {@link samePod} has read it. */
+  isSame(): boolean {
+    return this.#seen !== undefined && storedPod(this.#request) === this.#seen
+  }
+
+  /** The pod as it is now; `undefined` if it is gone. */
+  samePod({ metadata: { uid } }: Unstructured): Unstructured | undefined {
+    this.#seen = storedPod(this.#request)
+    const now = this.#seen && readObject(this.#seen, this.#request.served.stored)
+    return now?.metadata.uid === uid ? now : undefined
+  }
+
+  /** Waits for a time, or for a change. */
+  async wait(forMs: number): Promise<void> {
+    if (this.isClosed || forMs <= 0) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#wake = resolve
+    const timer = setTimeout(resolve, Math.min(forMs, 2 ** 31 - 1))
+    await promise
+    clearTimeout(timer)
+  }
+
+  stop(): void {
+    this.#unsubscribe()
+  }
+}
