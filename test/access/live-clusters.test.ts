@@ -154,3 +154,43 @@ it('viewers with the same permissions in each cluster share a group, and other o
     ])
   expect(served.gateway.planned.liveState().groups).toBe(before + 2)
 })
+
+it('a cluster that joins adds to each viewer what that viewer may see of it, and follows its permissions', async () => {
+  const [first, second] = worlds
+  const selections = worlds.map(({ selection }, at) => ({ ...selection, name: `c${at}` }))
+  const configure = (count: number): Promise<void> =>
+    served.gateway.configureClusters(selections.slice(0, count))
+  const names = ['zara', 'zeno', 'zoe', 'zed']
+  for (const name of names) {
+    // oxlint-disable no-await-in-loop -- one after the other
+    await first.allow('one', name, name, [reads('', 'pods')])
+    if (name === 'zed') continue
+    await second.allow(name === 'zoe' ? 'two' : 'one', name, name, [reads('', 'pods')])
+    // oxlint-enable no-await-in-loop
+  }
+  await configure(1)
+  const lives = names.map((name) => followed(caller(name)))
+  await expect
+    .poll(() => lives.map(({ shown }) => shown()), wait)
+    .toEqual(names.map(() => ['c0 one']))
+  await configure(2)
+  await expect
+    .poll(() => lives.map(({ shown }) => shown()), wait)
+    .toEqual([['c0 one', 'c1 one'], ['c0 one', 'c1 one'], ['c0 one', 'c1 two'], ['c0 one']])
+  await expect.poll(() => lives.map(({ gaps }) => gaps().length), wait).toEqual([0, 0, 0, 1])
+  // Most of them may see the same of it, and keep their rows.
+  expect(lives.slice(0, 2).map(({ resets }) => resets())).toEqual([1, 1])
+  await second.remove(`${rbac}/namespaces/one/rolebindings/zeno`)
+  await expect
+    .poll(() => lives.map(({ shown }) => shown()), wait)
+    .toEqual([['c0 one', 'c1 one'], ['c0 one'], ['c0 one', 'c1 two'], ['c0 one']])
+  await configure(1)
+  await expect
+    .poll(() => lives.map(({ shown }) => shown()), wait)
+    .toEqual(names.map(() => ['c0 one']))
+  await configure(2)
+  await expect
+    .poll(() => lives.map(({ shown }) => shown()), wait)
+    .toEqual([['c0 one', 'c1 one'], ['c0 one'], ['c0 one', 'c1 two'], ['c0 one']])
+  expect(lives.map(({ failure }) => failure())).toEqual(names.map(() => undefined))
+})

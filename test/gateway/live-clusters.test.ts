@@ -319,11 +319,59 @@ describe('a subscription over clusters', () => {
     await configure([at(0), at(1), joining])
     await expect.poll(live.rows, wait).toEqual(['c0/one=after', 'c1/one=new', 'c9/one=new'])
     await expect.poll(gold.rows, wait).toEqual(['c0/one=after', 'c1/one=new', 'c9/one=new'])
+    expect(live.frames.at(-1)?.changes).toMatchObject([
+      { type: 'ADDED', object: { clusterName: 'c9' } },
+    ])
+    const late = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(late.rows, wait).toEqual(live.rows())
+    late.leave()
+    for (const one of [live, gold]) {
+      expect(one.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    }
+    await expect.poll(() => [live.gaps(), gold.gaps()], wait).toEqual([[], []])
     await configure([joining])
     await expect.poll(live.rows, wait).toEqual(['c9/one=new'])
     await joining.change('one', 'alone')
     await expect.poll(gold.rows, wait).toEqual(['c9/one=alone'])
     expect([live.ended(), gold.ended()]).toEqual([undefined, undefined])
+  })
+
+  it('tells of a cluster that joins and cannot be reached yet, then adds its rows, and goes on by its token', async () => {
+    await serve(2)
+    for (const cluster of clusters) await cluster.make('one')
+    const live = followed(gateway, 'clusters: ["*"]')
+    await expect.poll(() => live.fold.synced, wait).toBe(true)
+    // Before the others in the order of the names.
+    const joining = await FleetCluster.start('a0')
+    clusters.push(joining)
+    await joining.make('one')
+    await joining.proxy.refuse()
+    await configure([at(0), at(1), joining])
+    await expect.poll(live.gaps, wait).toEqual(['a0 CLUSTER_UNREACHABLE'])
+    await at(0).change('one', 'meanwhile')
+    await expect.poll(live.rows, wait).toEqual(['c0/one=meanwhile', 'c1/one=new'])
+    await joining.proxy.listen()
+    await expect.poll(live.rows, wait).toEqual(['a0/one=new', 'c0/one=meanwhile', 'c1/one=new'])
+    await expect.poll(live.gaps, wait).toEqual([])
+    live.leave()
+    await at(1).change('one', 'missed')
+    const again = followed(gateway, 'clusters: ["*"]', {
+      fold: live.fold,
+      resumeFrom: live.frames.at(-1)?.resumeToken,
+    })
+    await expect.poll(again.rows, wait).toEqual(['a0/one=new', 'c0/one=meanwhile', 'c1/one=missed'])
+    expect(again.frames.some(({ reset }) => reset)).toBe(false)
+    expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
+    await configure([at(1), joining])
+    await expect.poll(again.rows, wait).toEqual(['a0/one=new', 'c1/one=missed'])
+    again.leave()
+    await joining.change('one', 'later')
+    const third = followed(gateway, 'clusters: ["*"]', {
+      fold: again.fold,
+      resumeFrom: again.frames.at(-1)?.resumeToken,
+    })
+    await expect.poll(third.rows, wait).toEqual(['a0/one=later', 'c1/one=missed'])
+    expect(third.frames.some(({ reset }) => reset)).toBe(false)
   })
 
   it(`is a fresh list whenever it is quiet, whatever happens to one of five (SEED=${runSeed})`, async () => {
@@ -386,6 +434,15 @@ describe('a subscription over clusters', () => {
         await burst(10)
         await victim.makeAnew()
         objects.set(victim, new Set())
+        await burst(10)
+      },
+      async (victim) => {
+        await configure(clusters.filter((one) => one !== victim))
+        await burst(10)
+        const others = (): readonly string[] =>
+          whole().filter((name) => !name.startsWith(`${victim.name}/`))
+        await expect.poll(names, wait).toEqual(others())
+        await configure(clusters)
         await burst(10)
       },
     ]
@@ -533,6 +590,10 @@ describe('a subscription over clusters', () => {
     await configure([at(0), at(2)])
     await isQuiet()
     expect(held.rows.some(({ clusterName }) => clusterName === 'c1')).toBe(false)
+    await configure(clusters)
+    await isQuiet()
+    await burst()
+    expect(held.rows.some(({ clusterName }) => clusterName === 'c1')).toBe(true)
     expect(problems).toEqual([])
     expect(frames.filter(({ reset }) => reset)).toHaveLength(1)
   })

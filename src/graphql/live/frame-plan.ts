@@ -199,12 +199,13 @@ export class FramePlans {
   }
 
   /**
-   * What a request follows. `fleet`: the clusters, if they have changed since the plan was compiled. Throws {@link
-   * NotCoveredError}, and the error of an argument that cannot be coerced or that names no kind or no cluster.
+   * What a request follows in the present clusters. Throws {@link NotCoveredError}, and the error of an argument that
+   * cannot be coerced or that names no kind or no cluster.
    */
-  of(variables: VariableValues, limits: FollowLimits, fleet?: FleetParts): Followed {
+  of(variables: VariableValues, limits: FollowLimits, fleet: FleetParts): Followed {
     const args = this.arguments(variables)
-    const served = { ...this.#compiler.served, ...fleet }
+    const { clusters, access, members } = fleet
+    const served = { ...this.#compiler.served, clusters, access, members }
     const followed = followedLists(served, this.#source, args, limits)
     const { kind, isPlural, page, facets } = followed
     const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))

@@ -9,6 +9,8 @@ export interface FrameWriterOptions {
   readonly plan: FramePlan
   /** What its resume tokens hold besides the positions. */
   readonly token: () => Omit<ResumePosition, 'positions' | 'isAhead'>
+  /** Positions as its resume tokens have them. */
+  readonly positionsIn: (positions: Positions) => Positions
   /** The name of the position that is the frame's `resourceVersion`; `undefined` if it follows several lists. */
   readonly ownPosition: string | undefined
   readonly maxFrameObjects: number
@@ -92,14 +94,17 @@ export class FrameWriter {
     fields: readonly (readonly string[])[],
     { reset, synced, positions, isAhead, page, failures }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, token, ownPosition, explanation, staleSince, gaps } = this.#options
+    const { plan, token, positionsIn, ownPosition, explanation, staleSince, gaps } = this.#options
     const payload = plan.payload({
       reset,
       synced,
       totalCount: page?.totalCount,
       facets: page?.facets,
       changes: fields.map((texts) => `[${texts.join(',')}]`),
-      resumeToken: encodeResumeToken({ ...token(), positions, isAhead }),
+      // Most positions of several lists are many, and not every subscriber selects the token.
+      get resumeToken() {
+        return encodeResumeToken({ ...token(), positions: positionsIn(positions), isAhead })
+      },
       resourceVersion: (ownPosition && positions[ownPosition]) ?? '',
       staleSince: staleSince(),
       incomplete: gaps().map(({ gap }) => gap),

@@ -217,9 +217,19 @@ export async function resolveGroupAccess(
   access: ViewerAccess | undefined,
   requests: readonly AccessRequest[],
 ): Promise<GroupAccess> {
-  const [only] = requests
-  if (requests.length === 1 && only) return new GroupAccess([await resolveListAccess(access, only)])
-  const lists = await Promise.all(
+  const lists = await resolveAccess(access, requests)
+  const errors = lists.filter((one) => one instanceof ClientError)
+  const [first] = errors
+  if (first === undefined || errors.length < lists.length) return new GroupAccess(lists)
+  throw errors.find((error) => isPassing(error)) ?? first
+}
+
+/** The access of a viewer to lists, or the error of each that is refused. */
+export async function resolveAccess(
+  access: ViewerAccess | undefined,
+  requests: readonly AccessRequest[],
+): Promise<readonly (ListAccess | ClientError)[]> {
+  return await Promise.all(
     requests.map((request) =>
       resolveListAccess(access, request).catch((error: unknown) => {
         if (error instanceof ClientError) return error
@@ -227,10 +237,6 @@ export async function resolveGroupAccess(
       }),
     ),
   )
-  const errors = lists.filter((one) => one instanceof ClientError)
-  const [first] = errors
-  if (first === undefined || errors.length < lists.length) return new GroupAccess(lists)
-  throw errors.find((error) => isPassing(error)) ?? first
 }
 
 /**
@@ -508,6 +514,8 @@ export function neededBy(
 export class DiscoveredReads {
   /** The number of groups and new members that use it. */
   users = 0
+  /** The operations that it is known by: one, until clusters join or leave. */
+  readonly operations: Set<string> = new Set<string>()
   readonly #of = new Map<Kind, DiscoveredKinds>()
 
   /** The reads for the rows of a kind. */

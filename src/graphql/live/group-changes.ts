@@ -112,13 +112,8 @@ export class GroupChanges {
    * that cannot be read are added later.
    */
   async start(): Promise<void> {
-    const { lists, leaving } = this.#group
-    for (const list of lists) {
-      const renewed = list.cache?.onRenewed(() => {
-        if (!leaving.aborted) this.#group.outdated(list)
-      })
-      if (renewed !== undefined) this.#unsubscribe.push(renewed)
-    }
+    const { lists } = this.#group
+    for (const list of lists) this.#followCluster(list)
     const all = await Promise.all(lists.map((list) => this.#begin(list)))
     const begun = all.filter((one) => one !== undefined)
     this.#reach(begun.map(({ positions }) => positions))
@@ -129,6 +124,25 @@ export class GroupChanges {
       else void this.#await(list).catch(this.#failed)
     }
     void this.flush().catch(this.#failed)
+  }
+
+  #followCluster(list: GroupList): void {
+    const { leaving } = this.#group
+    const renewed = list.cache?.onRenewed(() => {
+      if (!leaving.aborted && this.#group.lists.includes(list)) this.#group.outdated(list)
+    })
+    if (renewed !== undefined) this.#unsubscribe.push(renewed)
+  }
+
+  /** Adds lists of clusters that join: their rows come when they can be read. */
+  add(lists: readonly GroupList[]): void {
+    this.#group.content.follow(this.#group.lists)
+    for (const list of lists) {
+      this.#followCluster(list)
+      list.close(unreadable(list))
+      void this.#await(list, 0).catch(this.#failed)
+    }
+    this.#followStaleness(lists)
   }
 
   /** Begins a list. Of several, one that cannot be read is a gap: `undefined`. */
@@ -164,18 +178,20 @@ export class GroupChanges {
       this.#flushing = undefined
     })
     await this.#flushing
-    this.#stateChanged()
+    this.stateChanged()
   }
 
   /** Tries until a list can be read, then adds its rows, and removes those that are gone. */
-  async #await(list: GroupList): Promise<void> {
+  async #await(list: GroupList, firstMs?: number): Promise<void> {
     const { leaving, content } = this.#group
     const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
+    let waitMs = firstMs ?? backoff.nextMs()
     let begun: BegunList | undefined
     while (begun === undefined) {
-      this.#stateChanged()
+      this.stateChanged()
       // oxlint-disable-next-line no-await-in-loop -- tries again and again
-      await sleep(backoff.nextMs(), leaving)
+      await sleep(waitMs, leaving)
+      waitMs = backoff.nextMs()
       if (leaving.aborted || !this.#group.lists.includes(list)) return
       // oxlint-disable-next-line no-await-in-loop -- as above
       begun = await this.#begin(list)
@@ -187,7 +203,7 @@ export class GroupChanges {
     list.mark(begun.keys, begun.positions)
     list.mark(content.matched(list))
     list.follow()
-    this.#stateChanged()
+    this.stateChanged()
     await this.flush()
   }
 
@@ -233,11 +249,15 @@ export class GroupChanges {
     const { lists, isPlural, tellsStaleness, tellsGaps } = this.#group
     this.#gaps = this.#group.gaps()
     if (tellsStaleness) this.#staleSince = this.#group.staleSince()
-    const heard = (): void => this.#stateChanged()
-    if (isPlural || tellsGaps) this.#stateTimer = setInterval(heard, stateCheckMs).unref()
-    if (!isPlural && !tellsGaps && !tellsStaleness) return
+    if (isPlural || tellsGaps) {
+      this.#stateTimer = setInterval(() => this.stateChanged(), stateCheckMs).unref()
+    }
+    if (isPlural || tellsGaps || tellsStaleness) this.#followStaleness(lists)
+  }
+
+  #followStaleness(lists: readonly GroupList[]): void {
     for (const cache of new Set(lists.map((list) => list.cache))) {
-      const unsubscribe = cache?.onStaleness(heard)
+      const unsubscribe = cache?.onStaleness(() => this.stateChanged())
       if (unsubscribe !== undefined) this.#unsubscribe.push(unsubscribe)
     }
   }
@@ -246,7 +266,7 @@ export class GroupChanges {
    * Sends a frame without changes when the first cache becomes stale, when all are in step again, and when gaps come and
    * go, as far as the members have selected this. Of several lists, a new gap is an error of the frame, too.
    */
-  #stateChanged(): void {
+  stateChanged(): void {
     const group = this.#group
     const { isPlural, tellsStaleness, tellsGaps } = group
     if (group.leaving.aborted) return

@@ -33,6 +33,8 @@ export interface GroupContent {
    * `reads.check`, nothing counts as sent.
    */
   changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
+  /** The lists of the group, in their order, after some have joined. */
+  follow(lists: readonly GroupList[]): void
   /** Removes the rows of lists that are gone. Returns changes to send before the next ones. */
   drop(lists: readonly GroupList[]): readonly SentChange[]
   /** The keys of all rows of a list that were sent. */

@@ -61,6 +61,10 @@ export class GroupFacets implements GroupContent {
     return [facetsKey]
   }
 
+  follow(lists: readonly GroupList[]): void {
+    for (const list of lists) this.#lists.add(list)
+  }
+
   drop(lists: readonly GroupList[]): readonly SentListChange[] {
     for (const list of lists) this.#lists.delete(list)
     // The next counts are without them.
@@ -104,9 +108,11 @@ export class GroupFacets implements GroupContent {
     const parts = [...this.#lists]
       .filter(({ isFollowing }) => isFollowing)
       .map((one) => {
-        const { part } = reads.of(one)
+        const { part, run: own } = reads.of(one)
         const { condition } = one.list
-        return { ...part, name: part.cluster, condition, related: run.related(part.cluster) }
+        // What the members may see of related objects is decided in their own cluster.
+        const related = new PlanRun(own).related(part.cluster)
+        return { ...part, name: part.cluster, condition, related }
       })
     const page = listMergedPage({
       parts,

@@ -91,7 +91,7 @@ export interface GroupListOptions {
   readonly cache: ClusterCache | undefined
   readonly access: ListAccess
   readonly reading: GroupReading
-  /** Before the names of its positions; `''` for the only list of a group. */
+  /** Before the names of its positions, and unique in the group; `''` for the only list of a group. */
   readonly prefix: string
 }
 
@@ -144,7 +144,7 @@ export class GroupList {
   readonly dependencies: RowDependencies = new RowDependencies()
   readonly #group: ListGroup
   readonly #served: ServedSchema
-  readonly #prefix: string
+  readonly prefix: string
   /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
   #filter: GroupFilter | undefined
   #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
@@ -172,7 +172,7 @@ export class GroupList {
     this.cache = options.cache
     this.access = options.access
     this.reading = options.reading
-    this.#prefix = options.prefix
+    this.prefix = options.prefix
   }
 
   get at(): ClusterKind {
@@ -214,12 +214,12 @@ export class GroupList {
 
   /** The name of the position of its kind among the positions of the group. */
   get ownPosition(): string {
-    return this.#prefix + this.at.kind.typeName
+    return this.prefix + this.at.kind.typeName
   }
 
   /** Its part of positions of the group, by type name. */
   positionsIn(positions: Positions): Positions {
-    const prefix = this.#prefix
+    const { prefix } = this
     if (prefix === '') return positions
     return Object.fromEntries(
       Object.entries(positions).flatMap(([name, version]) =>
@@ -251,9 +251,9 @@ export class GroupList {
   }
 
   #prefixed(positions: Positions): Positions {
-    if (this.#prefix === '') return positions
+    if (this.prefix === '') return positions
     return Object.fromEntries(
-      Object.entries(positions).map(([name, version]) => [this.#prefix + name, version]),
+      Object.entries(positions).map(([name, version]) => [this.prefix + name, version]),
     )
   }
 
@@ -385,7 +385,7 @@ export class GroupList {
         if (what === 'DELETED' && !finalStateKnown) unseen.add(uid)
       }
     }
-    const name = this.#prefix + type
+    const name = this.prefix + type
     if (isWhole === true || dependencies.isWide(type)) {
       this.#isWide = true
       this.#widePositions[name] = position

@@ -1,7 +1,7 @@
 import type { StoreView } from '../../informer/store/store-view.ts'
 import { LiveSet } from '../../query/live-set.ts'
+import { listMergedPage } from '../../query/page/merged-page.ts'
 import { positionOf } from '../../query/page/list-order.ts'
-import { listPage } from '../../query/page/page.ts'
 import { idsBefore, isShown, sentSteps } from '../../query/page/page-steps.ts'
 import { TopWindow, type WindowRow } from '../../query/page/top-window.ts'
 import { objectIdOf } from '../model/object-id.ts'
@@ -45,20 +45,33 @@ const memberBytes = 80
 export class GroupPage implements GroupContent {
   readonly #wanted: FollowedPage
   /** The lists in the order in which they break ties, with their matching objects. */
-  readonly #lists: Map<GroupList, { readonly matching: LiveSet; readonly tie: string }>
+  #lists = new Map<GroupList, { readonly matching: LiveSet; readonly tie: string }>()
+  readonly #isPlural: boolean
   #front: TopWindow<ListRow>
   #sent: readonly PageRow[] = []
 
   /** `isPlural`: there may be several lists. */
   constructor(lists: readonly GroupList[], wanted: FollowedPage, isPlural: boolean) {
     this.#wanted = wanted
+    this.#isPlural = isPlural
     this.#front = this.#newFront()
+    this.follow(lists)
+  }
+
+  follow(lists: readonly GroupList[]): void {
+    const before = this.#lists
     this.#lists = new Map(
       lists.map((list, at) => {
-        const tie = isPlural ? String.fromCharCode(firstTie + at) : ''
-        return [list, { matching: new LiveSet(list.list.condition), tie }]
+        const tie = this.#isPlural ? String.fromCharCode(firstTie + at) : ''
+        const matching = before.get(list)?.matching ?? new LiveSet(list.list.condition)
+        return [list, { matching, tie }]
       }),
     )
+    this.#front = this.#newFront()
+    this.#sent = this.#sent.map((row) => ({
+      ...row,
+      place: (this.#lists.get(row.list)?.tie ?? '') + row.key,
+    }))
   }
 
   get page(): PageState {
@@ -179,28 +192,29 @@ export class GroupPage implements GroupContent {
     }
   }
 
-  /** Reads the first rows of each list. Those of all lists are among them. */
+  /** Reads the first rows of all lists. */
   #fill(reads: ListReads): void {
     const { capacity } = this.#front
-    const { terms } = this.#wanted
-    let isWhole = true
     // The rows of a list that cannot be read stay.
-    const rows = this.#front.first().filter(({ list }) => !list.isFollowing)
-    for (const list of this.#lists.keys()) {
-      if (!list.isFollowing) continue
+    const held = this.#front.first().filter(({ list }) => !list.isFollowing)
+    const parts = Array.from(this.#lists).flatMap(([list, { tie }]) => {
+      if (!list.isFollowing) return []
       const { part, run } = reads.of(list)
-      const { rows: ids, hasNextPage } = listPage({
-        ...liveRead(part, new PlanRun(run)),
-        condition: list.list.condition,
-        terms,
-        identity: { list: list.list.list },
-        first: capacity,
-        maxPageSize: capacity,
-      })
-      if (hasNextPage) isWhole = false
-      for (const id of ids) rows.push(this.#rowOf(list, part.view, id, part.view.uidOf(id)))
+      const { condition } = list.list
+      return [{ ...liveRead(part, new PlanRun(run)), list, name: tie, condition }]
+    })
+    const [{ budget } = { budget: undefined }] = parts
+    if (budget === undefined) {
+      this.#front.fill(held, true)
+      return
     }
-    this.#front.fill(rows, isWhole)
+    const page = { first: capacity, maxPageSize: capacity, identity: { list: 'page' } }
+    const { terms } = this.#wanted
+    const { rows, hasNextPage } = listMergedPage({ parts, terms, budget, ...page })
+    for (const { part, id } of rows) {
+      held.push(this.#rowOf(part.list, part.view, id, part.view.uidOf(id)))
+    }
+    this.#front.fill(held, !hasNextPage)
   }
 
   #written(

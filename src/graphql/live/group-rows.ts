@@ -65,6 +65,8 @@ export class GroupRows implements GroupContent {
     return Array.from(this.#of.values(), (rows) => rows.all()).flat()
   }
 
+  follow(): void {}
+
   drop(lists: readonly GroupList[]): readonly SentListChange[] {
     const dropped = lists.flatMap((list) => this.of(list).all())
     for (const list of lists) this.#of.delete(list)

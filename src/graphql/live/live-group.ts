@@ -1,12 +1,19 @@
 import { CodedError } from '../../lib/coded-error.ts'
+import { Backoff, sleep } from '../../lib/backoff.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { explain } from '../answer/explanation.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
-import type { ViewerAccess } from '../prepare/viewer-access.ts'
-import { positionOfLists, positionPrefix, type ResumePosition } from '../reads/resume-token.ts'
+import { notLoaded } from '../prepare/read-snapshot.ts'
+import { ViewerAccess } from '../prepare/viewer-access.ts'
+import {
+  positionOfLists,
+  positionPrefix,
+  type Positions,
+  type ResumePosition,
+} from '../reads/resume-token.ts'
 import { gapOfError } from '../reads/cluster-gaps.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FleetParts } from './frame-plan.ts'
@@ -15,8 +22,10 @@ import {
   type AccessRequest,
   type DiscoveredReads,
   GroupAccess,
+  isPassing,
   ListAccess,
   MissingKindError,
+  resolveAccess,
   type WantedGroup,
   type WantedList,
 } from './group-access.ts'
@@ -64,6 +73,14 @@ export interface GroupOwner {
   regroup(group: LiveGroup, leaving: LeavingMembers): Promise<void>
   /** The group takes no more members. */
   forget(group: LiveGroup): void
+  /** The reads of lists to review a viewer's access for. */
+  requestsOf(
+    group: Pick<LiveGroupOptions, 'wanted' | 'discovered'>,
+    lists: readonly WantedList[],
+    identity: string | undefined,
+  ): readonly AccessRequest[]
+  /** The group follows these lists now: new members who ask for these join it. Returns what it follows. */
+  rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup
   /** The group has ended. Called once. */
   ended(group: LiveGroup): void
 }
@@ -76,6 +93,8 @@ export interface LiveGroupOptions extends Omit<
   readonly key: string
   readonly owner: GroupOwner
   readonly groupAccess: GroupAccess
+  /** The viewer whose reads the requests are; absent without viewers. */
+  readonly identity: string | undefined
   /** The reads to review a viewer's access for, list by list. */
   readonly requests: readonly AccessRequest[]
   readonly discovered: DiscoveredReads
@@ -92,7 +111,9 @@ export class LiveGroup
   implements ByteHolder, ChangingGroup, FramedGroup, ListGroup, MemberGroup, MembershipGroup
 {
   readonly options: LiveGroupOptions
-  /** What the members follow, without the lists of clusters that are gone. So are their access and its requests. */
+  /** As {@link LiveGroupOptions.key}, for the present clusters. */
+  key: string
+  /** What the members follow, of the present clusters. So are their access and its requests. */
   wanted: WantedGroup
   groupAccess: GroupAccess
   requests: readonly AccessRequest[]
@@ -112,7 +133,12 @@ export class LiveGroup
   readonly #members = new Set<GroupMember>()
   readonly #notifier = new MemberNotifier(this.#members)
   readonly #leaving = new AbortController()
-  #lists: readonly GroupList[]
+  #lists: readonly GroupList[] = []
+  /** The lists that the group has had so far. Each has a number of its own. */
+  #begun = 0
+  /** The lists of clusters that are about to join, and why they have not yet. */
+  #joining: readonly JoiningList[] = []
+  #fleetChange = new AbortController()
   #report = new ReadReport()
   #token: { readonly text: string; readonly token: LiveGroup['token'] } | undefined
   #started: Promise<void> | undefined
@@ -125,6 +151,7 @@ export class LiveGroup
     const { wanted, limits } = options
     const { plan } = wanted
     this.options = options
+    this.key = options.key
     this.wanted = wanted
     this.groupAccess = options.groupAccess
     this.requests = options.requests
@@ -134,7 +161,7 @@ export class LiveGroup
     this.counts = options.owner.counts
     this.leaving = this.#leaving.signal
     this.memberships = new GroupMemberships(this)
-    this.#lists = this.#begunLists()
+    this.#lists = this.#listsOf(wanted.lists, options.groupAccess)
     this.isPlural = wanted.isPlural
     this.tellsStaleness = plan.tellsStaleness
     this.tellsGaps = plan.tellsGaps
@@ -143,6 +170,7 @@ export class LiveGroup
       ...limits,
       plan,
       token: () => this.token,
+      positionsIn: (positions) => this.#inToken(positions),
       ownPosition: wanted.isPlural ? undefined : this.lists[0]?.ownPosition,
       explanation: () => this.#explanation(),
       staleSince: () => this.changes.staleSince,
@@ -157,10 +185,12 @@ export class LiveGroup
     return this.#lists
   }
 
-  #begunLists(): readonly GroupList[] {
-    const { wanted, served, groupAccess, discovered } = this.options
-    return wanted.lists.flatMap(({ plan, list }, number) => {
-      const listAccess = groupAccess.lists[number]
+  /** The lists that the members may see, in part or whole. */
+  #listsOf(lists: readonly WantedList[], groupAccess: GroupAccess): readonly GroupList[] {
+    const { wanted, served, discovered } = this.options
+    return lists.flatMap(({ plan, list }, at) => {
+      const number = this.#begun++
+      const listAccess = groupAccess.lists[at]
       if (!(listAccess instanceof ListAccess)) return []
       const ofKind = discovered.of(list.at.kind)
       const reading = new GroupReading({
@@ -189,7 +219,8 @@ export class LiveGroup
   }
 
   #tokenOf(incarnations: readonly string[]): LiveGroup['token'] {
-    const { wanted, groupAccess, onlyViewer } = this.options
+    const { wanted, groupAccess } = this
+    const { onlyViewer } = this.options
     const access = [groupAccess.fingerprint, ...(onlyViewer ? [onlyViewer.identity] : [])].join(' ')
     const [first] = wanted.lists
     const [incarnation = ''] = incarnations
@@ -202,6 +233,33 @@ export class LiveGroup
       incarnations,
       access,
     })
+  }
+
+  /** Positions of the group as its tokens have them: with the numbers of the present lists. */
+  #inToken(positions: Positions): Positions {
+    return this.isPlural
+      ? this.#renamed(positions, ({ prefix }, number) => [prefix, number])
+      : positions
+  }
+
+  /** Positions of a token as the group has them. */
+  positionsOf(token: Positions): Positions {
+    return this.isPlural ? this.#renamed(token, ({ prefix }, number) => [number, prefix]) : token
+  }
+
+  #renamed(
+    positions: Positions,
+    names: (list: GroupList, number: string) => readonly [from: string, to: string],
+  ): Positions {
+    const numbers = new Map(this.wanted.lists.map(({ list }, at) => [list, positionPrefix(at)]))
+    const prefixes = new Map(this.lists.map((one) => names(one, numbers.get(one.list) ?? '')))
+    return Object.fromEntries(
+      Object.entries(positions).flatMap(([name, position]) => {
+        const end = name.indexOf(' ') + 1
+        const prefix = prefixes.get(name.slice(0, end))
+        return prefix === undefined ? [] : [[prefix + name.slice(end), position]]
+      }),
+    )
   }
 
   /** How rows were read since the last call, as JSON; `undefined` if frames carry no explanation. */
@@ -225,7 +283,10 @@ export class LiveGroup
       if (!(error instanceof ClientError)) return []
       return [{ gap: gapOfError(this.options.served, at, error), error }]
     })
-    return [...refused, ...this.lists.flatMap((list) => list.gap ?? [])]
+    const joining = this.#joining.map(({ wanted: { list }, error }) => {
+      return { gap: gapOfError(this.options.served, list.at, error), error }
+    })
+    return [...refused, ...joining, ...this.lists.flatMap((list) => list.gap ?? [])]
   }
 
   get hasSeveralKinds(): boolean {
@@ -418,6 +479,7 @@ export class LiveGroup
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
+    this.#fleetChange.abort()
     this.changes.close()
     this.options.prepared[Symbol.dispose]()
     this.memberships.retire()
@@ -425,6 +487,8 @@ export class LiveGroup
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
   }
+
+  readonly #failed = (error: unknown): void => this.failed(error)
 
   failed(error: unknown): void {
     if (this.isOver) return
@@ -440,34 +504,135 @@ export class LiveGroup
     else this.#outdated()
   }
 
-  /**
-   * Follows a change of the fleet: removes the rows of clusters that are gone. If there are new ones, another group with
-   * these takes the members.
-   */
+  /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
   fleetChanged(now: FleetParts): void {
     if (!this.isPlural || this.isOver) return
-    const { wanted } = this
-    const isSame = ({ list: { at } }: WantedList): boolean =>
-      now.clusters.get(at.cluster) === wanted.served.clusters.get(at.cluster)
-    const kept = wanted.lists.filter(isSame)
-    const names = new Set(kept.map(nameOfList))
-    const lists = listsIn(wanted, now) ?? kept
+    this.#fleetChange.abort()
+    this.#fleetChange = new AbortController()
+    const { served } = this.options
     const { clusters, access, members } = now
-    if (lists.some((one) => !names.has(nameOfList(one)))) {
-      this.wanted = { ...wanted, lists, served: { ...wanted.served, clusters, access, members } }
+    const kept = this.wanted.lists.filter(
+      ({ list: { at } }) => clusters.get(at.cluster) === served.clusters.get(at.cluster),
+    )
+    const lists = listsIn(this.wanted, now) ?? kept
+    Object.assign(served, { clusters, access, members })
+    this.wanted = { ...this.wanted, served: { ...this.wanted.served, clusters, access, members } }
+    const order = new Map(lists.map((one, at) => [nameOfList(one), at]))
+    const stay = new Set(kept.filter((one) => order.has(nameOfList(one))))
+    const known = new Set(Array.from(stay, nameOfList))
+    const joining = lists.filter((one) => !known.has(nameOfList(one)))
+    if (joining.length > 0 && this.#started === undefined) {
+      this.wanted = this.#owner.rename(this, lists)
       this.#outdated()
       return
     }
-    const stay = new Set(lists.map(nameOfList))
-    const gone = this.#lists.filter((one) => !stay.has(nameOfList(one)))
-    if (lists.length === wanted.lists.length) return
-    const stays = wanted.lists.map((one) => stay.has(nameOfList(one)))
-    const staying = <T>(all: readonly T[]): readonly T[] => all.filter((_, at) => stays[at])
-    this.wanted = { ...wanted, lists: staying(wanted.lists) }
-    this.groupAccess = new GroupAccess(staying(this.groupAccess.lists))
-    this.requests = staying(this.requests)
-    this.#lists = this.#lists.filter((one) => !gone.includes(one))
-    this.changes.remove(gone)
+    this.#adopt(
+      this.#entries().filter(({ wanted }) => stay.has(wanted)),
+      order,
+    )
+    const names = new Set(joining.map(nameOfList))
+    this.#joining = this.#joining.filter(({ wanted }) => names.has(nameOfList(wanted)))
+    for (const ofCluster of Map.groupBy(joining, ({ list }) => list.at.cluster).values()) {
+      void this.#join(ofCluster, order).catch(this.#failed)
+    }
+  }
+
+  #entries(): readonly ListEntry[] {
+    return this.wanted.lists.flatMap((wanted, at) => {
+      const [access, request] = [this.groupAccess.lists[at], this.requests[at]]
+      return access && request ? [{ wanted, access, request }] : []
+    })
+  }
+
+  /** Follows these lists from now on. `order`: their order, by name. */
+  #adopt(entries: readonly ListEntry[], order: ReadonlyMap<string, number>): void {
+    const before = new Set(this.wanted.lists)
+    if (entries.length === before.size && entries.every(({ wanted }) => before.has(wanted))) return
+    const placeOf = ({ wanted }: ListEntry): number => order.get(nameOfList(wanted)) ?? 0
+    const ordered = entries.toSorted((a, b) => placeOf(a) - placeOf(b))
+    const added = ordered.filter(({ wanted }) => !before.has(wanted))
+    const joined = this.#listsOf(
+      added.map(({ wanted }) => wanted),
+      new GroupAccess(added.map(({ access }) => access)),
+    )
+    const places = new Map(ordered.map(({ wanted }, at) => [wanted.list, at]))
+    const gone = this.#lists.filter(({ list }) => !places.has(list))
+    this.#lists = [...this.#lists, ...joined]
+      .filter(({ list }) => places.has(list))
+      .toSorted((a, b) => (places.get(a.list) ?? 0) - (places.get(b.list) ?? 0))
+    this.groupAccess = new GroupAccess(ordered.map(({ access }) => access))
+    this.requests = ordered.map(({ request }) => request)
+    this.wanted = this.#owner.rename(
+      this,
+      ordered.map(({ wanted }) => wanted),
+    )
+    this.#token = undefined
+    // Nobody gets a row of a cluster before it is known that they see the same of it as the others.
+    for (const membership of this.memberships) membership.followClusters()
+    if (gone.length > 0) this.changes.remove(gone)
+    if (joined.length > 0) this.changes.add(joined)
+  }
+
+  /** Adds the lists of a cluster that joins, as soon as it is known what the members may see of it. */
+  async #join(lists: readonly WantedList[], order: ReadonlyMap<string, number>): Promise<void> {
+    const { signal } = this.#fleetChange
+    const { options } = this
+    await this.#started
+    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
+    const names = new Set(lists.map(nameOfList))
+    const requests = this.#owner.requestsOf(options, lists, options.identity)
+    const wait = (waiting: readonly JoiningList[]): void => {
+      const others = this.#joining.filter(({ wanted }) => !names.has(nameOfList(wanted)))
+      this.#joining = [...others, ...waiting]
+    }
+    // A look at the state tells of it, if it takes longer.
+    wait(lists.map((wanted) => ({ wanted, error: notLoaded(wanted.list.at) })))
+    while (!signal.aborted && !this.isOver) {
+      // oxlint-disable no-await-in-loop -- tries again and again
+      let access = await this.#sharedAccess(requests)
+      if (options.isViewed) {
+        // The namespaces that have objects are known then.
+        await options.prepared.prepare(new GroupAccess(access).visible)
+        access = await this.#sharedAccess(requests)
+      }
+      if (signal.aborted || this.isOver) return
+      const waiting = lists.flatMap((wanted, at): JoiningList[] => {
+        const error = access[at]
+        return error instanceof ClientError && isPassing(error) ? [{ wanted, error }] : []
+      })
+      wait(waiting)
+      if (waiting.length === 0) {
+        const entries = lists.flatMap((wanted, at): ListEntry[] => {
+          const [of, request] = [access[at], requests[at]]
+          return of && request ? [{ wanted, access: of, request }] : []
+        })
+        this.#adopt([...this.#entries(), ...entries], order)
+        return
+      }
+      this.changes.stateChanged()
+      await sleep(backoff.nextMs(), signal)
+      // oxlint-enable no-await-in-loop
+    }
+  }
+
+  /** What most viewers in the group may see of lists. The others leave it. */
+  async #sharedAccess(
+    requests: readonly AccessRequest[],
+  ): Promise<readonly (ListAccess | ClientError)[]> {
+    const { isViewed, served } = this.options
+    const { viewer } = this.wanted
+    if (!isViewed || viewer === undefined) return await resolveAccess(undefined, requests)
+    const members = [...this.memberships].map(({ access }) => access)
+    const viewers = members.length > 0 ? members : [new ViewerAccess(served, viewer)]
+    const all = await Promise.all(
+      viewers.map((access) => {
+        access.begin()
+        return resolveAccess(access, requests)
+      }),
+    )
+    const alike = Map.groupBy(all, (lists) => new GroupAccess(lists).fingerprint)
+    const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
+    return most[0] ?? []
   }
 
   /** Finds another group for all members. */
@@ -489,6 +654,19 @@ export class LiveGroup
     })
     void Promise.all(moved).then(() => this.end({ form: 'complete' }))
   }
+}
+
+/** A list, and what the members may see of it. */
+interface ListEntry {
+  readonly wanted: WantedList
+  readonly access: ListAccess | ClientError
+  readonly request: AccessRequest
+}
+
+/** A list of a cluster that joins, and why it is not known yet what the members may see of it. */
+interface JoiningList {
+  readonly wanted: WantedList
+  readonly error: ClientError
 }
 
 function contentOf(wanted: WantedGroup, lists: readonly GroupList[]): GroupContent {

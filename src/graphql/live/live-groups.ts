@@ -1,3 +1,4 @@
+import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import { FairSlots } from '../../lib/concurrency.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
@@ -8,6 +9,7 @@ import type { ResumePosition } from '../reads/resume-token.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
 import type { FramePlan } from './frame-plan.ts'
 import {
+  type AccessRequest,
   DiscoveredReads,
   type Joining,
   MissingKindError,
@@ -15,6 +17,7 @@ import {
   placeOf,
   resolveGroupAccess,
   type WantedGroup,
+  type WantedList,
 } from './group-access.ts'
 import type { Backlog } from './group-frames.ts'
 import { GroupMember } from './group-member.ts'
@@ -72,8 +75,8 @@ export class LiveGroups implements GroupOwner {
   readonly #groups = new Map<string, LiveGroup>()
   /** By operation, while it has groups or new members. */
   readonly #discovered = new Map<string, DiscoveredReads>()
-  readonly #planNumbers = new WeakMap<FramePlan, number>()
-  #plans = 0
+  readonly #numbers = new WeakMap<FramePlan | ClusterCache, number>()
+  #numbered = 0
 
   constructor(options: LiveGroupsOptions) {
     this.#options = options
@@ -116,11 +119,9 @@ export class LiveGroups implements GroupOwner {
   async regroup(leaving: LiveGroup, { access, members }: LeavingMembers): Promise<void> {
     if (members.size === 0) return
     const { wanted } = leaving
-    const { served } = wanted
-    const isOfFleet = served === leaving.options.wanted.served
     await this.#placed({
-      wanted: { ...wanted, operation: this.#operationOf(wanted) },
-      access: isOfFleet ? access : access && new ViewerAccess(served, access.viewer),
+      wanted,
+      access: access && new ViewerAccess(wanted.served, access.viewer),
       leaving,
       place(group, membership) {
         if (group !== leaving) group.takeOver(members, membership)
@@ -130,23 +131,50 @@ export class LiveGroups implements GroupOwner {
   }
 
   forget(group: LiveGroup): void {
-    const { key } = group.options
-    if (this.#groups.get(key) === group) this.#groups.delete(key)
+    if (this.#groups.get(group.key) === group) this.#groups.delete(group.key)
   }
 
   ended(group: LiveGroup): void {
-    const { subscription, wanted, discovered } = group.options
+    const { subscription, discovered } = group.options
     this.#options.subscriptions.remove(subscription)
     this.held.release(group)
     this.forget(group)
-    this.#unused(wanted, discovered)
+    this.#unused(discovered)
+  }
+
+  requestsOf(
+    { wanted, discovered }: Pick<LiveGroupOptions, 'wanted' | 'discovered'>,
+    lists: readonly WantedList[],
+    identity: string | undefined,
+  ): readonly AccessRequest[] {
+    const { operationDeadlineMs: deadlineMs } = this.#options.limits
+    return lists.map((one) => {
+      const ofKind = discovered.of(one.list.at.kind)
+      const needed = neededBy(one, wanted.variables, ofKind.further)
+      // A cluster that cannot be reached does not hold up the others.
+      const needs = wanted.isPlural ? needed.map((at) => ({ ...at, isOptional: true })) : needed
+      const named = ofKind.namedBy(identity)
+      return { list: one.list, needs, wide: new Set(ofKind.wide), named, deadlineMs }
+    })
+  }
+
+  rename(group: LiveGroup, lists: readonly WantedList[]): WantedGroup {
+    const { discovered } = group.options
+    const asked = { ...group.wanted, lists }
+    const wanted = { ...asked, operation: this.#operationOf(asked) }
+    if (group.isOver) return wanted
+    this.forget(group)
+    group.key = this.#keyOf({ ...group.options, wanted, groupAccess: group.groupAccess })
+    if (!this.#groups.has(group.key)) this.#groups.set(group.key, group)
+    if (!this.#discovered.has(wanted.operation)) this.#use(wanted, discovered)
+    return wanted
   }
 
   async #placed<T>(placing: Placing<T>): Promise<T> {
     const { wanted } = placing
     // Keeps the discovered kinds for the next attempt, even if the group ends in between.
     const discovered = this.#discovered.get(wanted.operation) ?? new DiscoveredReads()
-    this.#discovered.set(wanted.operation, discovered)
+    this.#use(wanted, discovered)
     discovered.users += 1
     const permissions = new PermissionWait(this.#options.limits.operationDeadlineMs)
     try {
@@ -156,7 +184,7 @@ export class LiveGroups implements GroupOwner {
         if (placed !== undefined) return placed
       }
     } finally {
-      this.#unused(wanted, discovered)
+      this.#unused(discovered)
     }
     throw new ClientError('NOT_SYNCED', 'the rows keep leading to further kinds', {
       ...placeOf(wanted),
@@ -207,19 +235,14 @@ export class LiveGroups implements GroupOwner {
     access: ViewerAccess | undefined,
     discovered: DiscoveredReads,
   ): Promise<LiveGroup> {
-    const { served, lists, explains } = wanted
-    const { syncDeadlineMs, operationDeadlineMs: deadlineMs } = this.#options.limits
+    const { lists, explains } = wanted
+    const { syncDeadlineMs } = this.#options.limits
     const isViewed = access !== undefined
+    // The clusters of the group change in place.
+    const served = { ...wanted.served }
     const prepared = new KindLeases({ served, syncDeadlineMs, isViewed })
     const identity = access?.identity
-    const requests = lists.map((one) => {
-      const ofKind = discovered.of(one.list.at.kind)
-      const needed = neededBy(one, wanted.variables, ofKind.further)
-      // A cluster that cannot be reached does not hold up the others.
-      const needs = wanted.isPlural ? needed.map((at) => ({ ...at, isOptional: true })) : needed
-      const named = ofKind.namedBy(identity)
-      return { list: one.list, needs, wide: new Set(ofKind.wide), named, deadlineMs }
-    })
+    const requests = this.requestsOf({ wanted, discovered }, lists, identity)
     let isHandedOver = false
     try {
       access?.begin()
@@ -235,21 +258,15 @@ export class LiveGroups implements GroupOwner {
         discovered.needsViewer ||
         [wanted, ...lists].some(({ plan }) => plan.needsViewer) ||
         requests.some(({ named }) => named.size > 0)
-      const onlyViewer = dependsOnViewer ? access : undefined
-      const key = JSON.stringify([
-        wanted.operation,
-        lists.map(({ list }) => served.clusters.get(list.at.cluster)?.incarnation),
-        isViewed,
-        groupAccess.fingerprint,
-        onlyViewer?.identity,
-        discovered.textFor(identity),
-        wanted.coalesceMs,
-        explains,
-      ])
+      const onlyViewer =
+        dependsOnViewer && access !== undefined
+          ? new ViewerAccess(served, access.viewer)
+          : undefined
+      const viewing = { served, groupAccess, prepared, isViewed, identity, onlyViewer }
+      const key = this.#keyOf({ ...viewing, wanted, discovered })
       const known = this.#groups.get(key)
       if (known !== undefined) return known
       isHandedOver = true
-      const viewing = { groupAccess, prepared, isViewed, onlyViewer }
       return this.#create({ ...viewing, key, wanted, requests, discovered })
     } finally {
       if (!isHandedOver) prepared[Symbol.dispose]()
@@ -257,7 +274,7 @@ export class LiveGroups implements GroupOwner {
   }
 
   #create(
-    options: Omit<LiveGroupOptions, 'owner' | 'subscription' | 'served' | keyof LiveGroupsOptions>,
+    options: Omit<LiveGroupOptions, 'owner' | 'subscription' | keyof LiveGroupsOptions>,
   ): LiveGroup {
     const { key, wanted, discovered } = options
     const { served, document, supporting } = wanted
@@ -266,17 +283,19 @@ export class LiveGroups implements GroupOwner {
       served,
       document,
       supporting,
-      kinds: wanted.lists.flatMap((one) => neededBy(one, wanted.variables)),
+      get kinds() {
+        return group.wanted.lists.flatMap((one) => neededBy(one, wanted.variables))
+      },
       isPlural: wanted.isPlural,
       fleetChanged: (now) => group.fleetChanged(now),
       end: (error) => group.end({ form: 'failed', errors: [error] }),
     }
+    subscriptions.record(subscription, options.served)
     const group: LiveGroup = new LiveGroup({
       ...this.#options,
       ...options,
       owner: this,
       subscription,
-      served: subscriptions.reading(subscription),
     })
     discovered.users += 1
     this.#groups.set(key, group)
@@ -286,19 +305,51 @@ export class LiveGroups implements GroupOwner {
   }
 
   /** A text that is equal for subscriptions with the same plans, variables and clusters. */
-  #operationOf({ asked, plan: frames, lists }: Omit<Joining, 'resumeFrom'>): string {
+  #operationOf({ asked, plan: frames, lists }: Pick<Joining, 'asked' | 'plan' | 'lists'>): string {
     const parts = lists.map(({ plan, list }) => [this.#numberOf(plan), list.at.cluster])
     return JSON.stringify([asked, this.#numberOf(frames), ...parts])
   }
 
-  #numberOf(plan: FramePlan): number {
-    let number = this.#planNumbers.get(plan)
-    if (number === undefined) this.#planNumbers.set(plan, (number = this.#plans += 1))
+  #numberOf(one: FramePlan | ClusterCache): number {
+    let number = this.#numbers.get(one)
+    if (number === undefined) this.#numbers.set(one, (number = this.#numbered += 1))
     return number
   }
 
-  #unused({ operation }: WantedGroup, discovered: DiscoveredReads): void {
+  /** Equal for subscribers who share a group. */
+  #keyOf({
+    wanted,
+    served: { clusters },
+    isViewed,
+    groupAccess,
+    onlyViewer,
+    discovered,
+    identity,
+  }: Pick<
+    LiveGroupOptions,
+    'wanted' | 'served' | 'isViewed' | 'groupAccess' | 'onlyViewer' | 'discovered' | 'identity'
+  >): string {
+    const caches = wanted.lists.map(({ list }) => clusters.get(list.at.cluster))
+    return JSON.stringify([
+      wanted.operation,
+      caches.map((cache) => cache && [this.#numberOf(cache), cache.incarnation]),
+      isViewed,
+      groupAccess.fingerprint,
+      onlyViewer?.identity,
+      discovered.textFor(identity),
+      wanted.coalesceMs,
+      wanted.explains,
+    ])
+  }
+
+  #use({ operation }: WantedGroup, discovered: DiscoveredReads): void {
+    this.#discovered.set(operation, discovered)
+    discovered.operations.add(operation)
+  }
+
+  #unused(discovered: DiscoveredReads): void {
     discovered.users -= 1
-    if (discovered.users === 0) this.#discovered.delete(operation)
+    if (discovered.users > 0) return
+    for (const operation of discovered.operations) this.#discovered.delete(operation)
   }
 }

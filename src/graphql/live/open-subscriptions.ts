@@ -51,18 +51,16 @@ export class OpenSubscriptions {
   }
 
   /**
-   * The schema for a subscription to read. It records unserved kinds that objects refer to, for example as owners. When
-   * the server starts to serve one of them, the subscription ends, because its rows were incomplete.
+   * Makes `own`, a copy of the schema for a subscription to read, record the unserved kinds that objects refer to, for
+   * example as owners. When the server starts to serve one of them, the subscription ends, because its rows were
+   * incomplete.
    */
-  reading(subscription: OpenSubscription): ServedSchema {
-    const { served } = subscription
-    return {
-      ...served,
-      kindOf: (group, kind) => {
-        const found = served.kindOf(group, kind)
-        if (found === undefined) this.#missed(subscription, { group, kind })
-        return found
-      },
+  record(subscription: OpenSubscription, own: { kindOf: ServedSchema['kindOf'] }): void {
+    const { kindOf } = subscription.served
+    own.kindOf = (group, kind) => {
+      const found = kindOf(group, kind)
+      if (found === undefined) this.#missed(subscription, { group, kind })
+      return found
     }
   }
 

@@ -68,7 +68,7 @@ interface Refusal {
 }
 
 interface KnownSubscription {
-  readonly served: ServedSchema
+  readonly schema: ServedSchema['schema']
   readonly plan: Plan<FramePlans>
   /** Variables that occur only in `resumeFrom` and `coalesceMs`. The rows do not depend on them. */
   readonly otherVariables: ReadonlySet<string>
@@ -202,7 +202,7 @@ export class PlannedSubscriptions {
         return await this.#followProblems({ ...following, served, frames }, by)
       }
       const { limits } = this.#options
-      const followed = asked.of(variableValues, limits)
+      const followed = asked.of(variableValues, limits, served)
       const joining = {
         served,
         document,
@@ -299,14 +299,15 @@ export class PlannedSubscriptions {
     operation: OperationDefinitionNode,
   ): KnownSubscription {
     let known = this.#operations.get(operation)
-    if (known?.served !== served) {
+    // The plans of a schema are the same for whatever clusters there are.
+    if (known?.schema !== served.schema) {
       if (operation.operation !== OperationTypeNode.SUBSCRIPTION) {
         throw new NotCoveredError(`a ${operation.operation}`)
       }
       const { documents } = this.#options
       const grown = (bytes: number): void => documents.grown(document, bytes)
       const plan = new Plan(served, { document, operation, grown }, framePlans)
-      known = { served, plan, otherVariables: otherVariablesOf(document) }
+      known = { schema: served.schema, plan, otherVariables: otherVariablesOf(document) }
       this.#operations.set(operation, known)
     }
     return known
@@ -325,7 +326,7 @@ function subscribedKinds(
   try {
     const compiled = new Plan(served, { document, operation, grown: () => {} }, framePlans)
     const limits = { maxPageSize: Infinity, introspection: false }
-    const { lists } = compiled.variation(variables).of(variables, limits)
+    const { lists } = compiled.variation(variables).of(variables, limits, served)
     return lists.flatMap((one) => neededBy(one, variables))
   } catch {
     return []

@@ -37,19 +37,21 @@ export async function resumed(
   const { cluster, incarnation, list, access } = from
   if (cluster !== token.cluster || incarnation !== token.incarnation) return undefined
   if (list !== token.list || access !== token.access || lists.length === 0) return undefined
+  const asked = group.positionsOf(from.positions)
   await Promise.all(
     lists.map(async (one) => {
-      if (one.isFollowing) await reachHistories(one, one.positionsIn(from.positions))
+      if (one.isFollowing) await reachHistories(one, one.positionsIn(asked))
     }),
   )
-  if (!(await hasReached(group, from.positions))) return undefined
+  if (!(await hasReached(group, asked))) return undefined
   // The rest runs in one tick.
+  if (list !== group.token.list) return undefined
   const { positions, isAhead, failures } = group.changes
-  const isBehind = isOfAnotherStore(from.positions, positions)
-  const missed = missedBy(group, isBehind ? { ...from, isAhead: true } : from)
+  const isBehind = isOfAnotherStore(asked, positions)
+  const missed = missedBy(group, { positions: asked, isAhead: isBehind || from.isAhead })
   if (missed === undefined) return undefined
   const { page } = content
-  const at = { before: from.positions, positions, isAhead, page, failures }
+  const at = { before: asked, positions, isAhead, page, failures }
   const frames = writer.frames(missed, { reset: false, ...at })
   return new Backlog(frames, { rows: missed.length, next: group.frames.next, positions })
 }
@@ -80,7 +82,7 @@ async function reachHistories({ list, reading }: GroupList, positions: Positions
 /** The changes of all lists for a subscriber that held them at a position; `undefined` if unknown or too many. */
 function missedBy(
   { lists, content, options, isPlural }: LiveGroup,
-  from: ResumePosition,
+  from: SeenUpTo,
 ): readonly SentChange[] | undefined {
   let rows = 0
   const missed: SentChange[] = []

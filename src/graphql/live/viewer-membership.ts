@@ -1,9 +1,11 @@
 import { Backoff, sleep } from '../../lib/backoff.ts'
 import { DeadlineError, withDeadline } from '../../lib/deadline.ts'
+import type { ClusterAccess } from '../../access/cluster-access.ts'
 import type { Change } from '../../informer/store/change.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
 import {
   type AccessRequest,
   type DiscoveredKinds,
@@ -22,6 +24,8 @@ export interface MembershipGroup {
   readonly options: {
     /** Set if rows depend on the viewer's identity; then all members have the same viewer. */
     readonly onlyViewer: ViewerAccess | undefined
+    /** What the group reads: its clusters change in place. */
+    readonly served: ServedSchema
   }
   /**
    * Rewrites all rows after a change of the viewer's permissions. Resolves to whether it has: a failure ends the group
@@ -56,10 +60,10 @@ export class ViewerMembership implements MemberGate {
   readonly access: ViewerAccess
   readonly members: Set<GroupMember> = new Set<GroupMember>()
   readonly #group: MembershipGroup
-  readonly #clusters: ReadonlySet<string>
+  /** The clusters whose permissions it follows, and how to stop that. */
+  readonly #followed = new Map<ClusterAccess, () => void>()
   readonly #withheld: ReadonlyMap<string, WithheldName>
   readonly #leaving = new AbortController()
-  readonly #unfollow: readonly (() => void)[]
   /** The expiry of the latest review that found the viewer's access equal to the group's. */
   #openUntilMs = Number.NEGATIVE_INFINITY
   #isStale = false
@@ -75,17 +79,36 @@ export class ViewerMembership implements MemberGate {
     group: MembershipGroup,
     withheld: ReadonlyMap<string, WithheldName>,
   ) {
-    this.access = access
+    this.access = new ViewerAccess(group.options.served, access.viewer)
     this.#group = group
-    this.#clusters = new Set(group.requests.map(({ list }) => list.at.cluster))
     this.#withheld = withheld
-    this.#unfollow = Array.from(this.#clusters, (cluster) =>
-      access.in(cluster).onChange(access.viewer, () => {
+    this.#followClusters()
+  }
+
+  /** Follows the permissions in the present clusters of the group, whose frames wait for a new review. */
+  followClusters(): void {
+    this.#followClusters()
+    this.recheck()
+  }
+
+  #followClusters(): void {
+    const clusters = new Set(
+      this.#group.requests.map(({ list }) => this.access.in(list.at.cluster)),
+    )
+    for (const [cluster, unfollow] of this.#followed) {
+      if (clusters.has(cluster)) continue
+      unfollow()
+      this.#followed.delete(cluster)
+    }
+    for (const cluster of clusters) {
+      if (this.#followed.has(cluster)) continue
+      const unfollow = cluster.onChange(this.access.viewer, () => {
         if (this.#refused.size <= fewNames) this.#refused.clear()
         this.#hasChanged = true
         this.recheck()
-      }),
-    )
+      })
+      this.#followed.set(cluster, unfollow)
+    }
   }
 
   get isOpen(): boolean {
@@ -141,7 +164,7 @@ export class ViewerMembership implements MemberGate {
     this.#leaving.abort()
     this.#openUntilMs = Number.NEGATIVE_INFINITY
     clearTimeout(this.#timer)
-    for (const unfollow of this.#unfollow) unfollow()
+    for (const unfollow of this.#followed.values()) unfollow()
   }
 
   async #check(): Promise<void> {
@@ -155,6 +178,8 @@ export class ViewerMembership implements MemberGate {
         await this.#checkOnce()
       } catch (error) {
         if (signal.aborted) return
+        // The clusters have changed meanwhile.
+        if (this.#isStale) continue
         if (this.members.size === 0) throw error
         if (!isPassing(error)) {
           for (const member of this.members) member.finish({ form: 'failed', errors: [error] })
@@ -187,7 +212,7 @@ export class ViewerMembership implements MemberGate {
       if (!isRewritten || this.#isStale) return
     }
     const longestMs = isAlone
-      ? Math.min(...Array.from(this.#clusters, (cluster) => this.access.in(cluster).limits.allowMs))
+      ? Math.min(...Array.from(this.#followed.keys(), ({ limits }) => limits.allowMs))
       : Infinity
     const now = performance.now()
     this.#openUntilMs = Math.max(Math.min(groupAccess.untilMs, now + longestMs), now + minHoldsMs)

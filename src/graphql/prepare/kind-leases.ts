@@ -5,6 +5,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ByKind, type ClusterKind } from './kind-view.ts'
+import { goneCluster } from './read-failures.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import {
@@ -246,7 +247,7 @@ export class KindLeases implements KindSource, Disposable {
   #acquireNow({ cluster: name, kind }: ClusterKind): Lease | UnreadableResourceError {
     const { clusters, indexTexts } = this.#options.served
     const cluster = clusters.get(name)
-    if (cluster === undefined) throw new TypeError(`there is no cluster ${name}`)
+    if (cluster === undefined) throw goneCluster(name)
     try {
       return cluster.acquire(kind.resource, indexTexts.get(kind))
     } catch (error) {

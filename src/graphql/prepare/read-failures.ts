@@ -4,6 +4,12 @@ import { ApiStatusError } from '../../kubernetes/status.ts'
 import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
 import type { ClusterKind } from './kind-view.ts'
 
+/** The error of a subscription that reads a cluster which has just left the fleet. */
+export function goneCluster(cluster: string): ClientError {
+  const message = `cluster ${cluster} is served no more`
+  return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
+}
+
 /** The error of a read that has taken too long. */
 export function lateRead({ cluster, kind }: ClusterKind, deadlineMs: number): ClientError {
   const message = `${kind.typeName} was not read from the API server within ${deadlineMs} ms`

@@ -429,7 +429,8 @@ function notKnownYet(cluster: string): ClientError {
   return new ClientError('CLUSTER_UNREACHABLE', message, { cluster, retryAfterMs: 1_000 })
 }
 
-function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientError {
+/** The error of a kind that is not in memory yet. */
+export function notLoaded({ cluster, kind: { typeName } }: ClusterKind): ClientError {
   return new ClientError('NOT_SYNCED', `${typeName} is not loaded yet`, {
     cluster,
     type: typeName,

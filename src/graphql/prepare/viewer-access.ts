@@ -15,6 +15,7 @@ import type { Kind } from '../model/kind.ts'
 import type { ClusterKind } from './kind-view.ts'
 import {
   forbiddenList,
+  goneCluster,
   namespacesNotKnown,
   reviewFailure,
   tooManyNamespaces,
@@ -80,10 +81,10 @@ export class ViewerAccess {
     return viewerKey(this.viewer)
   }
 
-  /** The access of all viewers to a cluster. */
+  /** The access of all viewers to a cluster. Throws `ClientError` if the cluster has left the fleet. */
   in(cluster: string): ClusterAccess {
     const access = this.#served.access.get(cluster)
-    if (access === undefined) throw new TypeError(`there is no cluster ${cluster}`)
+    if (access === undefined) throw goneCluster(cluster)
     return access
   }
 
