@@ -89,7 +89,9 @@ export const populate = async ({ must }: AccessCluster): Promise<void> => {
       })
       await make(`${core}/events`, {
         metadata: { name: `of-${pod}` },
+        type: 'Warning',
         reason: 'Seen',
+        message: `Seen in ${namespace}`,
         involvedObject: {
           apiVersion: 'v1',
           kind: 'Pod',

@@ -3,9 +3,12 @@ import type { Fields } from '../gateway/test-cluster.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { serveViewers, type ViewedGateway } from '../support/viewed-gateway.ts'
 import { type AccessCluster, populate, startSimulated, users } from './access-cluster.ts'
-import { askedKinds } from './access-truth.ts'
+import { askedKinds, everything, shownTo } from './access-truth.ts'
+import { checkFleet } from './fleet-checks.ts'
 import { hasHeard } from './followed-rbac.ts'
 import { RandomRbac } from './random-rbac.ts'
+import { checkAnyKinds, type Checked, checkProblems } from './route-checks.ts'
+import { checkCompletions, checkSearchWords } from './search-checks.ts'
 
 const names = ['one', 'two'] as const
 const worlds = 4
@@ -13,6 +16,7 @@ const worlds = 4
 describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`, () => {
   const clusters = new Map<string, AccessCluster & AsyncDisposable>()
   let served: ViewedGateway
+  let rbac: readonly (readonly [name: string, rbac: RandomRbac])[]
 
   beforeAll(async () => {
     for (const name of names) {
@@ -20,6 +24,8 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
       await populate(cluster)
       clusters.set(name, cluster)
     }
+    const random = seededRandom(runSeed)
+    rbac = Array.from(clusters, ([name, cluster]) => [name, new RandomRbac(cluster, random)])
     served = await serveViewers({ clusters: [...clusters.values()].map((one) => one.selection()) })
   })
   afterAll(async () => {
@@ -44,10 +50,6 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
     new Map((facet?.values ?? []).map(({ value, count }: Fields) => [value, count]))
 
   it('over both is exactly what each shows alone, and each refusal is a gap', async () => {
-    const random = seededRandom(runSeed)
-    const rbac = names.map(
-      (name) => [name, new RandomRbac(clusters.get(name) as AccessCluster, random)] as const,
-    )
     let refusals = 0
     for (let world = 1; world <= worlds; world += 1) {
       for (const [name, one] of rbac) await hasHeard(served, await one.replace(), name)
@@ -91,5 +93,31 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
       }
     }
     expect(refusals).toBeGreaterThan(0)
+  }, 180_000)
+
+  it('of problems, searches, completions and lists over kinds is, too, and what RBAC allows', async () => {
+    for (let world = 1; world <= worlds; world += 1) {
+      for (const [name, one] of rbac) await hasHeard(served, await one.replace(), name)
+      for (const user of users) {
+        for (const way of ['query', 'unplanned'] as const) {
+          const ask: Checked['ask'] = async (query, variables) =>
+            served[way](user, query, variables)
+          try {
+            for (const name of names) {
+              const cluster = clusters.get(name) as AccessCluster
+              const objects = await everything(cluster)
+              const shown = await shownTo(cluster, user, objects)
+              const place = `cluster: "${name}", `
+              for (const check of [checkProblems, checkAnyKinds, checkSearchWords, checkCompletions])
+                await check({ place, ask, objects, shown, ids: new Map() })
+            }
+            await checkFleet({ clusters: names, ask })
+          } catch (error) {
+            const where = `world ${world} of SEED=${runSeed}, ${user.username}, ${way}`
+            throw new Error(where, { cause: error })
+          }
+        }
+      }
+    }
   }, 180_000)
 })

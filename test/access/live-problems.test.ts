@@ -6,6 +6,30 @@ import { reads, type SmallWorld, startSmallWorld } from './small-world.ts'
 const wait = { timeout: 20_000, interval: 20 }
 const alice = caller('alice')
 
+it('an Event with the UID of an object that its readers may not list tells them nothing of it', async () => {
+  await using world = await startSmallWorld()
+  const pods = ['one', 'two'].map((namespace) => `/api/v1/namespaces/${namespace}/pods/shop-1-x`)
+  const [, hidden] = await Promise.all(pods.map(async (path) => world.patch(path, {})))
+  await world.make('/api/v1/namespaces/one/events', {
+    metadata: { name: 'forged' },
+    type: 'Warning',
+    reason: 'Forged',
+    count: 100,
+    lastTimestamp: new Date().toISOString(),
+    involvedObject: {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      namespace: 'one',
+      name: 'shop-1-x',
+      uid: hidden?.['metadata'].uid,
+    },
+  })
+  await world.allow('one', 'alice', 'alice', [reads('', 'pods', 'events')])
+  await using served = await serveViewers({ clusters: [world.selection] })
+  const { data } = await served.query(alice, '{ problems { nodes { object { name namespace } } } }')
+  expect(data.problems.nodes).toEqual([])
+})
+
 describe('a live list of problems', () => {
   let world: SmallWorld
   let served: ViewedGateway

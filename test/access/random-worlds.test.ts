@@ -6,6 +6,7 @@ import { askedKinds, everything, keyOf, shownTo } from './access-truth.ts'
 import { hasHeard } from './followed-rbac.ts'
 import { RandomRbac } from './random-rbac.ts'
 import {
+  checkAnyKinds,
   checkCan,
   checkExploring,
   type Checked,
@@ -35,6 +36,7 @@ const checks = [
   checkProblems,
   checkSearchWords,
   checkCompletions,
+  checkAnyKinds,
 ]
 
 const idsOf = async (served: ViewedGateway): Promise<Checked['ids']> => {

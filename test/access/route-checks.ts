@@ -5,6 +5,8 @@ import { type AskedKind, askedKinds, keyOf, type Shown } from './access-truth.ts
 
 /** One user, in one world, by one way. */
 export interface Checked {
+  /** The argument that names the cluster, before others. Default: the only one. */
+  readonly place?: string
   readonly ask: (query: string, variables?: Variables) => Promise<GraphQLAnswer>
   readonly objects: ReadonlyMap<AskedKind, readonly Fields[]>
   readonly shown: ReadonlyMap<AskedKind, Shown>
@@ -302,9 +304,12 @@ export const checkExploring = async (checked: Checked): Promise<void> => {
 /** What is wrong: each pod has a problem, the second ones that of the small node. */
 export const checkProblems = async (checked: Checked): Promise<void> => {
   const object = '{ kind namespace name }'
-  const { data, errors } = await checked.ask(`{ problems(first: 100) {
+  const { data, errors } = await checked.ask(`{ problems(${checked.place ?? ''}first: 100) {
     totalCount lookedAt notLookedAt counts { count }
-    nodes { kind reason count object ${object} objects(first: 100) ${object} } } }`)
+    nodes {
+      kind reason count object ${object} objects(first: 100) ${object}
+      lastEvent { reason message count }
+    } } }`)
   expect(data?.problems, JSON.stringify(errors)).toBeDefined()
   const { nodes, totalCount, counts, lookedAt, notLookedAt } = data.problems
   expect(totalCount).toBe(nodes.length)
@@ -325,13 +330,52 @@ export const checkProblems = async (checked: Checked): Promise<void> => {
       `${row.kind} ${nameOf(row.object)} ${row.reason}: ${listed(row.objects.map(nameOf))}`,
   )
   expect(found.toSorted()).toEqual(expected.toSorted())
-  for (const { count, objects } of nodes) expect(objects).toHaveLength(count)
+  const { listed: events = new Set<string>() } = shownOf(checked, 'Event')
+  for (const { count, object, objects, lastEvent } of nodes) {
+    expect(objects).toHaveLength(count)
+    const about = [object, ...objects].map(nameOf)
+    const told = [...events].flatMap((key) => {
+      const [namespace = ''] = key.split('/')
+      return about.includes(key.replace('/of-', '/')) ? [`Seen in ${namespace}`] : []
+    })
+    if (told.length === 0) expect(lastEvent).toBeNull()
+    else expect(told).toContain(lastEvent?.message)
+  }
   for (const [type, places] of [
     ['Pod', pods.size],
     ['Node', isNodeShown ? 1 : 0],
   ] as const) {
     expect([...lookedAt, ...notLookedAt]).toContain(type)
     if (places > 0) expect(lookedAt).toContain(type)
+  }
+}
+
+/** One list of several kinds, by their names and by `*`. */
+export const checkAnyKinds = async (checked: Checked): Promise<void> => {
+  const types = askedKinds.map(({ type }) => type)
+  for (const kinds of [types, ['*']]) {
+    const { data, errors } = await checked.ask(
+      `query ($kinds: [String!]!) { kubernetesObjects(kinds: $kinds, ${checked.place ?? ''}first: 500) {
+        totalCount types notLookedAt incomplete { type code } counts { type count }
+        nodes { kind ${name.slice(1, -1)} } } }`,
+      { kinds },
+    )
+    expect(data?.kubernetesObjects, JSON.stringify(errors)).toBeDefined()
+    const { nodes, totalCount, counts, incomplete, notLookedAt } = data.kubernetesObjects
+    expect(totalCount).toBe(nodes.length)
+    const counted = new Map(counts.map(({ type, count }: Fields) => [type, count]))
+    for (const kind of askedKinds) {
+      const { type } = kind
+      if (kinds.includes('*') && type === 'Event') continue
+      const { listed: keysShown } = checked.shown.get(kind) as Shown
+      const found = nodes.filter((one: Fields) => one.kind === type)
+      expect(keys(found), `${type} of ${kinds.join()}`).toEqual([...(keysShown ?? [])].toSorted())
+      expect(counted.get(type) ?? 0).toBe(found.length)
+      if (keysShown !== undefined) continue
+      expect(notLookedAt).toContain(type)
+      const gaps = incomplete.filter((gap: Fields) => gap.type === type)
+      expect(gaps).toEqual(kinds.includes('*') ? [] : [{ type, code: 'FORBIDDEN' }])
+    }
   }
 }
 

@@ -35,7 +35,7 @@ export const checkSearchWords = async (checked: Checked): Promise<void> => {
   const all = listed(checked)
   for (const [text, isMeant] of Object.entries(words)) {
     const { data, errors } = await checked.ask(
-      `query ($text: String!, $types: [String!]) { search(text: $text, types: $types, first: 500) {
+      `query ($text: String!, $types: [String!]) { search(text: $text, types: $types, ${checked.place ?? ''}first: 500) {
         totalCount counts { type count } nodes { object { kind namespace name } } } }`,
       { text, types },
     )
@@ -76,7 +76,7 @@ export const checkCompletions = async (checked: Checked): Promise<void> => {
   ] as const) {
     for (const start of ['', 's', 'first', 're', 'app', 'of-']) {
       const { data, errors } = await checked.ask(
-        `query ($text: String!, $types: [String!]) { complete(text: $text, types: $types, first: 100,
+        `query ($text: String!, $types: [String!]) { complete(text: $text, types: $types, ${checked.place ?? ''}first: 100,
           terms: [NAME, NAMESPACE, LABEL_KEY, LABEL_VALUE, KIND]) { hasMore completions { term insert type count } } }`,
         { text: before + start, types },
       )

@@ -326,8 +326,10 @@ class ProblemFold<P extends ProblemPart> {
     if (!isInScope(scope, key)) return reference
     // Kubelets write the name of their Node in place of its UID.
     const isNamed = uid === undefined || uid === name
-    const id = isNamed ? view.idOf(key) : view.idOfUid(uid)
-    return id === undefined ? undefined : { form: 'object', part, id }
+    const id = view.idOf(key)
+    // Events are written by callers too: a UID alone leads to no object of another name.
+    if (id === undefined || !(isNamed || view.idOfUid(uid) === id)) return undefined
+    return { form: 'object', part, id }
   }
 }
 
