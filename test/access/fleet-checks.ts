@@ -52,7 +52,7 @@ export const checkFleet = async ({ clusters, ask }: FleetChecked): Promise<void>
   const { data, errors } = await ask(`{ ${fields('clusters: ["*"]')} }`)
   expect(data, JSON.stringify(errors)).toBeDefined()
   for (const [field, found] of Object.entries<Fields>(data)) {
-    const parts = alone.map((one) => one[field] as Fields)
+    const parts = alone.map((one) => one[field])
     const all = (member: string): Fields[] => parts.flatMap((part) => part[member] as Fields[])
     for (const list of ['nodes', 'incomplete']) {
       if (found[list] === undefined) continue

@@ -96,6 +96,7 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
   }, 180_000)
 
   it('of problems, searches, completions and lists over kinds is, too, and what RBAC allows', async () => {
+    let checked = 0
     for (let world = 1; world <= worlds; world += 1) {
       for (const [name, one] of rbac) await hasHeard(served, await one.replace(), name)
       for (const user of users) {
@@ -108,10 +109,16 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
               const objects = await everything(cluster)
               const shown = await shownTo(cluster, user, objects)
               const place = `cluster: "${name}", `
-              for (const check of [checkProblems, checkAnyKinds, checkSearchWords, checkCompletions])
+              for (const check of [
+                checkProblems,
+                checkAnyKinds,
+                checkSearchWords,
+                checkCompletions,
+              ])
                 await check({ place, ask, objects, shown, ids: new Map() })
             }
             await checkFleet({ clusters: names, ask })
+            checked += 1
           } catch (error) {
             const where = `world ${world} of SEED=${runSeed}, ${user.username}, ${way}`
             throw new Error(where, { cause: error })
@@ -119,5 +126,6 @@ describe(`What a user gets of two clusters with their own RBAC, SEED=${runSeed}`
         }
       }
     }
+    expect(checked).toBe(worlds * users.length * 2)
   }, 180_000)
 })

@@ -194,3 +194,24 @@ it('a cluster that joins adds to each viewer what that viewer may see of it, and
     .toEqual([['c0 one', 'c1 one'], ['c0 one'], ['c0 one', 'c1 two'], ['c0 one']])
   expect(lives.map(({ failure }) => failure())).toEqual(names.map(() => undefined))
 })
+
+it('a cluster of which the viewer may list nothing is one gap of what looks into all kinds', async () => {
+  const opal = caller('opal')
+  await worlds[0].allow('one', 'opal', 'opal', [reads('', 'pods')])
+  const missing = 'notLookedAt incomplete { cluster type code }'
+  const { data, errors } = await served.query(
+    opal,
+    `{
+      problems(clusters: ["*"]) { ${missing} }
+      search(text: "shop", clusters: ["*"]) { ${missing} }
+      complete(text: "shop", clusters: ["*"]) { ${missing} }
+      kubernetesObjects(kinds: ["*"], clusters: ["*"]) { ${missing} }
+    }`,
+  )
+  expect(errors).toBeUndefined()
+  for (const field of ['problems', 'search', 'complete', 'kubernetesObjects']) {
+    const { incomplete, notLookedAt } = data[field]
+    expect(incomplete, field).toEqual([{ cluster: 'c1', type: null, code: 'FORBIDDEN' }])
+    expect(notLookedAt, field).toContain('Node')
+  }
+})

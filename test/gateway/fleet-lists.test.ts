@@ -1,8 +1,8 @@
-import { startGraphQLServer, defaultServerOptions, type GraphQLServer } from 'informerql'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BothWays, serveBothWays } from '../support/both-ways.ts'
 import { company } from '../support/company.ts'
-import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { runSeed, seededRandom } from '../support/random.ts'
 import { created } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
@@ -10,7 +10,6 @@ import type { Fields } from './test-cluster.ts'
 
 const wait = { timeout: 20_000, interval: 50 }
 const names = ['ap', 'eu', 'us'] as const
-const log = { info() {}, warn() {}, error() {} }
 
 const podFields =
   'id clusterName name namespace creationTimestamp spec { nodeName } restarts: json(path: "status.containerStatuses[*].restartCount")'
@@ -57,7 +56,7 @@ const orderText = (keys: readonly Key[]): string =>
 describe(`lists over clusters, seed ${runSeed}`, () => {
   const simulators = new Map<string, Simulator>()
   let gateway: ServedGateway
-  let resolvers: GraphQLServer
+  let served: BothWays
   let all: readonly Fields[]
 
   beforeAll(async () => {
@@ -78,12 +77,7 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
         { name: 'ap', server: at('ap'), labels: { env: 'staging' } },
       ],
     })
-    resolvers = await startGraphQLServer({
-      server: { ...defaultServerOptions(), port: 0 },
-      plugins: [gateway.gateway.plugin],
-      log,
-      readiness: gateway.gateway.readiness,
-    })
+    served = await serveBothWays(gateway)
     const lists = await Promise.all(
       names.map((name) =>
         gateway.data(`{ pods(cluster: "${name}", first: 500) { nodes { ${podFields} } } }`),
@@ -92,22 +86,12 @@ describe(`lists over clusters, seed ${runSeed}`, () => {
     all = lists.flatMap(({ pods }) => pods.nodes as Fields[])
   })
   afterAll(async () => {
-    await resolvers[Symbol.asyncDispose]()
+    await served[Symbol.asyncDispose]()
     await gateway[Symbol.asyncDispose]()
     for (const simulator of simulators.values()) await simulator[Symbol.asyncDispose]()
   })
 
-  /** What a plan answers, which has to be what graphql-js answers. */
-  const ask = async (query: string, variables = {}): Promise<GraphQLAnswer> => {
-    const planned = await gateway.queryText(query, variables)
-    const response = await fetch(resolvers.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables }),
-    })
-    expect(planned).toBe(await response.text())
-    return JSON.parse(planned) as GraphQLAnswer
-  }
+  const ask: BothWays['ask'] = async (query, variables) => served.ask(query, variables)
 
   const ids = (nodes: readonly Fields[]): readonly string[] => nodes.map(({ id }) => id as string)
 

@@ -1,29 +1,29 @@
-import { defaultServerOptions, type GraphQLServer, startGraphQLServer } from 'informerql'
 import { FrameFold } from 'informerql/client'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type BothWays, serveBothWays } from '../support/both-ways.ts'
 import { company } from '../support/company.ts'
-import { type GraphQLAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { created, sent } from './created.ts'
 import { definitionOf, definitionsPath, versionOf } from './definitions.ts'
 import { appliedSteps, type HeldPage } from './followed-page.ts'
 import type { Fields } from './test-cluster.ts'
 
 const wait = { timeout: 20_000, interval: 50 }
-const names = ['eu', 'us'] as const
-const log = { info() {}, warn() {}, error() {} }
+// The one name is the beginning of the other.
+const names = ['eu', 'eu-2'] as const
 
 describe('kubernetesObjects', () => {
   const simulators = new Map<string, Simulator>()
   let gateway: ServedGateway
-  let resolvers: GraphQLServer
+  let served: BothWays
 
   beforeAll(async () => {
     for (const name of names) {
       const populate = company({ pods: 60, seed: `kinds ${name}` })
       const simulator = await startSimulator({ bookmarkIntervalMs: 0, populate })
       simulators.set(name, simulator)
-      if (name === 'us') continue
+      if (name === 'eu-2') continue
       for (const [kind, group] of [
         ['Gear', 'fleet.example.com'],
         ['Wheel', 'parts.fleet.example.com'],
@@ -38,32 +38,15 @@ describe('kubernetesObjects', () => {
     gateway = await serveGateway({
       clusters: names.map((name) => ({ name, server: simulators.get(name)?.url ?? '' })),
     })
-    resolvers = await startGraphQLServer({
-      server: { ...defaultServerOptions(), port: 0 },
-      plugins: [gateway.gateway.plugin],
-      log,
-      readiness: gateway.gateway.readiness,
-    })
+    served = await serveBothWays(gateway)
   })
   afterAll(async () => {
-    await resolvers[Symbol.asyncDispose]()
+    await served[Symbol.asyncDispose]()
     await gateway[Symbol.asyncDispose]()
     for (const simulator of simulators.values()) await simulator[Symbol.asyncDispose]()
   })
 
-  /** What a plan answers, which has to be what graphql-js answers. */
-  const ask = async (query: string, variables = {}): Promise<GraphQLAnswer> => {
-    // Loads what both read.
-    await gateway.query(query, variables)
-    const planned = await gateway.queryText(query, variables)
-    const response = await fetch(resolvers.url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ query, variables }),
-    })
-    expect(planned).toBe(await response.text())
-    return JSON.parse(planned) as GraphQLAnswer
-  }
+  const ask: BothWays['ask'] = async (query, variables) => served.ask(query, variables)
 
   const fields = 'id kind clusterName name namespace creationTimestamp health { status }'
 
@@ -72,8 +55,8 @@ describe('kubernetesObjects', () => {
       `{ ${names
         .map(
           (name) => `
-      pods_${name}: pods(cluster: "${name}", first: 500) { nodes { ${fields} } }
-      deployments_${name}: deployments(cluster: "${name}", first: 500) { nodes { ${fields} } }`,
+      pods_${name.length}: pods(cluster: "${name}", first: 500) { nodes { ${fields} } }
+      deployments_${name.length}: deployments(cluster: "${name}", first: 500) { nodes { ${fields} } }`,
         )
         .join(' ')} }`,
     )
@@ -82,7 +65,7 @@ describe('kubernetesObjects', () => {
     )
     const severity = ['DEGRADED', 'UNKNOWN', 'PROGRESSING', 'TERMINATING', 'SUSPENDED', 'HEALTHY']
     const typed = (one: Fields): string =>
-      `${one.clusterName}/${one.kind}/${one.namespace}/${one.name}`
+      `${one.clusterName}\0${one.kind}\0${one.namespace}/${one.name}`
     const orders: readonly (readonly [string, (one: Fields) => string])[] = [
       ['', () => ''],
       ['{ name: ASC }', ({ name }) => name as string],
@@ -160,7 +143,7 @@ describe('kubernetesObjects', () => {
     const named = await ask(query('["Gear"]'))
     expect(named.errors).toBeUndefined()
     expect(named.data.kubernetesObjects.incomplete).toEqual([
-      { cluster: 'us', type: 'FleetExampleComGear', code: 'NOT_SERVED' },
+      { cluster: 'eu-2', type: 'FleetExampleComGear', code: 'NOT_SERVED' },
     ])
     const pattern = await ask(query('["*.example.com"]'))
     expect(pattern.data.kubernetesObjects.incomplete).toEqual([])
@@ -192,7 +175,7 @@ describe('kubernetesObjects', () => {
     )
     client.subscribe<Fields>(
       {
-        query: `subscription { kubernetesObjectsPage(${args}, orderBy: [{ name: DESC }], first: 3, coalesceMs: 10) {
+        query: `subscription { kubernetesObjectsPage(${args}, orderBy: [{ namespace: DESC }], first: 3, coalesceMs: 10) {
           reset synced totalCount changes { step index from objectId object { ${row} } } } }`,
       },
       {
@@ -208,7 +191,7 @@ describe('kubernetesObjects', () => {
       const [listed, ordered] = await Promise.all([
         gateway.query(`{ kubernetesObjects(${args}) { nodes { ${row} } } }`),
         gateway.query(
-          `{ kubernetesObjects(${args}, orderBy: [{ name: DESC }], first: 3) { totalCount nodes { ${row} } } }`,
+          `{ kubernetesObjects(${args}, orderBy: [{ namespace: DESC }], first: 3) { totalCount nodes { ${row} } } }`,
         ),
       ])
       const byId = (nodes: readonly Fields[]): readonly Fields[] =>
@@ -229,22 +212,22 @@ describe('kubernetesObjects', () => {
       await expectSame()
     }
     await created(at('eu'), maps, { metadata: { name: 'live-a' }, data: { value: '1' } })
-    await created(at('us'), maps, { metadata: { name: 'live-b' }, data: { value: '1' } })
-    await created(at('us'), services, {
+    await created(at('eu-2'), maps, { metadata: { name: 'live-b' }, data: { value: '1' } })
+    await created(at('eu-2'), services, {
       metadata: { name: 'live-c' },
       spec: { ports: [{ port: 80 }] },
     })
     const gear = { apiVersion: 'fleet.example.com/v1', kind: 'Gear', metadata: { name: 'live-d' } }
     await created(at('eu'), gears, gear)
     await seen(4)
-    await sent(at('us'), 'PATCH', `${maps}/live-b`, { data: { value: '2' } })
+    await sent(at('eu-2'), 'PATCH', `${maps}/live-b`, { data: { value: '2' } })
     await expect
       .poll(() => [...fold.objects.values()].some(({ json }) => json === '2'), wait)
       .toBe(true)
     await expectSame()
     await sent(at('eu'), 'DELETE', `${gears}/live-d`)
     await seen(3)
-    expect(gaps).toEqual([{ cluster: 'us', type: 'FleetExampleComGear', code: 'NOT_SERVED' }])
+    expect(gaps).toEqual([{ cluster: 'eu-2', type: 'FleetExampleComGear', code: 'NOT_SERVED' }])
     expect(problems).toEqual([])
   })
 

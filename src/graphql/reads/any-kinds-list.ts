@@ -3,24 +3,28 @@ import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { allOf, type Condition, hasValue, namespacesOf } from '../../query/condition/condition.ts'
 import { compileLabelSelector } from '../../query/condition/list-condition.ts'
 import { compileWhere } from '../../query/condition/where.ts'
+import type { ListIdentity } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listMergedPage, type MergedPage } from '../../query/page/merged-page.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
+import { commonIndexes } from '../model/sdl-indexes.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { KubernetesObjectsArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap, TypeCount } from '../schema/read-context.ts'
-import { clustersNamed, clustersPrepared, isReachable } from '../served/cluster-argument.ts'
+import { clustersNamed, clustersPrepared } from '../served/cluster-argument.ts'
 import { unnamedKinds } from '../served/named-kinds.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import {
+  closedGaps,
+  failuresOfParts,
   gapOfError,
   gapsOfParts,
   lostCluster,
   lostGap,
   notServedGap,
-  unreachableCluster,
 } from './cluster-gaps.ts'
+import { isServed } from './condition-needs.ts'
 import { type FleetPart, fleetPart } from './fleet-list.ts'
 import { testsPerPage } from './list-read.ts'
 import { typesNotRead, withFailed } from './polymorphic-page.ts'
@@ -55,6 +59,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
   const gaps: ClusterGap[] = []
   const failures: ClientError[] = []
   const left = new Set<string>()
+  const refused: string[] = []
   for (const at of placesIn(served, named, clusters)) {
     const { cluster, kind } = at
     budget.spend('tests', testsPerPage)
@@ -64,7 +69,8 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       const within = (): readonly string[] | undefined => namespacesOf(condition)
       const isNamed = named.isNamed(kind)
       const part = fleetPart(run, { ...at, indexes, isOptional: true }, within)
-      const name = `${cluster}/${kind.typeName}`
+      // Sorts before every longer name of a cluster.
+      const name = `${cluster}\0${kind.typeName}`
       if (part !== undefined) parts.push({ ...part, name, condition })
       else if (isNamed) gaps.push(notServedGap(at))
     } catch (error) {
@@ -72,11 +78,11 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       left.add(kind.typeName)
       // The request does not ask for a kind that only a pattern covers.
       const isAsked = named.isNamed(kind) || error.code === 'CLUSTER_UNREACHABLE'
-      if (isAsked || !notMeant.has(error.code)) gaps.push(gapOfError(served, at, error))
       if (isAsked) failures.push(error)
+      if (isAsked || !notMeant.has(error.code)) gaps.push(gapOfError(served, at, error))
+      else if (error.code === 'FORBIDDEN') refused.push(cluster)
     }
   }
-  const outdated = parts.filter(({ cluster }) => !isReachable(served, cluster))
   // Without a connection, the gateway does not know which kinds a cluster has.
   const unknown = named.isOpen ? clusters.filter((one) => isUnknown(served, one)) : []
   const types = new Set(parts.map(({ kind }) => kind.typeName))
@@ -84,7 +90,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
   return {
     page: listMergedPage({
       parts,
-      terms: compileOrder(orderOf(args), orderable),
+      terms: compileOrder(orderOf(args), commonIndexes),
       budget,
       maxPageSize: limits.maxPageSize,
       identity: identityOf(args),
@@ -101,12 +107,13 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
         [...(named.isOpen ? typesNotRead(served, clusters, parts) : []), ...left],
         failures,
       ),
-    gaps: [...gaps, ...gapsOfParts(served, parts), ...unknown.map((one) => lostGap(served, one))],
-    failures: [
-      ...failures,
-      ...outdated.map((part) => unreachableCluster(part, true)),
-      ...unknown.map(lostCluster),
+    gaps: [
+      ...gaps,
+      ...closedGaps(refused, parts),
+      ...gapsOfParts(served, parts),
+      ...unknown.map((one) => lostGap(served, one)),
     ],
+    failures: [...failures, ...failuresOfParts(served, parts), ...unknown.map(lostCluster)],
   }
 }
 
@@ -130,7 +137,7 @@ export function countsByType({ page }: Pick<AnyKindsPage, 'page'>): readonly Typ
 }
 
 /** The list of one kind in one cluster, among those of a list over kinds. */
-export interface AnyKindsPart {
+interface AnyKindsPart {
   readonly at: ClusterKind
   readonly condition: Condition
 }
@@ -154,8 +161,7 @@ export function anyKindsToFollow(
   const parts = placesIn(served, named, clustersNamed(served, args))
     .filter(
       ({ cluster, kind }) =>
-        named.isNamed(kind) ||
-        (!kind.uncached && served.clusters.get(cluster)?.serves(kind.resource) === true),
+        named.isNamed(kind) || (!kind.uncached && isServed(served, cluster, kind.typeName)),
     )
     .map((at) => ({ at, condition: conditionOf(at.kind) }))
   const [kind] = [...named.kinds, ...parts.map(({ at }) => at.kind), ...served.commonKinds]
@@ -164,7 +170,7 @@ export function anyKindsToFollow(
   if (kind === undefined) throw namesNoKind(args.kinds)
   const { namespace, namespaces, labelSelector, where } = args
   const identity = { namespace, namespaces, labelSelector, where }
-  return { kind, parts, terms: compileOrder(orderOf(args), orderable), identity }
+  return { kind, parts, terms: compileOrder(orderOf(args), commonIndexes), identity }
 }
 
 function namesNoKind(kinds: readonly string[]): ArgumentError {
@@ -180,10 +186,7 @@ export function anyKindsPlaces(
   const named = kindsNamedBy(served, args.kinds, { introspection: false })
   const indexes = lazyIndexesIn(args)
   return placesIn(served, named, clustersPrepared(served, args))
-    .filter(
-      ({ cluster, kind }) =>
-        !kind.uncached && served.clusters.get(cluster)?.serves(kind.resource) === true,
-    )
+    .filter(({ cluster, kind }) => !kind.uncached && isServed(served, cluster, kind.typeName))
     .map((at) => ({ ...at, indexes, isOptional: true }))
 }
 
@@ -250,7 +253,7 @@ function noSuchKind(
   })
 }
 
-/** Each kind in each cluster. Throws `ArgumentError` for too many. */
+/** Each kind in each cluster, by the names of the clusters and types. Throws `ArgumentError` for too many. */
 function placesIn(
   served: ServedSchema,
   { kinds, isOpen }: NamedKinds,
@@ -258,7 +261,9 @@ function placesIn(
 ): readonly ClusterKind[] {
   const places = clusters.flatMap((cluster) => {
     const open = isOpen ? [...unnamedKinds(served, cluster)].filter(isListedUnnamed) : []
-    return Array.from(new Set([...kinds, ...open]), (kind) => ({ cluster, kind }))
+    return [...new Set([...kinds, ...open])]
+      .toSorted((a, b) => (a.typeName < b.typeName ? -1 : 1))
+      .map((kind) => ({ cluster, kind }))
   })
   if (places.length <= maxParts) return places
   const problem = `make ${places.length} lists of one kind in one cluster, and at most ${maxParts} are read`
@@ -271,16 +276,8 @@ function isListedUnnamed({ resource, uncached }: Kind): boolean {
   return resource.kind !== 'Event' && !uncached
 }
 
-/** The indexes that every kind has. Those that are lazy are built on first use. */
-const orderable = [
-  { name: 'name', type: 'string' },
-  { name: 'namespace', type: 'string' },
-  { name: 'creationTimestamp', type: 'dateTime' },
-  { name: 'health', type: 'healthStatus' },
-  { name: 'changed', type: 'dateTime' },
-] as const
-
-const lazy = ['health', 'changed']
+/** The common indexes that are built on first use. */
+const lazy = commonIndexes.flatMap((index) => (index.lazy === true ? index.name : []))
 
 function lazyIndexesIn({
   where,
@@ -327,11 +324,11 @@ function conditionsOf(args: KubernetesObjectsArguments): (kind: Kind) => Conditi
   }
 }
 
-function identityOf(args: KubernetesObjectsArguments): { readonly list: string } {
+function identityOf(args: KubernetesObjectsArguments): ListIdentity {
   const { kinds, namespace, namespaces, labelSelector, where, orderBy } = args
   const { cluster, clusters, clusterSelector } = args
-  const places = { cluster, clusters, clusterSelector, namespace, namespaces }
-  return { list: '*/*', kinds, ...places, labelSelector, where, orderBy } as never
+  const places = { cluster, clusters, clusterSelector, namespace, namespaces: namespaces ?? null }
+  return { list: '*/*', kinds, ...places, labelSelector, where, orderBy }
 }
 
 function isGiven<T>(value: T | null | undefined): value is T {

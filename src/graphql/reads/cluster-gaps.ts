@@ -68,6 +68,31 @@ export function gapsOfParts(
   })
 }
 
+/** The errors of parts whose clusters cannot be reached. */
+export function failuresOfParts(
+  served: ServedSchema,
+  parts: readonly ClusterKind[],
+): readonly ClientError[] {
+  const lost = parts.filter(({ cluster }) => !isReachable(served, cluster))
+  return lost.map((part) => unreachableCluster(part, true))
+}
+
+/**
+ * The gaps of the clusters of which nothing is read because the viewer may list none of the kinds there. `refused`: where
+ * there are kinds that nothing names and that the viewer may not list.
+ */
+export function closedGaps(
+  refused: Iterable<string>,
+  parts: readonly ClusterKind[],
+): readonly ClusterGap[] {
+  const closed = new Set(refused)
+  for (const { cluster } of parts) closed.delete(cluster)
+  return Array.from(closed, (cluster) => {
+    const message = `you may list none of the kinds in cluster ${cluster}`
+    return { cluster, type: null, code: 'FORBIDDEN', message, since: null }
+  })
+}
+
 /** No error: the cache is meant to have no more. */
 function lackingGap({ cluster, type, code, message }: IncompleteKind): ClusterGap {
   return { cluster, type, code, message, since: null }

@@ -9,7 +9,13 @@ import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { ClusterGap, Facet, IndexSum } from '../schema/read-context.ts'
 import { clustersNamed, isReachable } from '../served/cluster-argument.ts'
 import { type CountedList, facetsBy, sumsIn, testsPerToken } from './connection-read.ts'
-import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
+import {
+  failuresOfParts,
+  gapOfError,
+  gapsOfParts,
+  notServedGap,
+  unreachableCluster,
+} from './cluster-gaps.ts'
 import { filterOf } from './list-arguments.ts'
 import { type ListRequest, testsPerPage } from './list-read.ts'
 import type { ReadRun } from './read-run.ts'
@@ -159,17 +165,17 @@ function fleetParts(
       failures.push(error)
     }
   }
-  const outdated = gapsOfParts(served, parts)
-  const errors = parts
-    .filter(({ cluster }) => !isReachable(served, cluster))
-    .map((part) => unreachableCluster(part, true))
-  return { parts, gaps: [...gaps, ...outdated], failures: [...failures, ...errors] }
+  return {
+    parts,
+    gaps: [...gaps, ...gapsOfParts(served, parts)],
+    failures: [...failures, ...failuresOfParts(served, parts)],
+  }
 }
 
 /**
- * The part of a kind in a cluster of several; `undefined` if the cluster does not serve the kind. A cluster that cannot
- * be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget pays for
- * the namespaces, in each part anew. Throws `ClientError`.
+ * The part of a kind in a cluster. Of an optional one, `undefined` if the cluster does not serve the kind; a cluster that
+ * cannot be reached does not delay the answer: only what is in memory of it and known to be allowed is read. The budget
+ * pays for the namespaces, in each part anew. Throws `ClientError`.
  */
 export function fleetPart(
   run: ReadRun,
@@ -177,12 +183,14 @@ export function fleetPart(
   within: () => readonly string[] | undefined,
 ): KindView | undefined {
   const { served, parts, budget } = run
-  const cache = served.clusters.get(at.cluster)
-  if (cache?.connection.state === 'connected' && !cache.serves(at.kind.resource)) return undefined
+  const { cluster, kind, isOptional = false } = at
+  const cache = served.clusters.get(cluster)
+  const isKnown = cache?.connection.state === 'connected'
+  if (isOptional && isKnown && !cache.serves(kind.resource)) return undefined
   const namespaces = within()
   budget.spend('tests', namespaces?.length ?? 0)
   const reading = { within: () => namespaces }
-  if (isReachable(served, at.cluster)) return parts.part(at, reading)
+  if (!isOptional || isReachable(served, cluster)) return parts.part(at, reading)
   try {
     return parts.part(at, { ...reading, prepares: false })
   } catch (error) {

@@ -5,7 +5,7 @@ import {
   type MergedPart,
   type MergedRow,
 } from '../../query/page/merged-page.ts'
-import { ClientError } from '../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
 import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
 import type { PageArguments } from '../schema/read-arguments.ts'
@@ -88,23 +88,24 @@ export function typesNotRead(
 
 /**
  * The part of a kind that the request does not name: of a common kind, which is then loaded, or of one in memory.
- * `undefined` if it cannot be read. `failed` gets the error of a common kind.
+ * `undefined` if it cannot be read.
  */
 export function unnamedPart(
+  run: ReadRun,
+  at: ClusterKind,
+  reading?: ListReading,
+): KindView | undefined {
+  return unlessRefused(() => readUnnamed(run, at, reading))
+}
+
+/** As {@link unnamedPart}. Throws `ClientError` for a common kind that cannot be read. */
+export function readUnnamed(
   { served, parts }: ReadRun,
   at: ClusterKind,
   reading?: ListReading,
-  failed?: (error: ClientError) => void,
 ): KindView | undefined {
   const isLoaded = served.commonKinds.has(at.kind) && !at.kind.uncached
-  if (!isLoaded) return parts.cachedPart(at, reading)
-  try {
-    return parts.part(at, reading)
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error
-    failed?.(error)
-    return undefined
-  }
+  return isLoaded ? parts.part(at, reading) : parts.cachedPart(at, reading)
 }
 
 /** The part of a type. Throws `TypeError` for a type that was not read. */
@@ -119,14 +120,13 @@ export class FoundParts<P> {
   readonly parts: P[] = []
   readonly failures: ClientError[] = []
 
-  add(read: () => P | undefined, failed?: (error: ClientError) => void): void {
+  add(read: () => P | undefined): void {
     try {
       const part = read()
       if (part !== undefined) this.parts.push(part)
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       this.failures.push(error)
-      failed?.(error)
     }
   }
 }

@@ -24,11 +24,17 @@ import type {
   ProblemEvent,
   ProblemSource,
 } from '../schema/read-context.ts'
-import { clustersNamed, isOverClusters, isReachable } from '../served/cluster-argument.ts'
+import { clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
 import { knownKinds, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
-import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from './cluster-gaps.ts'
+import {
+  closedGaps,
+  failuresOfParts,
+  gapOfError,
+  gapsOfParts,
+  notServedGap,
+} from './cluster-gaps.ts'
 import { fleetPart } from './fleet-list.ts'
 import { refOf } from './object-read.ts'
 import { ownerReferencesOf } from './owner-read.ts'
@@ -93,8 +99,8 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
   )
   const parts = looked.flatMap((one) => one.parts)
   const missing = looked.flatMap((one) => one.missing)
-  const outdated = gapsOfParts(served, parts)
-  const failures = looked.flatMap((one) => one.failures)
+  const refused = looked.flatMap(({ cluster, isRefused }) => (isRefused ? cluster : []))
+  const gaps = looked.flatMap((one) => one.gaps)
   return {
     page: problemPage({
       problems: asked,
@@ -118,8 +124,8 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
     counts: () => countsOf(served, asked),
     lookedAt: typesOf(parts),
     notLookedAt: () => [...new Set(missing)].toSorted(),
-    gaps: [...looked.flatMap((one) => one.gaps), ...outdated],
-    failures,
+    gaps: [...gaps, ...closedGaps(refused, parts), ...gapsOfParts(served, parts)],
+    failures: looked.flatMap((one) => one.failures),
   }
 }
 
@@ -152,6 +158,8 @@ interface LookedAt {
   readonly parts: readonly LookedAtPart[]
   /** The type names of the kinds that could not be read. */
   readonly missing: readonly string[]
+  /** Whether the viewer may not list a kind that nothing names. */
+  readonly isRefused: boolean
   readonly gaps: readonly ClusterGap[]
   /** One for each code. */
   readonly failures: readonly ClientError[]
@@ -175,28 +183,30 @@ function lookedAtParts(
   const missing: string[] = []
   const gaps: ClusterGap[] = []
   const failures: ClientError[] = []
+  let isRefused = false
   for (const kind of new Set([...problemKindsOf(run.served, cluster), ...named])) {
     const { namespaced } = kind.resource
     const at = { cluster, kind, indexes: problemIndexes, isOptional: isOver }
     const within = (): readonly string[] | undefined => (namespaced ? namespaces : undefined)
     try {
-      const part = isOver ? fleetPart(run, at, within) : run.parts.part(at, { within })
+      const part = fleetPart(run, at, within)
       if (part === undefined) gaps.push(notServedGap(at))
       else found.push({ ...part, type: kind.typeName })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
-      gaps.push(gapOfError(run.served, at, error))
       missing.push(kind.typeName)
       // The viewer need not be allowed to list what the request does not name.
-      const isAsked = named.includes(kind) || (isOver && error.code !== 'FORBIDDEN')
+      if (error.code === 'FORBIDDEN' && !named.includes(kind)) {
+        isRefused = true
+        continue
+      }
+      gaps.push(gapOfError(run.served, at, error))
+      const isAsked = isOver || named.includes(kind)
       if (isAsked && !failures.some(({ code }) => code === error.code)) failures.push(error)
     }
   }
-  const [held] = found
-  if (isOver && held !== undefined && !isReachable(run.served, cluster)) {
-    failures.push(unreachableCluster(held, true))
-  }
-  return { cluster, parts: found, missing, gaps, failures }
+  if (isOver) failures.push(...failuresOfParts(run.served, found.slice(0, 1)))
+  return { cluster, parts: found, missing, isRefused, gaps, failures }
 }
 
 function typesOf(parts: readonly ProblemPart[]): readonly string[] {

@@ -2,20 +2,25 @@ import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { nearestName } from '../../lib/options.ts'
 import { ArgumentError } from '../../query/condition/argument-error.ts'
 import { type SearchWords, searchWords } from '../../query/page/search-text.ts'
-import { unlessRefused } from '../errors/client-error.ts'
-import type { ClientError } from '../errors/client-error.ts'
+import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { Kind } from '../model/kind.ts'
-import type { KindView } from '../prepare/kind-view.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
 import type { SearchedPlaces } from '../schema/read-arguments.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { clustersNamed, isOverClusters, isReachable } from '../served/cluster-argument.ts'
 import { commonKindsOf, knownKinds, unnamedKinds } from '../served/named-kinds.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import { gapOfError, gapsOfParts, lostCluster, lostGap, notServedGap } from './cluster-gaps.ts'
-import { isServed } from './condition-needs.ts'
+import {
+  closedGaps,
+  gapOfError,
+  gapsOfParts,
+  lostCluster,
+  lostGap,
+  notServedGap,
+} from './cluster-gaps.ts'
 import { fleetPart } from './fleet-list.ts'
-import { FoundParts, typesNotRead, unnamedPart, withFailed } from './polymorphic-page.ts'
+import { readUnnamed, typesNotRead, withFailed } from './polymorphic-page.ts'
 import type { ReadRun } from './read-run.ts'
 
 /** The kinds and namespaces that a search or a completion looks into. */
@@ -55,37 +60,34 @@ export function searchedKinds(
   const namespaces = common(places.namespaces ?? null, words.namespaces)
   const named = namedBy(run, words, places)
   const within = (): readonly string[] | undefined => namespaces ?? undefined
-  const found = new FoundParts<KindView>()
+  const parts: KindView[] = []
   const missing: ClusterGap[] = []
+  const failures: ClientError[] = []
+  const refused: string[] = []
   const lost = isOver ? clusters.filter((cluster) => !isReachable(served, cluster)) : []
   for (const cluster of clusters) {
-    if (lost.includes(cluster)) {
-      for (const kind of named ?? unnamedKinds(served, cluster)) {
-        const part = unlessRefused(() => fleetPart(run, { cluster, kind }, within))
-        if (part !== undefined) found.add(() => part)
+    const isLost = lost.includes(cluster)
+    for (const kind of named ?? [...unnamedKinds(served, cluster)].filter(isSearchedUnnamed)) {
+      const at = { cluster, kind, isOptional: isOver }
+      const indexes = { needed: indexesOf(kind) }
+      try {
+        const part = isLost
+          ? unlessRefused(() => fleetPart(run, at, within))
+          : named === null
+            ? indexedUnnamed(run, { ...at, indexes }, within)
+            : fleetPart(run, { ...at, indexes }, within)
+        if (part !== undefined) parts.push(part)
+        else if (named !== null && !isLost) missing.push(notServedGap(at))
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error
+        const isAsked = named !== null
+        if (isAsked) failures.push(error)
+        if (isAsked || error.code !== 'FORBIDDEN') missing.push(gapOfError(served, at, error))
+        else refused.push(cluster)
       }
-      continue
-    }
-    if (named === null) {
-      for (const part of unnamedParts(run, { cluster, namespaces, missing }, indexesOf))
-        found.add(() => part)
-      continue
-    }
-    for (const kind of named) {
-      run.budget.spend('tests', namespaces?.length ?? 0)
-      const at = { cluster, kind, indexes: { needed: indexesOf(kind) }, isOptional: isOver }
-      if (isOver && !isServed(served, cluster, kind.typeName)) missing.push(notServedGap(at))
-      else
-        found.add(
-          () => run.parts.part(at, { within }),
-          (error) => {
-            missing.push(gapOfError(served, at, error))
-          },
-        )
     }
   }
-  const { parts } = found
-  const failures = [...found.failures, ...lost.map(lostCluster)]
+  failures.push(...lost.map(lostCluster))
   const held = parts.filter(({ cluster }) => !lost.includes(cluster))
   const types = new Set(parts.map(({ kind }) => kind.typeName))
   return {
@@ -101,6 +103,7 @@ export function searchedKinds(
       ),
     gaps: [
       ...missing,
+      ...closedGaps(refused, parts),
       ...lost.map((cluster) => lostGap(served, cluster)),
       ...gapsOfParts(served, held),
     ],
@@ -203,35 +206,17 @@ function typeNamed({ kinds }: ServedSchema, name: string, at: number): Kind {
   })
 }
 
-/**
- * The parts of kinds that nothing names. Those that cannot be read are left out. They are missing unless the viewer may
- * not list them.
- */
-function unnamedParts(
+/** The part of a kind that nothing names, with its indexes. As {@link readUnnamed}. */
+function indexedUnnamed(
   run: ReadRun,
-  {
-    cluster,
-    namespaces,
-    missing,
-  }: {
-    readonly cluster: string
-    readonly namespaces: readonly string[] | null
-    readonly missing: ClusterGap[]
-  },
-  indexesOf: IndexesOf,
-): readonly KindView[] {
-  const reading = { within: () => namespaces ?? undefined }
-  return [...unnamedKinds(run.served, cluster)].filter(isSearchedUnnamed).flatMap((kind) => {
-    run.budget.spend('tests', namespaces?.length ?? 0)
-    const part = unnamedPart(run, { cluster, kind }, reading, (error) => {
-      if (error.code !== 'FORBIDDEN') missing.push(gapOfError(run.served, { cluster, kind }, error))
-    })
-    if (part === undefined) return []
-    const needed = indexesOf(kind)
-    const isIndexed = needed.every((index) => part.view.hasIndex(index))
-    // Asks for missing indexes, so that another round waits for them.
-    return isIndexed ? part : run.parts.part({ cluster, kind, indexes: { needed } }, reading)
-  })
+  { indexes, ...at }: ClusterKind & { readonly indexes: { readonly needed: readonly string[] } },
+  within: () => readonly string[] | undefined,
+): KindView | undefined {
+  run.budget.spend('tests', within()?.length ?? 0)
+  const part = readUnnamed(run, at, { within })
+  if (part === undefined || indexes.needed.every((index) => part.view.hasIndex(index))) return part
+  // Asks for missing indexes, so that another round waits for them.
+  return run.parts.part({ ...at, indexes }, { within })
 }
 
 /** Whether a search without names may look into a kind. Events would crowd out the objects whose names they carry. */

@@ -13,8 +13,8 @@ const said = words.problems
 /** What could not be looked at, said once: clusters that cannot be reached, and kinds. */
 export function ProblemGaps({ problems }: { readonly problems: Problems }) {
   const { incomplete, notLookedAt, status, error } = problems
-  // What a cluster does not serve has no problems there; the kinds that cannot be listed are named together.
-  const gaps = incomplete.filter(({ code }) => code !== 'NOT_SERVED' && code !== 'FORBIDDEN')
+  // What a cluster does not serve has no problems there.
+  const gaps = incomplete.filter(({ code }) => code !== 'NOT_SERVED')
   const sentences = [
     ...gapSentences(gaps, said.what),
     ...(notLookedAt.length === 0 || gaps.length > 0 ? [] : [said.notLookedAt(notLookedAt)]),

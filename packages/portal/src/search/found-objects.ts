@@ -98,7 +98,7 @@ export function useFoundObjects(typed: string, kinds: readonly Kind[]): FoundObj
     notLookedAt: search?.notLookedAt ?? [],
     // Of several clusters, one that is missing is no error of the others.
     gaps: gapSentences(
-      (search?.incomplete ?? []).filter(({ code }) => !/^(?:NOT_SERVED|FORBIDDEN)$/.test(code)),
+      (search?.incomplete ?? []).filter(({ code }) => code !== 'NOT_SERVED'),
       words.search.objects.toLowerCase(),
     ),
     errors: isAsked && search == null ? errors : [],
