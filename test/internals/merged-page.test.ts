@@ -1,10 +1,11 @@
-// Imports internals: a part that goes between two pages, with values too long for a cursor.
+// Imports internals: a part that goes between two pages, with values too long for a cursor; many ties in random stores.
 import { expect, it } from 'vitest'
 import { everything } from '../../src/query/condition/condition.ts'
 import { unrestricted } from '../../src/query/condition/scope.ts'
 import { WorkBudget } from '../../src/query/condition/work-budget.ts'
 import { indexersOf } from '../../src/query/index/index-definition.ts'
 import { listMergedPage, type MergedPage } from '../../src/query/page/merged-page.ts'
+import { runSeed, seededRandom } from '../support/random.ts'
 import { objectOf, resourceOf, storeOf } from './stores.ts'
 
 const indexers = indexersOf([{ name: 'note', paths: ['spec.note'], type: 'string' }])
@@ -47,3 +48,74 @@ it.each([
     expect(names(back)).toEqual(notes.map((note) => `a/box-${note}`))
   },
 )
+
+/** A value that many share, or none. */
+type Value = string | undefined
+
+interface Box {
+  readonly part: string
+  readonly name: string
+  readonly values: Readonly<Record<'one' | 'two', Value>>
+}
+
+it(`pages of random stores are those of all their objects sorted, SEED=${runSeed}`, () => {
+  const random = seededRandom(runSeed)
+  const below = (bound: number): number => Math.floor(random() * bound)
+  const tied = indexersOf([
+    { name: 'one', paths: ['spec.one'], type: 'string' },
+    { name: 'two', paths: ['spec.two'], type: 'string' },
+  ])
+  for (let world = 0; world < 60; world++) {
+    const boxes: Box[] = []
+    const parts = ['eu', 'eu-2', 'us'].map((part, at) => {
+      // The last may have few of the values, or none; the first is larger than what is sorted as a whole.
+      const size = at === 0 ? 900 : below(40)
+      const value = (): Value => (random() < 0.2 ? undefined : String(below(at === 2 ? 2 : 4)))
+      const own = Array.from({ length: size }, (_, number): Box => {
+        const name = `box-${String(number).padStart(4, '0')}`
+        return { part, name, values: { one: value(), two: value() } }
+      })
+      boxes.push(...own)
+      const objects = own.map(({ name, values }) =>
+        objectOf('Box', { name, namespace: 'a' }, { spec: values }),
+      )
+      const { view } = storeOf(resourceOf('Box'), objects, tied)
+      return { name: part, view, condition: everything, scope: unrestricted }
+    })
+    const names = (['one', 'two'] as const).slice(0, 1 + below(2))
+    const terms = names.map((index) => ({ index, descending: random() < 0.5 }))
+    const expected = boxes.toSorted((a, b) => {
+      for (const { index, descending } of terms) {
+        const [left, right] = [a.values[index as 'one'], b.values[index as 'one']]
+        if (left === right) continue
+        if (left === undefined) return 1
+        if (right === undefined) return -1
+        return left < right === descending ? 1 : -1
+      }
+      if (a.part !== b.part) return a.part < b.part ? -1 : 1
+      return a.name < b.name ? -1 : 1
+    })
+    const size = 1 + below(300)
+    const isBackwards = random() < 0.5
+    const listed: string[] = []
+    for (let cursor: string | undefined; ;) {
+      const from = isBackwards ? { last: size, before: cursor } : { first: size, after: cursor }
+      const page = listMergedPage({
+        parts,
+        terms,
+        budget: new WorkBudget({ examined: 1e9, tests: 1e9 }),
+        identity: { list: 'boxes' },
+        maxPageSize: 1_000,
+        ...from,
+      })
+      const rows = page.rows.map(({ part, id }) => `${part.name}/${part.view.keyOf(id)}`)
+      if (isBackwards) listed.unshift(...rows)
+      else listed.push(...rows)
+      const end = isBackwards ? page.rows[0] : page.rows.at(-1)
+      const isMore = isBackwards ? page.hasPreviousPage : page.hasNextPage
+      if (end === undefined || !isMore) break
+      cursor = page.cursorOf(end)
+    }
+    expect(listed).toEqual(expected.map(({ part, name }) => `${part}/a/${name}`))
+  }
+})

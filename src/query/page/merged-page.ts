@@ -160,6 +160,14 @@ class VisiblePart<P extends MergedPart> {
     return orderedRows({ view, ...this.#bound, order, after, limit, budget: this.#budget })
   }
 
+  /** About so many visible objects have a value in an index, if the visible ones are spread evenly. */
+  withValue(index: string, value: string): number {
+    const { view } = this.part
+    const visibleCount = this.#bound.set.count() ?? 0
+    const { size = 0 } = view.index(index).posting(value) ?? {}
+    return Math.ceil((size * visibleCount) / Math.max(1, view.size))
+  }
+
   count(): number {
     const { set, condition } = this.#bound
     return countMembers({ ...this.part, budget: this.#budget }, set, condition)
@@ -198,22 +206,26 @@ function mergedRows<P extends MergedPart>(
   limit: number,
 ): readonly PositionedRow<P>[] {
   const ordered = order.backwards ? parts.toReversed() : parts
-  // Without an order, the parts follow each other.
-  const share = order.terms.length === 0 ? limit : Math.ceil(limit / ordered.length) + spareRows
-  const heads = new Heads<P>(order)
+  const [first] = order.terms
   const found: PositionedRow<P>[] = []
-  for (const part of ordered) {
-    if (order.terms.length === 0 && found.length >= limit) break
-    if (isPassed(part.part, after, order)) continue
-    const rows = new PartRows(part, order, startIn(part.part, after), Math.min(share, limit))
-    if (order.terms.length === 0) {
+  if (first === undefined) {
+    // Without an order, the parts follow each other.
+    for (const part of ordered) {
+      if (found.length >= limit) break
+      if (isPassed(part.part, after, order)) continue
+      const rows = new PartRows(part, order, startIn(part.part, after), limit)
       for (let row = rows.next(); row !== undefined && found.length < limit; row = rows.next())
         found.push(row)
-    } else heads.add(rows)
+    }
+    return found
   }
-  for (let row = heads.next(); row !== undefined; row = heads.next()) {
+  const share = Math.min(limit, Math.ceil(limit / ordered.length) + spareRows)
+  const heads = new Heads<P>(order, first)
+  for (const part of ordered) heads.add(new PartRows(part, order, startIn(part.part, after), share))
+  while (found.length < limit) {
+    const row = heads.next(limit - found.length)
+    if (row === undefined) break
     found.push(row)
-    if (found.length === limit) break
   }
   return found
 }
@@ -225,9 +237,9 @@ const spareRows = 4
 function isPassed(
   { name }: MergedPart,
   after: TypedPosition | undefined,
-  { terms, backwards }: ListOrder,
+  { backwards }: ListOrder,
 ): boolean {
-  if (after === undefined || terms.length > 0 || name === after.type) return false
+  if (after === undefined || name === after.type) return false
   return name < after.type !== backwards
 }
 
@@ -244,9 +256,18 @@ function startIn(
 /** Sorts after every key: namespaces and names are ASCII. */
 const beyondAllKeys = '\uffff/\uffff'
 
+/**
+ * The next row of a part. Before anything of the part is read, a place at or before it: only the value that comes first
+ * in the order, which its index knows.
+ */
+interface Head<P extends MergedPart> {
+  readonly part: P
+  readonly position: OrderPosition
+  readonly id: ObjectId | undefined
+}
+
 /** The rows of a part in order. Reads some at a time, each time twice as many. */
 class PartRows<P extends MergedPart> {
-  readonly part: P
   readonly #visible: VisiblePart<P>
   readonly #order: ListOrder
   #after: OrderPosition | undefined
@@ -261,45 +282,77 @@ class PartRows<P extends MergedPart> {
     after: OrderPosition | undefined,
     limit: number,
   ) {
-    this.part = part.part
     this.#visible = part
     this.#order = order
     this.#after = after
     this.#limit = limit
   }
 
-  next(): PositionedRow<P> | undefined {
-    if (this.#at === this.#ids.length) this.#read()
+  /** A place at or before the first row, without reading it. */
+  start(term: OrderTerm): Head<P> {
+    const { part } = this.#visible
+    const value = firstValue(part.view.index(term.index), term, this.#order, this.#after)
+    return { part, position: { values: [value], key: '' }, id: undefined }
+  }
+
+  /** The next row. `expected`: at least so many are wanted. */
+  next(expected = 0): PositionedRow<P> | undefined {
+    if (this.#at === this.#ids.length) this.#read(expected)
     const id = this.#ids[this.#at]
     if (id === undefined) return undefined
     this.#at += 1
-    const position = positionOf(this.part.view, this.#order.terms, id)
+    const { part } = this.#visible
+    const position = positionOf(part.view, this.#order.terms, id)
     this.#after = position
-    return { part: this.part, id, position }
+    return { part, id, position }
   }
 
-  #read(): void {
+  /** About so many objects of the part that are in the list have a value. */
+  withValue(term: OrderTerm, value: string | undefined): number {
+    return value === undefined ? 0 : this.#visible.withValue(term.index, value)
+  }
+
+  #read(expected: number): void {
+    const limit = Math.max(this.#limit, expected)
     this.#at = 0
-    this.#ids = this.#isEnded ? [] : this.#visible.rows(this.#order, this.#after, this.#limit)
-    this.#isEnded = this.#ids.length < this.#limit
-    this.#limit *= 2
+    this.#ids = this.#isEnded ? [] : this.#visible.rows(this.#order, this.#after, limit)
+    this.#isEnded = this.#ids.length < limit
+    this.#limit = 2 * limit
   }
 }
 
-/** The next row of each part, as a heap: the first in the order is at the top. */
+/** The value of an index that comes first in an order behind a position; `undefined`: objects without a value may. */
+function firstValue(
+  index: IndexView,
+  { descending }: OrderTerm,
+  { backwards }: ListOrder,
+  after: OrderPosition | undefined,
+): string | undefined {
+  const from = after?.values[0]
+  if (from === undefined && (backwards || after !== undefined)) return undefined
+  const [value] = index.orderedValues(from, descending !== backwards)
+  return value
+}
+
+/**
+ * The next row of each part, as a heap: the first in the order is at the top. A part is read once its rows may be next:
+ * where many objects share the first value, that is one part after the other.
+ */
 class Heads<P extends MergedPart> {
   readonly #order: ListOrder
-  readonly #heap: { row: PositionedRow<P>; readonly rows: PartRows<P> }[] = []
+  readonly #first: OrderTerm
+  readonly #byFirst: ListOrder
+  readonly #heap: { head: Head<P>; readonly rows: PartRows<P> }[] = []
 
-  constructor(order: ListOrder) {
+  constructor(order: ListOrder, first: OrderTerm) {
     this.#order = order
+    this.#first = first
+    this.#byFirst = { ...order, terms: [first] }
   }
 
   add(rows: PartRows<P>): void {
-    const row = rows.next()
-    if (row === undefined) return
     const heap = this.#heap
-    let at = heap.push({ row, rows }) - 1
+    let at = heap.push({ head: rows.start(this.#first), rows }) - 1
     while (at > 0) {
       const parent = (at - 1) >>> 1
       if (!this.#isBefore(at, parent)) break
@@ -308,17 +361,22 @@ class Heads<P extends MergedPart> {
     }
   }
 
-  next(): PositionedRow<P> | undefined {
-    const [top] = this.#heap
-    if (top === undefined) return undefined
-    const { row } = top
-    const following = top.rows.next()
-    if (following === undefined) {
-      const last = this.#heap.pop()
-      if (last !== undefined && this.#heap.length > 0) this.#heap[0] = last
-    } else top.row = following
-    this.#sink()
-    return row
+  /** The next row; `undefined` behind the last one. So many are wanted at most. */
+  next(wanted: number): PositionedRow<P> | undefined {
+    for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
+      const { head, rows } = top
+      const { id, part, position } = head
+      const isTied = id === undefined && this.#order.terms.length === 1
+      const expected = isTied ? rows.withValue(this.#first, position.values[0]) : 0
+      const following = rows.next(Math.min(expected, wanted))
+      if (following === undefined) {
+        const last = this.#heap.pop()
+        if (last !== undefined && this.#heap.length > 0) this.#heap[0] = last
+      } else top.head = following
+      this.#sink()
+      if (id !== undefined) return { part, id, position }
+    }
+    return undefined
   }
 
   #sink(): void {
@@ -334,9 +392,17 @@ class Heads<P extends MergedPart> {
   }
 
   #isBefore(a: number, b: number): boolean {
-    const [one, other] = [this.#heap[a], this.#heap[b]]
+    const [one, other] = [this.#heap[a]?.head, this.#heap[b]?.head]
     if (one === undefined || other === undefined) return false
-    return compareRows(one.row, other.row, this.#order) < 0
+    if (one.id !== undefined && other.id !== undefined) {
+      return comparePlaces(one, placeOf(other), this.#order) < 0
+    }
+    const byFirst = compareValues(one.position, other.position, this.#byFirst)
+    if (byFirst !== 0) return byFirst < 0
+    // By the parts, unless further values decide, which a part that is not read does not know.
+    const isOneRead = one.id !== undefined
+    if (this.#order.terms.length > 1 && isOneRead === (other.id === undefined)) return !isOneRead
+    return one.part.name < other.part.name !== this.#order.backwards
   }
 
   #swap(a: number, b: number): void {
@@ -347,13 +413,13 @@ class Heads<P extends MergedPart> {
   }
 }
 
-function compareRows(a: PositionedRow, b: PositionedRow, order: ListOrder): number {
-  return comparePlaces(a, { type: b.part.name, ...b.position }, order)
+function placeOf({ part, position }: Head<MergedPart>): TypedPosition {
+  return { type: part.name, ...position }
 }
 
 /** Compares a row with a place in the list: by the values, then the parts, then the keys. */
 function comparePlaces(
-  { part: { name }, position }: PositionedRow,
+  { part: { name }, position }: Omit<PositionedRow, 'id'>,
   place: TypedPosition,
   order: ListOrder,
 ): number {
