@@ -33,6 +33,7 @@ export class Incarnation {
   #uid: string | undefined
   /** A random id of the history since a restore; `''` for the history that was seen first. */
   #turn = ''
+  #text = ''
   #isDue = false
   #checking: Promise<void> | undefined
 
@@ -49,9 +50,12 @@ export class Incarnation {
    * process has seen a restore.
    */
   get text(): string {
-    if (this.#uid === undefined && this.#turn === '') return ''
+    return this.#text
+  }
+
+  #write(): void {
     const all = JSON.stringify([this.#uid ?? '', this.#turn])
-    return createHash('sha256').update(all).digest('base64url').slice(0, 11)
+    this.#text = createHash('sha256').update(all).digest('base64url').slice(0, 11)
   }
 
   /** Records the cluster's identity. The first one known is not a change. */
@@ -59,9 +63,9 @@ export class Incarnation {
     if (uid === undefined || uid === this.#uid) return
     const isOther = this.#uid !== undefined
     this.#uid = uid
-    if (!isOther) return
-    this.#turn = ''
-    this.#options.renewed()
+    if (isOther) this.#turn = ''
+    this.#write()
+    if (isOther) this.#options.renewed()
   }
 
   /**
@@ -79,6 +83,7 @@ export class Incarnation {
   /** After a restore from a backup. */
   wentBack(): void {
     this.#turn = randomUUID()
+    this.#write()
     this.#options.renewed()
   }
 

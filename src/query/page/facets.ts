@@ -60,39 +60,41 @@ function compareCounts(a: ValueCount, b: ValueCount): number {
 
 /** The values of an index in one list, all of them: with those of other lists, they make one distribution. */
 export interface Tally {
-  readonly counts: ReadonlyMap<string, number>
-  readonly missingCount: number
-  /** The sums for each of some values. The budget of the list pays. */
-  sumsOf(values: readonly string[]): readonly (readonly ExactSum[])[]
+  /** Adds the number of objects of each value to `counts`; the number of objects without a value is returned. */
+  addTo(counts: Map<string, number>): number
+  /** The sums for each of some values. The budget of the list pays. Absent: nothing is added up. */
+  readonly sumsOf?: (values: readonly string[]) => readonly (readonly ExactSum[])[]
 }
 
 /** Counts the values of an index for {@link mergedSpread}. Valid within the tick. */
 export function tallyOf({ index, sums, columns, ...of }: SpreadOptions): Tally {
   const total = of.members?.size ?? of.view.size
-  const counts = new Map<string, number>()
-  const having =
-    index === undefined ? 0 : countValues(index, of, (value, count) => counts.set(value, count))
+  const sumsOf = (values: readonly string[]): readonly (readonly ExactSum[])[] =>
+    index === undefined
+      ? values.map(() => sums.map(() => addedSums([])))
+      : sumsByValue(index, values, sums, of, columns)
   return {
-    counts,
-    missingCount: total - having,
-    sumsOf: (values) =>
-      index === undefined
-        ? values.map(() => sums.map(() => addedSums([])))
-        : sumsByValue(index, values, sums, of, columns),
+    addTo(counts) {
+      if (index === undefined) return total
+      const add = (value: string, count: number): void => {
+        counts.set(value, (counts.get(value) ?? 0) + count)
+      }
+      return total - countValues(index, of, add)
+    },
+    ...(sums.length === 0 ? {} : { sumsOf }),
   }
 }
 
 /** The distribution of the objects of several lists, which have the same index and the same sums. Exact. */
 export function mergedSpread(tallies: readonly Tally[], top: number): Spread {
   const counts = new Map<string, number>()
-  for (const tally of tallies) {
-    for (const [value, count] of tally.counts) counts.set(value, (counts.get(value) ?? 0) + count)
-  }
+  let missingCount = 0
+  for (const tally of tallies) missingCount += tally.addTo(counts)
   const first = new FirstRows<ValueCount>(Math.max(1, top), compareCounts)
   for (const [value, count] of counts) first.add({ value, count })
   const shown = top === 0 ? [] : first.rows()
   const values = shown.map(({ value }) => value)
-  const parts = tallies.map((tally) => tally.sumsOf(values))
+  const parts = tallies.flatMap(({ sumsOf }) => (sumsOf === undefined ? [] : [sumsOf(values)]))
   return {
     values: shown.map((one, at) => {
       const ofLists = parts.map((part) => part[at] ?? [])
@@ -102,6 +104,6 @@ export function mergedSpread(tallies: readonly Tally[], top: number): Spread {
       return { ...one, sums }
     }),
     distinctCount: counts.size,
-    missingCount: tallies.reduce((sum, { missingCount }) => sum + missingCount, 0),
+    missingCount,
   }
 }

@@ -20,7 +20,7 @@ import {
   type OrderTerm,
   positionOf,
 } from './list-order.ts'
-import { orderedRows } from './ordered-rows.ts'
+import { nextRows, type OrderedRows, orderedRows, type OrderedRowsOptions } from './ordered-rows.ts'
 import { addedSums, type ExactSum, type NumberColumns, sumOfIndex } from './sums.ts'
 import { type Members, membersOf } from './value-counts.ts'
 import {
@@ -85,18 +85,21 @@ export function listMergedPage<P extends MergedPart>(options: MergedPageOptions<
   const { budget, identity, terms = [] } = options
   const { size, backwards } = pageSizeOf(options, options.maxPageSize)
   const skipped = offsetOf(options)
-  const hash = listHash(identity, budget)
+  let hash: string | undefined
+  const hashOnce = (): string => (hash ??= listHash(identity, budget))
   const parts = options.parts
     .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     .map((part) => new VisiblePart(part, budget))
   const positionAt = (argument: 'after' | 'before'): TypedPosition | undefined => {
+    const cursor = options[argument]
+    if (cursor === undefined || cursor === null) return undefined
     const wholeValue = (text: string, cut: CutValue, at: number): string => {
       const { type, key } = splitTypedKey(text) ?? { type: '', key: '' }
       const found = parts.find(({ part }) => part.name === type)
       return wholeValueOf(found?.part, { key, cut, term: terms[at], argument })
     }
-    const context = { hash, argument, terms: terms.length, wholeValue }
-    return typedPositionAt(options[argument], context)
+    const context = { hash: hashOnce(), argument, terms: terms.length, wholeValue }
+    return typedPositionAt(cursor, context)
   }
   const [after, before] = [positionAt('after'), positionAt('before')]
   const [from, bound] = backwards ? [before, after] : [after, before]
@@ -118,7 +121,11 @@ export function listMergedPage<P extends MergedPart>(options: MergedPageOptions<
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined || Math.min(skipped, found.length) > 0,
     cursorOf: ({ part, id }) =>
-      encodeTypedCursor(hash, { type: part.name, ...positionOf(part.view, terms, id) }, budget),
+      encodeTypedCursor(
+        hashOnce(),
+        { type: part.name, ...positionOf(part.view, terms, id) },
+        budget,
+      ),
     counts,
     totalCount: () =>
       from === undefined && bound === undefined && !isCut
@@ -156,12 +163,17 @@ class VisiblePart<P extends MergedPart> {
   }
 
   rows(order: ListOrder, after: OrderPosition | undefined, limit: number): readonly ObjectId[] {
-    const { view } = this.part
-    return orderedRows({ view, ...this.#bound, order, after, limit, budget: this.#budget })
+    return orderedRows(this.#rowsOptions(order, after, limit))
+  }
+
+  /** As `nextRows`. */
+  nextRows(order: ListOrder, after: OrderPosition | undefined, limit: number): OrderedRows {
+    return nextRows(this.#rowsOptions(order, after, limit))
   }
 
   /** About so many visible objects have a value in an index, if the visible ones are spread evenly. */
-  withValue(index: string, value: string): number {
+  withValue(index: string, value: string | undefined): number {
+    if (value === undefined) return 0
     const { view } = this.part
     const visibleCount = this.#bound.set.count() ?? 0
     const { size = 0 } = view.index(index).posting(value) ?? {}
@@ -179,6 +191,15 @@ class VisiblePart<P extends MergedPart> {
 
   sum(index: IndexView): ExactSum {
     return sumOfIndex(index, this.#everyMember())
+  }
+
+  #rowsOptions(
+    order: ListOrder,
+    after: OrderPosition | undefined,
+    limit: number,
+  ): OrderedRowsOptions {
+    const { view } = this.part
+    return { view, ...this.#bound, order, after, limit, budget: this.#budget }
   }
 
   #everyMember(): Members {
@@ -206,22 +227,24 @@ function mergedRows<P extends MergedPart>(
   limit: number,
 ): readonly PositionedRow<P>[] {
   const ordered = order.backwards ? parts.toReversed() : parts
-  const [first] = order.terms
+  const [term] = order.terms
   const found: PositionedRow<P>[] = []
-  if (first === undefined) {
+  if (term === undefined) {
     // Without an order, the parts follow each other.
-    for (const part of ordered) {
-      if (found.length >= limit) break
-      if (isPassed(part.part, after, order)) continue
-      const rows = new PartRows(part, order, startIn(part.part, after), limit)
-      for (let row = rows.next(); row !== undefined && found.length < limit; row = rows.next())
-        found.push(row)
+    for (const visiblePart of ordered) {
+      const { part } = visiblePart
+      if (found.length === limit) break
+      if (isPassed(part, after, order)) continue
+      for (const id of visiblePart.rows(order, startIn(part, after), limit - found.length))
+        found.push({ part, id, position: positionOf(part.view, order.terms, id) })
     }
     return found
   }
   const share = Math.min(limit, Math.ceil(limit / ordered.length) + spareRows)
-  const heads = new Heads<P>(order, first)
-  for (const part of ordered) heads.add(new PartRows(part, order, startIn(part.part, after), share))
+  const heads = new Heads<P>(order, term)
+  for (const part of ordered) {
+    heads.add(headsOf(part, { order, term, after: startIn(part.part, after), limit: share }))
+  }
   while (found.length < limit) {
     const row = heads.next(limit - found.length)
     if (row === undefined) break
@@ -256,68 +279,49 @@ function startIn(
 /** Sorts after every key: namespaces and names are ASCII. */
 const beyondAllKeys = '\uffff/\uffff'
 
-/**
- * The next row of a part. Before anything of the part is read, a place at or before it: only the value that comes first
- * in the order, which its index knows.
- */
+/** The next row of a part; where it is not read yet, a place at or before it: its value of the first term. */
 interface Head<P extends MergedPart> {
   readonly part: P
   readonly position: OrderPosition
   readonly id: ObjectId | undefined
 }
 
-/** The rows of a part in order. Reads some at a time, each time twice as many. */
-class PartRows<P extends MergedPart> {
-  readonly #visible: VisiblePart<P>
-  readonly #order: ListOrder
-  #after: OrderPosition | undefined
-  #ids: readonly ObjectId[] = []
-  #at = 0
-  #limit: number
-  #isEnded = false
+interface HeadsOptions {
+  readonly order: ListOrder
+  /** The first term of the order. */
+  readonly term: OrderTerm
+  readonly after: OrderPosition | undefined
+  /** So many rows are read at first. */
+  readonly limit: number
+}
 
-  constructor(
-    part: VisiblePart<P>,
-    order: ListOrder,
-    after: OrderPosition | undefined,
-    limit: number,
-  ) {
-    this.#visible = part
-    this.#order = order
-    this.#after = after
-    this.#limit = limit
-  }
-
-  /** A place at or before the first row, without reading it. */
-  start(term: OrderTerm): Head<P> {
-    const { part } = this.#visible
-    const value = firstValue(part.view.index(term.index), term, this.#order, this.#after)
-    return { part, position: { values: [value], key: '' }, id: undefined }
-  }
-
-  /** The next row. `expected`: at least so many are wanted. */
-  next(expected = 0): PositionedRow<P> | undefined {
-    if (this.#at === this.#ids.length) this.#read(expected)
-    const id = this.#ids[this.#at]
-    if (id === undefined) return undefined
-    this.#at += 1
-    const { part } = this.#visible
-    const position = positionOf(part.view, this.#order.terms, id)
-    this.#after = position
-    return { part, id, position }
-  }
-
-  /** About so many objects of the part that are in the list have a value. */
-  withValue(term: OrderTerm, value: string | undefined): number {
-    return value === undefined ? 0 : this.#visible.withValue(term.index, value)
-  }
-
-  #read(expected: number): void {
-    const limit = Math.max(this.#limit, expected)
-    this.#at = 0
-    this.#ids = this.#isEnded ? [] : this.#visible.rows(this.#order, this.#after, limit)
-    this.#isEnded = this.#ids.length < limit
-    this.#limit = 2 * limit
+/**
+ * The heads of a part in order. Reads some rows at a time, each time twice as many, and those of a value that many share
+ * only once they may be next. Each step takes the number of rows that are wanted of all parts.
+ */
+function* headsOf<P extends MergedPart>(
+  visiblePart: VisiblePart<P>,
+  { order, term, after, limit: share }: HeadsOptions,
+): Generator<Head<P>, void, number> {
+  const { part } = visiblePart
+  const isTied = order.terms.length === 1
+  let value = firstValue(part.view.index(term.index), term, order, after)
+  let from = after
+  for (let limit = share; ; limit *= 2) {
+    const wanted = yield { part, position: { values: [value], key: '' }, id: undefined }
+    // Equal ones of one part follow each other.
+    if (isTied) limit = Math.max(limit, Math.min(wanted, visiblePart.withValue(term.index, value)))
+    const { rows, next } = visiblePart.nextRows(order, from, limit)
+    for (const id of rows) {
+      from = positionOf(part.view, order.terms, id)
+      yield { part, id, position: from }
+    }
+    if (next === undefined && rows.length < limit) return
+    if (next === undefined) [value] = from?.values ?? []
+    else {
+      ;({ value } = next)
+      if (isTied) from = { values: [value], key: order.backwards ? beyondAllKeys : '' }
+    }
   }
 }
 
@@ -340,19 +344,19 @@ function firstValue(
  */
 class Heads<P extends MergedPart> {
   readonly #order: ListOrder
-  readonly #first: OrderTerm
   readonly #byFirst: ListOrder
-  readonly #heap: { head: Head<P>; readonly rows: PartRows<P> }[] = []
+  readonly #heap: { head: Head<P>; readonly heads: Generator<Head<P>, void, number> }[] = []
 
   constructor(order: ListOrder, first: OrderTerm) {
     this.#order = order
-    this.#first = first
     this.#byFirst = { ...order, terms: [first] }
   }
 
-  add(rows: PartRows<P>): void {
+  add(heads: Generator<Head<P>, void, number>): void {
+    const { value: head } = heads.next()
+    if (head === undefined) return
     const heap = this.#heap
-    let at = heap.push({ head: rows.start(this.#first), rows }) - 1
+    let at = heap.push({ head, heads }) - 1
     while (at > 0) {
       const parent = (at - 1) >>> 1
       if (!this.#isBefore(at, parent)) break
@@ -361,14 +365,11 @@ class Heads<P extends MergedPart> {
     }
   }
 
-  /** The next row; `undefined` behind the last one. So many are wanted at most. */
+  /** The next row, where so many are wanted at most; `undefined` behind the last one. */
   next(wanted: number): PositionedRow<P> | undefined {
     for (let top = this.#heap[0]; top !== undefined; top = this.#heap[0]) {
-      const { head, rows } = top
-      const { id, part, position } = head
-      const isTied = id === undefined && this.#order.terms.length === 1
-      const expected = isTied ? rows.withValue(this.#first, position.values[0]) : 0
-      const following = rows.next(Math.min(expected, wanted))
+      const { id, part, position } = top.head
+      const { value: following } = top.heads.next(wanted)
       if (following === undefined) {
         const last = this.#heap.pop()
         if (last !== undefined && this.#heap.length > 0) this.#heap[0] = last

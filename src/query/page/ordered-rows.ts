@@ -28,6 +28,13 @@ export interface OrderedRowsOptions {
   readonly budget: WorkBudget
 }
 
+/** The first members of a set in an order. */
+export interface OrderedRows {
+  readonly rows: readonly ObjectId[]
+  /** The value of the first term that reading ended before. Absent: there are `limit` rows, or no others. */
+  readonly next?: ValueStart
+}
+
 /** Up to so many rows per wanted row, choosing a better way would cost more than it saves. */
 const cheapRowsPerMember = 4
 
@@ -46,11 +53,23 @@ const cheapRowsPerMember = 4
  * condition and the order correlate.
  */
 export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
+  return readRows(options, false).rows
+}
+
+/**
+ * As {@link orderedRows}, for a list that is merged with others, which may need only some of the rows: ends early before
+ * a value that more objects have than rows are wanted, unless it is the first one.
+ */
+export function nextRows(options: OrderedRowsOptions): OrderedRows {
+  return readRows(options, true)
+}
+
+function readRows(options: OrderedRowsOptions, mayEndEarly: boolean): OrderedRows {
   const { view, set, order, limit, budget } = options
   const isDeep = limit > fewRows
   const cheapRows = cheapRowsPerMember * Math.min(limit, fewRows)
   const few = set.candidates(cheapRows)
-  if (few !== undefined) return sortedRows(few, options)
+  if (few !== undefined) return { rows: sortedRows(few, options) }
   const { condition, namespaces } = options
   const found: ObjectId[] = []
   // The store's own order is as fast to walk as any enumeration.
@@ -58,7 +77,7 @@ export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   const candidates = set.candidates(view.size >> 1) ?? (isByKey ? undefined : allOf(view))
   // If members were spread evenly, so many steps would fill the page. Fewer candidates than that are sorted.
   if (candidates?.exact === true && candidates.size ** 2 < limit * view.size) {
-    return sortedRows(candidates, options)
+    return { rows: sortedRows(candidates, options) }
   }
   budget.report?.searched(
     partsOf(condition),
@@ -69,20 +88,25 @@ export function orderedRows(options: OrderedRowsOptions): readonly ObjectId[] {
   const allowed = Math.max(cheapRows, isByKey || isDeep ? steadily : steadily / testsPerStep)
   const testsPerRow = isDeep && !isByKey ? testsPerOrderedRow : 0
   let steps = 0
-  for (const id of walk(options, 0, options.after)) {
+  for (const id of walk({ ...options, tellsValues: mayEndEarly }, 0, options.after)) {
     steps += 1
     budget.spend('examined', 1)
+    if (typeof id === 'object') {
+      if (found.length > 0 && id.size > limit - found.length) return { rows: found, next: id }
+      continue
+    }
     if (id !== undefined) {
       budget.spend('tests', testsPerRow)
       found.push(id)
-      if (found.length === limit) return found
+      if (found.length === limit) return { rows: found }
     }
     if (steps < allowed || candidates === undefined) continue
     const last = found.at(-1)
     const after = last === undefined ? options.after : positionOf(view, order.terms, last)
-    return [...found, ...sortedRows(candidates, { ...options, after, limit: limit - found.length })]
+    const others = sortedRows(candidates, { ...options, after, limit: limit - found.length })
+    return { rows: [...found, ...others] }
   }
-  return found
+  return { rows: found }
 }
 
 /** Testing so many objects takes as long as one step of a walk. */
@@ -149,6 +173,17 @@ function isBehind(
   return forwards !== backwards
 }
 
+interface WalkOptions extends OrderedRowsOptions {
+  /** Whether the walk tells each value of the first term before the objects that have it. */
+  readonly tellsValues: boolean
+}
+
+/** A value of the first term, and the number of objects that have it. */
+interface ValueStart {
+  readonly value: string | undefined
+  readonly size: number
+}
+
 /** Restricts a walk to objects that are equal in all earlier terms. */
 type Restriction = ((id: ObjectId) => boolean) | undefined
 
@@ -158,11 +193,11 @@ type Restriction = ((id: ObjectId) => boolean) | undefined
  * remaining terms.
  */
 function* walk(
-  options: OrderedRowsOptions,
+  options: WalkOptions,
   level: number,
   after: OrderPosition | undefined,
   restriction?: Restriction,
-): IterableIterator<ObjectId | undefined> {
+): IterableIterator<ObjectId | ValueStart | undefined> {
   const { view, set, order, namespaces } = options
   const term = order.terms[level]
   if (term === undefined) {
@@ -172,6 +207,8 @@ function* walk(
     return
   }
   const from = after?.values[level]
+  const index = view.index(term.index)
+  const tellsValues = options.tellsValues && level === 0
   // Objects without a value come last; read backwards, first.
   const isInMissing = after !== undefined && from === undefined
   if (order.backwards && (after === undefined || isInMissing)) {
@@ -179,15 +216,15 @@ function* walk(
   }
   if (order.backwards || !isInMissing) {
     const descending = term.descending !== order.backwards
-    for (const value of view
-      .index(term.index)
-      .orderedValues(isInMissing ? undefined : from, descending)) {
+    for (const value of index.orderedValues(isInMissing ? undefined : from, descending)) {
+      if (tellsValues) yield { value, size: index.posting(value)?.size ?? 0 }
       const inner = value === from && !isInMissing ? after : undefined
       yield* withValue(options, level, term, value, inner, restriction)
     }
   }
-  if (!order.backwards)
-    yield* missing(options, level, term, isInMissing ? after : undefined, restriction)
+  if (order.backwards) return
+  if (tellsValues) yield { value: undefined, size: view.size - index.objectCount }
+  yield* missing(options, level, term, isInMissing ? after : undefined, restriction)
 }
 
 /** Up to so many objects are sorted instead of walked by the next term. */
@@ -197,13 +234,13 @@ const smallPosting = 512
 const manyPerRow = 4
 
 function* withValue(
-  options: OrderedRowsOptions,
+  options: WalkOptions,
   level: number,
   term: OrderTerm,
   value: string,
   after: OrderPosition | undefined,
   restriction: Restriction,
-): IterableIterator<ObjectId | undefined> {
+): IterableIterator<ObjectId | ValueStart | undefined> {
   const { view, order } = options
   const index = view.index(term.index)
   const posting = index.posting(value)
@@ -250,12 +287,12 @@ function* withValue(
 }
 
 function* missing(
-  options: OrderedRowsOptions,
+  options: WalkOptions,
   level: number,
   term: OrderTerm,
   after: OrderPosition | undefined,
   restriction: Restriction,
-): IterableIterator<ObjectId | undefined> {
+): IterableIterator<ObjectId | ValueStart | undefined> {
   const index = options.view.index(term.index)
   yield* walk(
     options,
