@@ -16,6 +16,8 @@ export interface CacheLimits {
   readonly maxRecentBytes: number
   /** How long a watch that sends bookmarks may be silent before its cache is stale. */
   readonly staleAfterMs: number
+  /** How often the measurements of metrics.k8s.io are read while operations ask for usage. */
+  readonly usageIntervalMs: number
 }
 
 export const defaultCacheLimits: CacheLimits = {
@@ -25,6 +27,7 @@ export const defaultCacheLimits: CacheLimits = {
   maxRecentChanges: 10_000,
   maxRecentBytes: 16 << 20,
   staleAfterMs: 150_000,
+  usageIntervalMs: 15_000,
 }
 
 /** The process is at a bound, and every cached resource is in use. */

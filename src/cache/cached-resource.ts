@@ -24,6 +24,8 @@ export interface CachedResourceOptions extends UnreadablePlace {
   /** Aborted when the resource stops. */
   readonly stop: AbortController
   readonly idleStopMs: number
+  /** Whether it is listed at an interval, and not watched. */
+  readonly isPolled: boolean
   /** See {@link Staleness}. */
   readonly staleAfterMs: number
   /** Called when {@link CachedResource.staleness} changes. */
@@ -79,6 +81,10 @@ export class CachedResource {
 
   get namespaces(): ResourceNamespaces {
     return this.#options.namespaces
+  }
+
+  get isPolled(): boolean {
+    return this.#options.isPolled
   }
 
   get leases(): number {
@@ -364,6 +370,8 @@ export type CacheStateName =
 /** The state of one cached resource. */
 export interface CachedResourceState {
   readonly resource: ApiResource
+  /** Whether it is listed at an interval, and not watched. */
+  readonly isPolled: boolean
   readonly state: CacheStateName
   /** The number of objects; `null` before the first sync. */
   readonly objects: number | null
@@ -392,6 +400,7 @@ export function stateOf(cached: CachedResource): CachedResourceState {
   const syncedState = lastError === undefined ? 'SYNCED' : 'RECONNECTING'
   return {
     resource,
+    isPolled: cached.isPolled,
     state: synced
       ? syncedState
       : isNowhere

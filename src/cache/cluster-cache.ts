@@ -1,10 +1,12 @@
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
+import { objectKey } from '../kubernetes/object.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
 import type { ReflectorOptions } from '../informer/reflector/reflector-options.ts'
 import { createSharedInformer } from '../informer/shared-informer.ts'
+import type { Change } from '../informer/store/change.ts'
 import type { IndexFunction, Indexers, StoreView } from '../informer/store/store-view.ts'
 import type { CacheBounds } from './cache-bounds.ts'
 import { notCached, notServed, reindexed, renewed, stopped, unreachable } from './cache-errors.ts'
@@ -16,6 +18,7 @@ import {
 import type { Coverage } from './coverage.ts'
 import { Incarnation, type IncarnationObserver } from './incarnation.ts'
 import { ResourceHistory } from './recent-changes.ts'
+import { polledSource, unwatched } from './polled-source.ts'
 import { ResourceNamespaces } from './resource-namespaces.ts'
 import { CachedResource, type CachedResourceState, type Lease, stateOf } from './cached-resource.ts'
 import { createDirectApi, type DirectApi } from './direct-api.ts'
@@ -68,6 +71,10 @@ export interface ServedResource {
   readonly metadataOnly: boolean
   /** Whether the resource is never cached, but read from the API server. */
   readonly uncached?: boolean
+  /** Whether to list the resource at an interval while it is leased, as it cannot be watched. */
+  readonly isPolled?: boolean
+  /** Indexes of values that another resource has of objects of the same names. */
+  readonly joined?: JoinedIndexes
   /** Whether the cache goes on while it is idle, unless a bound needs its room. */
   readonly isKept?: boolean
   /** Indexes that the store has from the start, besides the built-in ones. */
@@ -76,6 +83,13 @@ export interface ServedResource {
   readonly lazyIndexers?: Indexers
   /** The definitions of indexes by name, if they may change while the gateway runs. */
   readonly indexTexts?: IndexTexts
+}
+
+/** Indexes that copy those of a polled resource. They are built on demand, and dropped when that is no longer read. */
+export interface JoinedIndexes {
+  readonly resource: ApiResource
+  /** The names of the indexes there, by the names here. */
+  readonly indexes: Readonly<Record<string, string>>
 }
 
 /** The definitions of the indexes of one resource, as texts, by index name. */
@@ -238,7 +252,7 @@ export class ClusterCache implements AsyncDisposable {
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
     const served = this.#served.get(key)
     if (served === undefined) throw notServed(place)
-    if (served.uncached === true) throw notCached(place)
+    if (served.uncached === true && served.isPolled !== true) throw notCached(place)
     this.#options.bounds.admit(place)
     return this.#leaseOf(this.#start(key, served, this.#connection), key, indexTexts)
   }
@@ -359,19 +373,22 @@ export class ClusterCache implements AsyncDisposable {
 
   #start(
     key: string,
-    { resource, metadataOnly, isKept, indexers, indexTexts = {} }: ServedResource,
+    { resource, metadataOnly, isKept, isPolled, indexers, indexTexts = {} }: ServedResource,
     connection: ClusterConnection & { readonly state: 'connected' },
   ): CachedResource {
     const { bounds, reflector } = this.#options
     const how = metadataOnly ? { metadataOnly } : {}
     const observer = this.#options.observer(resource)
     const { resourceVersionsComparable } = connection
-    const source = connection.source(resource, how)
+    const direct = connection.source(resource, how)
+    const pollMs = isPolled === true ? bounds.limits.usageIntervalMs : undefined
+    const source =
+      pollMs === undefined ? direct : polledSource({ resource, source: direct, intervalMs: pollMs })
     const stop = new AbortController()
     const history = new ResourceHistory({
       resource,
       metadataOnly,
-      source,
+      source: pollMs === undefined ? source : unwatched(source, resource),
       maxChanges: bounds.limits.maxRecentChanges,
       maxBytes: bounds.limits.maxRecentBytes,
       resourceVersionsComparable,
@@ -396,6 +413,7 @@ export class ClusterCache implements AsyncDisposable {
       },
     })
     const isTold = connection.account !== undefined
+    const idleStopMs = pollMs === undefined ? bounds.limits.idleStopMs : pollMs * idlePolls
     let isChecked = false
     const cached: CachedResource = new CachedResource({
       cluster: this.name,
@@ -403,7 +421,8 @@ export class ClusterCache implements AsyncDisposable {
       history,
       namespaces,
       stop,
-      idleStopMs: isKept ? Infinity : bounds.limits.idleStopMs,
+      idleStopMs: isKept ? Infinity : idleStopMs,
+      isPolled: isPolled === true,
       staleAfterMs: bounds.limits.staleAfterMs,
       stalenessChanged: () => this.#stalenessChanged(),
       informer: createSharedInformer({
@@ -433,6 +452,7 @@ export class ClusterCache implements AsyncDisposable {
             incarnation.advanced(position, changes, isList, at)
             cached.staleness.of(at?.namespace).advanced(changes.length === 0 && !isList)
             namespaces.advanced(isList, at)
+            if (pollMs !== undefined) this.#join(cached, changes, isList)
             if (isChecked) return
             isChecked = true
             // Checks the size in the tick of the first list, before a caller can read the resource.
@@ -451,6 +471,7 @@ export class ClusterCache implements AsyncDisposable {
       ended: (one) => {
         bounds.ended(one)
         if (this.#cached.get(key) === one) this.#cached.delete(key)
+        if (pollMs !== undefined) this.#leave(resource)
         this.#countPartial()
       },
     })
@@ -467,6 +488,39 @@ export class ClusterCache implements AsyncDisposable {
       () => {},
     )
     return cached
+  }
+
+  /** Copies changed values of a polled resource to the indexes that are joined to it. */
+  #join({ resource, informer }: CachedResource, changes: readonly Change[], isList: boolean): void {
+    for (const [target, indexes] of this.#joinedTo(resource)) {
+      // A list without changes is the first one: the indexes are built anew, in slices.
+      if (isList && changes.length === 0) target.informer.dropIndexers(Object.keys(indexes))
+      const names = Object.entries(indexes).filter(([name]) => target.hasOrMakes(name))
+      if (names.length === 0) continue
+      for (const { key } of changes) {
+        const values = names.map(([name, there]) => [name, valuesOf(informer.store, there, key)])
+        target.informer.reindex(key, Object.fromEntries(values))
+      }
+    }
+  }
+
+  /** A polled resource is no longer read. */
+  #leave(resource: ApiResource): void {
+    for (const [target, indexes] of this.#joinedTo(resource)) {
+      const names = Object.keys(indexes)
+      target.informer.dropIndexers(names)
+      for (const name of names) this.#wanted.get(keyOf(target.resource))?.delete(name)
+    }
+  }
+
+  *#joinedTo(
+    resource: ApiResource,
+  ): Generator<readonly [CachedResource, JoinedIndexes['indexes']]> {
+    const polled = keyOf(resource)
+    for (const [key, target] of this.#cached) {
+      const joined = this.#served.get(key)?.joined
+      if (joined !== undefined && keyOf(joined.resource) === polled) yield [target, joined.indexes]
+    }
   }
 
   /** One timer for all caches, from the first one on. */
@@ -512,8 +566,23 @@ export class ClusterCache implements AsyncDisposable {
     return this.#connection
   }
 
+  /** The functions of joined indexes. {@link #join} follows changes of what they read. */
+  #joinedIndexers(joined: JoinedIndexes | undefined): Indexers {
+    if (joined === undefined) return {}
+    const polled = keyOf(joined.resource)
+    const functions = Object.entries(joined.indexes).map(([name, there]) => {
+      const values: IndexFunction = ({ metadata }) => {
+        const view = this.#cached.get(polled)?.informer.store
+        return view === undefined ? noValues : valuesOf(view, there, objectKey(metadata))
+      }
+      return [name, values] as const
+    })
+    return Object.fromEntries(functions)
+  }
+
   #indexersNamed(key: string, names: Iterable<string>): Indexers {
-    const { indexers = {}, lazyIndexers: lazy = {} } = this.#served.get(key) ?? {}
+    const { indexers = {}, lazyIndexers, joined } = this.#served.get(key) ?? {}
+    const lazy = { ...lazyIndexers, ...this.#joinedIndexers(joined) }
     let wanted = this.#wanted.get(key)
     if (wanted === undefined) this.#wanted.set(key, (wanted = new Set()))
     const found: Record<string, IndexFunction> = {}
@@ -526,6 +595,16 @@ export class ClusterCache implements AsyncDisposable {
     }
     return found
   }
+}
+
+/** A polled resource stops after so many intervals without a lease. */
+const idlePolls = 3
+
+const noValues: readonly string[] = []
+
+function valuesOf(view: StoreView, index: string, key: string): readonly string[] {
+  const id = view.idOf(key)
+  return id === undefined ? noValues : view.index(index).valuesOf(id)
 }
 
 /** The names of the indexes that both define, and not by the same text. */

@@ -62,6 +62,7 @@ export async function simulate(
   const starting = startSimulatedCluster({
     port,
     population,
+    metrics: true,
     churn: { seed: population.seed, eventsPerSecond },
     onChurnError: (error) => log.error('the simulated cluster has stopped changing', { error }),
   })

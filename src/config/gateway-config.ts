@@ -172,6 +172,7 @@ export const cacheLimitsSchema: z.ZodType<CacheLimits & CachedNamespaces> = z.st
   maxRecentBytes: whole(defaultCacheLimits.maxRecentBytes, 0),
   idleStopMs: whole(defaultCacheLimits.idleStopMs, 1_000, 2_147_483_647),
   staleAfterMs: whole(defaultCacheLimits.staleAfterMs, 1_000, 2_147_483_647),
+  usageIntervalMs: whole(defaultCacheLimits.usageIntervalMs, 1_000, 3_600_000),
   ...cachedNamespaces,
 })
 

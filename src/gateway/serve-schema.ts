@@ -22,7 +22,9 @@ import type { SdlSource } from '../graphql/sdl/sdl-source.ts'
 import type { Indexers } from '../informer/store/store-view.ts'
 import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
 import { CodedError } from '../lib/coded-error.ts'
+import { usageResourceOf, usageResources } from '../kubernetes/usage.ts'
 import { endedIndexers, endedIndexName, indexersOf } from '../query/index/index-definition.ts'
+import { measuredIndexes } from '../query/index/usage-index.ts'
 import { choiceIndex, choiceIndexers } from '../query/relation/object-choice.ts'
 import { problemIndex, problemIndexers, problemIndexText } from '../query/problems/problem-part.ts'
 import { indexersByType } from '../query/relation/relations.ts'
@@ -221,7 +223,11 @@ export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema
     const isConnected = cluster.state === 'connected'
     const names = new Set(isConnected ? cluster.api.resources.map(resourceName) : [])
     const has = (resource: ApiResource): boolean => names.has(resourceName(resource))
-    cache.serve([...resources.values()].filter(({ resource }) => has(resource)))
+    const ofSchema = [...resources.values()].filter(({ resource }) => has(resource))
+    cache.serve([
+      ...ofSchema,
+      ...usageResources.filter(has).map((one) => measurements(one, ofSchema)),
+    ])
     if (isConnected) cache.drop((resource) => !has(resource))
     clusters.set(cluster.name, cache)
     access.set(cluster.name, asked)
@@ -229,6 +235,29 @@ export function serveBuilt(from: BuiltSchema, fleet: FleetChanges): ServedSchema
   }
   const indexTexts = new Map(Array.from(resources, ([kind, one]) => [kind, one.indexTexts]))
   return { ...built, clusters, members: all, fleet, access, indexTexts }
+}
+
+/** How measurements of pods or nodes are cached, whether or not the schema has their kind. */
+function measurements(resource: ApiResource, ofSchema: readonly ServedResource[]): ServedResource {
+  const known = ofSchema.find((one) => resourceName(one.resource) === resourceName(resource))
+  const { uncached = true, indexers } = known ?? {}
+  const further = { uncached, isPolled: true, metadataOnly: false }
+  return {
+    ...known,
+    resource,
+    ...further,
+    indexers: { ...indexers, ...indexersOf(measuredIndexes) },
+  }
+}
+
+/** The indexes of a kind that its measurements have. */
+function joinedIndexes({ resource, indexes }: Kind): Pick<ServedResource, 'joined'> {
+  const measured = usageResourceOf(resource)
+  const names = indexes.flatMap(({ name, measured: there }) =>
+    there === undefined ? [] : [[name, there] as const],
+  )
+  if (measured === undefined || names.length === 0) return {}
+  return { joined: { resource: measured, indexes: Object.fromEntries(names) } }
 }
 
 /** The resources of a schema, with their indexes. Pauses after each. */
@@ -248,9 +277,12 @@ function* resourcesOf(
       metadataOnly,
       uncached,
       isKept: kept.has(kind),
+      ...joinedIndexes(kind),
       indexers: indexersOf(indexes.filter(({ lazy }) => lazy !== true)),
       lazyIndexers: {
-        ...indexersOf(indexes.filter(({ lazy }) => lazy === true)),
+        ...indexersOf(
+          indexes.filter((index) => index.lazy === true && index.measured === undefined),
+        ),
         ...ofRelations,
         ...endedIndexers(ended),
         ...problemIndexers(resource),

@@ -367,6 +367,19 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     if (this.#phase === 'stopped') throw new InformerStoppedError(groupResourceOf(this.resource))
   }
 
+  /**
+   * Replaces an object's values in indexes whose functions read more than the object. Call it when that has changed:
+   * the informer calls the functions only when the object changes. Listeners are not told.
+   */
+  reindex(key: string, values: Readonly<Record<string, readonly string[]>>): void {
+    this.#store.reindex(key, values)
+  }
+
+  /** Removes indexes. Those that are still being filled stay. */
+  dropIndexers(names: readonly string[]): void {
+    this.#store.dropIndexers(names)
+  }
+
   /** Reads by namespace, name and labels. */
   lister(): Lister<T> {
     return listerOf(this.#store)

@@ -54,6 +54,7 @@ export async function startSimulatedFleet(
     members.map(async ({ name, labels, population: own }): Promise<SimulatedFleetCluster> => {
       const simulator = await startSimulatedCluster({
         population: own,
+        metrics: true,
         churn: {
           ...churn,
           ...(seed === undefined ? {} : { seed: clusterSeed(seed, own.cluster) }),

@@ -1,6 +1,7 @@
 import { CodedError } from '../lib/coded-error.ts'
 import {
   aDuration,
+  aFlag,
   aFunction,
   aLimit,
   aList,
@@ -17,8 +18,9 @@ import {
 } from './access/authentication.ts'
 import { denyingAuthorizer } from './access/authorization.ts'
 import { Rbac } from './access/rbac.ts'
-import { addDefaultRoles, aggregateRoles } from './access/roles.ts'
+import { addDefaultRoles, addMetricsReader, aggregateRoles } from './access/roles.ts'
 import { capturedApi, type KubernetesVersion, kubernetesVersions } from './api/captured-api.ts'
+import { metricsVersion } from './api/metrics-api.ts'
 import { ResourceRegistry } from './api/resource-registry.ts'
 import { serveCustomResources } from './definitions/custom-resources.ts'
 import type { Faults } from './faults/faults.ts'
@@ -44,6 +46,8 @@ export interface SimulatorOptions {
    * `allow`: users may do everything except what their `denied` lists.
    */
   readonly authorization?: 'allow' | 'rbac'
+  /** Whether it serves `metrics.k8s.io` as metrics-server does: what pods and nodes use. Default: no. */
+  readonly metrics?: boolean
   /** Writes the first objects, before the server listens. They leave no history. */
   readonly populate?: (storage: Storage) => void
 }
@@ -56,6 +60,7 @@ export const simulatorChecks: OptionChecks<SimulatorOptions> = {
   bookmarkIntervalMs: aDuration,
   users: aList,
   authorization: oneOf('allow', 'rbac'),
+  metrics: aFlag,
   populate: aFunction,
 }
 
@@ -73,7 +78,9 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
   const options = checkedOptions('a simulator', given, simulatorChecks)
   const { users = [], authorization = 'allow' } = options
   checkAuthorization(users, authorization)
-  const storage = new Storage(new ResourceRegistry(capturedApi(options.kubernetes)), {
+  const aggregated = options.metrics === true ? [metricsVersion()] : []
+  const registry = new ResourceRegistry(capturedApi(options.kubernetes), aggregated)
+  const storage = new Storage(registry, {
     historyEvents: options.historyEvents ?? 10_000,
     firstRevision: 1000,
   })
@@ -81,6 +88,7 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
     serveCustomResources(storage)
     options.populate?.(storage)
     addSystemObjects(storage)
+    if (options.metrics === true) addMetricsServer(storage, authorization)
     if (authorization === 'rbac') addDefaultRoles(storage)
     aggregateRoles(storage)
   })
@@ -109,6 +117,40 @@ function checkAuthorization(users: readonly SimulatorUser[], authorization: stri
       hint: "list them in users, one of them in the group 'system:masters'",
     })
   }
+}
+
+/** What metrics-server installs: its API, and the right of readers to see it. */
+function addMetricsServer(storage: Storage, authorization: 'allow' | 'rbac'): void {
+  const { group, version } = metricsVersion()
+  const services = { group: 'apiregistration.k8s.io', version: 'v1', resource: 'apiservices' }
+  const name = `${version}.${group}`
+  if (storage.get(services, '', name) === undefined) {
+    storage.create(services, {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: { name, labels: { 'k8s-app': 'metrics-server' } },
+      spec: {
+        group,
+        version,
+        groupPriorityMinimum: 100,
+        versionPriority: 100,
+        insecureSkipTLSVerify: true,
+        service: { name: 'metrics-server', namespace: 'kube-system', port: 443 },
+      },
+      status: {
+        conditions: [
+          {
+            type: 'Available',
+            status: 'True',
+            lastTransitionTime: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+            reason: 'Passed',
+            message: 'all checks passed',
+          },
+        ],
+      },
+    })
+  }
+  if (authorization === 'rbac') addMetricsReader(storage)
 }
 
 const namespaces = ['default', 'kube-node-lease', 'kube-public', 'kube-system']

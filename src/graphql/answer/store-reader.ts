@@ -1,3 +1,4 @@
+import { ClientError } from '../errors/client-error.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import { objectKey } from '../../kubernetes/object.ts'
 import { ArgumentsCache } from '../../query/condition/arguments-cache.ts'
@@ -36,6 +37,7 @@ import type {
   OwnedConnectionSource,
   PrinterColumn,
   ProblemsSource,
+  ResourceUsage,
   Row,
   SearchSource,
   SecretContents,
@@ -71,6 +73,7 @@ import { PolymorphicRead } from '../reads/polymorphic-read.ts'
 import { readProblems } from '../reads/problems-read.ts'
 import { readSearch } from '../reads/search-read.ts'
 import { staleSince } from '../reads/staleness.ts'
+import { usageOf } from '../reads/usage-read.ts'
 import { UsedByRead } from '../reads/used-by-read.ts'
 
 /** Reads the stores for resolvers, decoded: for one run of one operation, within one tick. */
@@ -161,6 +164,13 @@ export class StoreReader implements StoreReads {
 
   secret(row: Row): SecretContents | null {
     return this.#run.direct.secret(directObject(row), this.#run.budget) ?? null
+  }
+
+  usage(row: Row, refused: ToldRefusal): ResourceUsage | null {
+    const at = this.#originOf(row)
+    const used = at && usageOf(this.#run, at.part, at.id)
+    if (used instanceof ClientError) refused(used)
+    return used === undefined || used instanceof ClientError ? null : used
   }
 
   follow(row: Row, field: RelationField, args: RelationArguments): ConnectionSource {

@@ -6,6 +6,7 @@ import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
+import { usageKindOf } from '../model/usage-kind.ts'
 import type { FollowSource } from '../schema/field-source.ts'
 import type {
   FacetArguments,
@@ -28,6 +29,7 @@ import { anyKindsToFollow } from '../reads/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { kindNamed, typedArguments } from '../reads/named-kind.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
+import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 
@@ -40,6 +42,8 @@ export interface FollowedList {
   readonly list: string
   /** The kinds that the filter on related objects reads, including the list's kind, with the indexes for these reads. */
   readonly needs: readonly ClusterKind[]
+  /** The kinds whose usage decides which objects it has, their order or their sums. */
+  readonly measured?: readonly Kind[]
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
 }
@@ -58,7 +62,7 @@ export interface FollowedLists {
 }
 
 export interface ListFilter {
-  readonly affected: AffectedRows
+  readonly affected: Pick<AffectedRows, 'of' | 'relations'>
   /** The kinds whose changes may add rows to the list or remove them. */
   readonly kinds: readonly FilterKind[]
 }
@@ -105,7 +109,7 @@ export function followedLists(
     case 'kubernetesObjectsPages': {
       const asked = args as KubernetesObjectsSubscriptionArguments
       const { followed, terms } = anyKindsFollowed(served, asked, limits)
-      return pageOfLists(followed, terms, asked, limits)
+      return pageOfLists(served, followed, terms, asked, limits)
     }
     case 'objectsFrames':
       return objectsToFollow(served, args as ObjectsSubscriptionArguments)
@@ -169,6 +173,13 @@ function listToFollow(
   const { condition, identity } = filterOf(served, kind, args)
   const list = listHash({ list: `${at.cluster}/${kind.listField}`, ...identity })
   const followed = { at, condition, within: namespacesOf(condition), list }
+  const measured = measuredKinds(served, kind, condition)
+  return measuredList(served, relatedList(served, followed), measured)
+}
+
+/** With the kinds that a filter on related objects reads. */
+function relatedList(served: ServedSchema, followed: Omit<FollowedList, 'needs'>): FollowedList {
+  const { at, condition } = followed
   if (relatedIn(condition) === undefined) return { ...followed, needs: [] }
   const { cluster } = at
   const affected = new AffectedRows(condition, {
@@ -189,20 +200,26 @@ function pageToFollow(
   { maxPageSize }: FollowLimits,
 ): FollowedLists {
   const followed = listsToFollow(served, kind, args)
-  return pageOfLists(followed, compileOrder(args.orderBy, kind.indexes), args, { maxPageSize })
+  return pageOfLists(served, followed, compileOrder(args.orderBy, kind.indexes), args, {
+    maxPageSize,
+  })
 }
 
 /** The first objects of some lists in an order. */
 function pageOfLists(
+  served: ServedSchema,
   followed: FollowedLists,
   terms: FollowedPage['terms'],
   { first }: Pick<LivePageArguments, 'first'>,
   { maxPageSize }: Pick<FollowLimits, 'maxPageSize'>,
 ): FollowedLists {
   const { size } = pageSizeOf({ first }, maxPageSize)
+  const { kind } = followed
+  const isMeasured = terms.some(({ index }) => isUsageIndex(kind, index))
   const order = terms.map(({ index, descending }) => `${descending ? '-' : '+'}${index}`)
   const lists = followed.lists.map((one) => {
-    return { ...one, list: listHash({ list: `${one.list}/${size}`, orderBy: order }) }
+    const list = listHash({ list: `${one.list}/${size}`, orderBy: order })
+    return measuredList(served, { ...one, list }, isMeasured ? [kind] : [])
   })
   return { ...followed, lists, page: { size, terms } }
 }
@@ -216,11 +233,54 @@ function facetsToFollow(
   const followed = listsToFollow(served, kind, args)
   const facets = { by: args.by ?? [], top: args.top ?? null, sum: args.sum ?? [] }
   checkFacets(kind, facets, limits)
+  const isMeasured = [...facets.by, ...facets.sum].some((name) => isUsageIndex(kind, name))
   const lists = followed.lists.map((one) => {
-    return { ...one, list: listHash({ list: `${one.list}/facets`, ...facets }) }
+    const list = listHash({ list: `${one.list}/facets`, ...facets })
+    return measuredList(served, { ...one, list }, isMeasured ? [kind] : [])
   })
   return { ...followed, lists, facets }
 }
+
+/**
+ * A list whose objects, order or sums depend on usage. Each new measurement of an object may move that object; one that a
+ * related object is filtered by may move any.
+ */
+function measuredList(
+  { clusters }: ServedSchema,
+  followed: FollowedList,
+  measured: readonly Kind[],
+): FollowedList {
+  const { at, filter } = followed
+  const { cluster } = at
+  const known = followed.measured ?? []
+  const kinds = measured.filter((kind) => !known.includes(kind))
+  if (kinds.length === 0) return followed
+  const ways = new Map<string, boolean>()
+  const further = kinds.flatMap((kind) => {
+    const usage = usageKindOf(kind)
+    if (usage === undefined || clusters.get(cluster)?.serves(usage.resource) !== true) return []
+    ways.set(usage.typeName, kind === at.kind)
+    return [{ at: { cluster, kind: usage }, position: `where:${usage.typeName}` }]
+  })
+  const affected: ListFilter['affected'] = {
+    relations: filter?.affected.relations ?? new Set(),
+    of(type, changes, reading) {
+      const isOwn = ways.get(type)
+      if (isOwn === undefined) return filter?.affected.of(type, changes, reading) ?? noKeys
+      if (!isOwn || changes.length > reading.maxRows) return undefined
+      return new Set(changes.map(({ key }) => key))
+    },
+  }
+  const own = followed.needs.length === 0 && further.length > 0 ? [at] : followed.needs
+  return {
+    ...followed,
+    measured: [...known, ...kinds],
+    needs: [...own, ...further.map((one) => one.at)],
+    filter: { affected, kinds: [...(filter?.kinds ?? []), ...further] },
+  }
+}
+
+const noKeys: ReadonlySet<string> = new Set()
 
 /** The lists of several kinds, in each cluster that the arguments name. */
 function anyKindsFollowed(

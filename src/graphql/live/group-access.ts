@@ -6,6 +6,7 @@ import { coveredScope } from '../../cache/coverage.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { nothingVisible, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { Kind } from '../model/kind.ts'
+import { isUsageKind } from '../model/usage-kind.ts'
 import {
   accessFingerprint,
   joinedFingerprint,
@@ -291,7 +292,7 @@ function knownListAccess(
   // Includes the followed kind: relations may lead to its objects, too.
   for (const at of needs) {
     // The group follows the kinds that its filter reads.
-    const watch = filtering.has(at.kind)
+    const watch = filtering.has(at.kind) && !isUsageKind(at.kind)
     const within = watch || wide.has(at.kind) ? undefined : namespaces
     const ofKind = listed(access, { ...at, list: { within, watch } }, open)
     if (ofKind === undefined) continue

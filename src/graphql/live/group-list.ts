@@ -18,6 +18,7 @@ import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from '../reads/cluster-gaps.ts'
 import type { Positions } from '../reads/resume-token.ts'
 import { staleSince } from '../reads/staleness.ts'
+import { requireUsages } from '../reads/usage-read.ts'
 import type { ClusterGap } from '../schema/read-context.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -269,7 +270,10 @@ export class GroupList {
       const snapshot = await this.reading.snapshot()
       const run = this.reading.run(snapshot)
       try {
-        const keys = content.matching(this, { part: this.reading.followed(snapshot), run })
+        const part = this.reading.followed(snapshot)
+        const { measured, within } = this.list
+        if (measured !== undefined) requireUsages(run, part, measured, within)
+        const keys = content.matching(this, { part, run })
         this.close()
         if (filter !== undefined) this.#filter = new GroupFilter(this.list, filter)
         this.#listen(snapshot)

@@ -8,6 +8,8 @@ import { type IndexDefinition, builtInDefinitions } from '../../query/index/inde
 import { type IndexType, indexKeyOf } from '../../query/index/index-key.ts'
 import { parsePath, valuesAt } from '../../query/index/path.ts'
 import { containerResourceAt } from '../../query/index/pod-total.ts'
+import { usageIndexes } from '../../query/index/usage-index.ts'
+import { usageResourceOf } from '../../kubernetes/usage.ts'
 import { indexType } from '../sdl/sdl-directives.ts'
 import type { IndexDeclaration } from '../sdl/sdl-document.ts'
 import {
@@ -58,7 +60,9 @@ export class SdlIndexes {
   /** All indexes of the kind: those of every kind, then the declared ones. */
   definitions(): readonly IndexDefinition[] {
     const declared = [...this.#declared.values()].map(({ definition }) => definition)
-    return [...builtInDefinitions, healthIndex(this.#kind), changedIndex, ...declared]
+    const usage = usageResourceOf(this.#kind.resource) === undefined ? [] : usageIndexes
+    const measured = usage.filter(({ name }) => !this.#declared.has(name))
+    return [...builtInDefinitions, healthIndex(this.#kind), changedIndex, ...declared, ...measured]
   }
 
   /** Adds a declaration. Returns its problem if it cannot be an index. */

@@ -289,9 +289,9 @@ export class PlanCompiler {
   /** Records the kinds that the filter of a list reads. */
   filters(kind: Kind, args: FieldArguments): void {
     if (args.constant === undefined) {
-      this.asks({ args, needs: ({ where }) => filterNeeds(this.served, kind, where) })
+      this.asks({ args, needs: (values) => filterNeeds(this.served, kind, values) })
     } else {
-      const needs = filterNeeds(this.served, kind, args.constant['where'])
+      const needs = filterNeeds(this.served, kind, args.constant)
       for (const need of needs) this.reads(need.kind, need.indexes)
       this.leadsTo(needs.map((need) => need.kind))
     }

@@ -3,15 +3,22 @@ import { splitObjectKey } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind, RelationField } from '../model/kind.ts'
+import { usageKindOf } from '../model/usage-kind.ts'
 import type { FoundObject } from '../prepare/kind-view.ts'
 import { directObject } from '../reads/direct/direct-reads.ts'
 import { OwnedRead, ownerOf } from '../reads/owned-read.ts'
 import { canDo } from '../reads/permissions.ts'
 import type { KindRow, PolymorphicPage } from '../reads/polymorphic-page.ts'
 import { PolymorphicRead } from '../reads/polymorphic-read.ts'
+import { usageOf } from '../reads/usage-read.ts'
 import { type UsedByPage, UsedByRead } from '../reads/used-by-read.ts'
 import type { ObjectCanArguments, OwnedArguments } from '../schema/read-arguments.ts'
-import type { PrinterColumn, SecretContents } from '../schema/read-context.ts'
+import type {
+  ContainerUsage,
+  PrinterColumn,
+  ResourceUsage,
+  SecretContents,
+} from '../schema/read-context.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import { anyRowWriter } from './any-row-writer.ts'
 import { clusterWriter } from './cluster-writer.ts'
@@ -118,6 +125,8 @@ function holeWriter(kind: Kind, field: PlanField): RowWriter {
       return serverColumnsWriter(field)
     case 'can':
       return canWriter(field)
+    case 'usage':
+      return usageWriter(kind, field)
     default:
   }
   throw field.notCovered()
@@ -188,6 +197,36 @@ function canWriter({ args, compiler }: PlanField): RowWriter {
   return (run, part, id) => {
     const asked = run.argumentsOf(args) as unknown as ObjectCanArguments
     return String(canDo(run, part, splitObjectKey(part.view.keyOf(id)), asked) ?? null)
+  }
+}
+
+/** Compiles `usage`. Why it is not known stands beside the answer, once for all rows. */
+function usageWriter(kind: Kind, field: PlanField): RowWriter {
+  const { compiler } = field
+  const measured = usageKindOf(kind)
+  if (measured !== undefined) {
+    const { clusters } = compiler.served
+    compiler.asks({
+      args: field.args,
+      needs: (_values, cluster) =>
+        clusters.get(cluster)?.serves(measured.resource) === true
+          ? [{ kind: measured, indexes: {} }]
+          : [],
+    })
+    compiler.leadsTo([measured])
+  }
+  const refused = refusedBeside(field)
+  const value = valueMembers<ResourceUsage>(['cpu', 'memory', 'at', 'window'])
+  const write = plainWriter<ResourceUsage>(field, (member) => {
+    if (member.name !== 'containers') return value(member)
+    const container = plainWriter<ContainerUsage>(member, valueMembers(['name', 'cpu', 'memory']))
+    return (run, { containers }) =>
+      containers === null ? 'null' : run.list(containers, (one) => container(run, one))
+  })
+  return (run, part, id) => {
+    const used = usageOf(run, part, id)
+    if (used instanceof ClientError) refused(run, used)
+    return used === undefined || used instanceof ClientError ? 'null' : write(run, used)
   }
 }
 

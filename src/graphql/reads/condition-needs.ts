@@ -1,4 +1,4 @@
-import { type Condition, indexesOf } from '../../query/condition/condition.ts'
+import { type Condition, indexesOf, relatedOf } from '../../query/condition/condition.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { RelatedNeed } from '../served/schema-relations.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
@@ -43,11 +43,4 @@ export function conditionNeeds(
     const read = served.kinds.get(type)
     return read === undefined ? [] : [{ kind: read, indexes: { needed: names } }]
   })
-}
-
-/** The parts of a condition about related objects, without the parts nested in them. */
-function relatedOf(condition: Condition): readonly Extract<Condition, { form: 'related' }>[] {
-  if ('conditions' in condition) return condition.conditions.flatMap(relatedOf)
-  if (condition.form === 'not') return relatedOf(condition.condition)
-  return condition.form === 'related' ? [condition] : []
 }

@@ -13,6 +13,7 @@ import type { PageOf } from '../../query/page/page.ts'
 import { addedSums, type ExactSum } from '../../query/page/sums.ts'
 import type { Kind } from '../model/kind.ts'
 import { accessFingerprint } from '../prepare/access-fingerprint.ts'
+import type { KindView } from '../prepare/kind-view.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type { Facet, IndexSum, PageInfo } from '../schema/read-context.ts'
 import type { OperationLimits } from '../served/served-schema.ts'
@@ -20,6 +21,7 @@ import { notOfDirectList, type ReadPage } from './direct/direct-list.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken } from './resume-token.ts'
 import { staleSince } from './staleness.ts'
+import { isUsageIndex, requireUsage } from './usage-read.ts'
 
 /** The rows of a page. The answer pays for each. */
 export function paidRows<R>(budget: WorkBudget, { rows }: PageOf<R>): readonly R[] {
@@ -86,7 +88,11 @@ type IndexIn = (view: StoreView) => IndexView
 /** The objects of a kind on all pages of a list, in one cluster or several. */
 export interface CountedList {
   readonly kind: Kind
-  readonly views: readonly StoreView[]
+  /** Its clusters, each with the namespaces that the list is limited to. */
+  readonly parts: readonly {
+    readonly part: KindView
+    readonly within: readonly string[] | undefined
+  }[]
   /** Counts by an index, and adds up others for each value. */
   spread(
     indexIn: (view: StoreView) => IndexView | undefined,
@@ -114,7 +120,7 @@ export function countedList(
   const indexes = (sums: readonly IndexIn[]) => sums.map((indexIn) => indexIn(view))
   return {
     kind,
-    views: [view],
+    parts: [{ part, within: page.namespaces }],
     spread: (indexIn, top, sums) => page.spread(indexIn(view), top, indexes(sums)),
     sum: (indexIn) => page.sum(indexIn(view)),
     clusters(sums) {
@@ -138,15 +144,14 @@ export function sumsOf(run: ReadRun, read: ReadPage, args: SumArguments): readon
 }
 
 /** As {@link facetsOf}, for lists over clusters, too. */
-export function facetsBy(
-  { limits, parts }: ReadRun,
-  list: CountedList,
-  args: FacetArguments,
-): readonly Facet[] {
+export function facetsBy(run: ReadRun, list: CountedList, args: FacetArguments): readonly Facet[] {
+  const { limits, parts } = run
   const { kind } = list
   const { most, summed, facets } = checkedFacets(kind, args, limits)
   const counted = facets.filter(({ type, index }) => type !== 'cluster' && index === undefined)
-  awaitIndexes(parts, list, [...counted, ...summed])
+  const read = [...counted, ...summed]
+  requireUsageOf(run, list, read)
+  awaitIndexes(parts, list, read)
   const sums = summed.map(
     ({ name }): IndexIn =>
       (view) =>
@@ -205,25 +210,33 @@ function byCluster(
 }
 
 /** As {@link sumsOf}, for lists over clusters, too. */
-export function sumsIn(
-  { limits, parts }: ReadRun,
-  list: CountedList,
-  { of }: SumArguments,
-): readonly IndexSum[] {
+export function sumsIn(run: ReadRun, list: CountedList, { of }: SumArguments): readonly IndexSum[] {
+  const { limits, parts } = run
   const summed = summedIndexes(list.kind, 'of', of, limits)
+  requireUsageOf(run, list, summed)
   awaitIndexes(parts, list, summed)
   const sums = summed.map(({ name }) => list.sum((view) => view.index(name)))
   return writtenSums(summed, sums)
 }
 
+/** Requires the right to see the measurements that are counted or added up. */
+function requireUsageOf(
+  run: ReadRun,
+  { kind, parts }: CountedList,
+  indexes: readonly { readonly name: string }[],
+): void {
+  if (!indexes.some(({ name }) => isUsageIndex(kind, name))) return
+  for (const { part, within } of parts) requireUsage(run, part, within)
+}
+
 /** Asks for all lazy indexes that do not exist yet, so that one more round has them. Throws if there are any. */
 function awaitIndexes(
   parts: ReadRun['parts'],
-  { kind, views }: CountedList,
+  { kind, parts: listed }: CountedList,
   indexes: readonly { readonly name: string }[],
 ): void {
   const resource = groupResourceOf(kind.resource)
-  const errors = views.flatMap((view) =>
+  const errors = listed.flatMap(({ part: { view } }) =>
     indexes
       .filter(({ name }) => !view.hasIndex(name))
       .map(({ name }) => new UnknownIndexError(resource, name, view.indexNames())),

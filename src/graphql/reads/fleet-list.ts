@@ -21,6 +21,7 @@ import { type ListRequest, testsPerPage } from './list-read.ts'
 import type { ReadRun } from './read-run.ts'
 import { encodeResumeToken, positionOfLists, positionPrefix } from './resume-token.ts'
 import { staleSince } from './staleness.ts'
+import { requireUsages } from './usage-read.ts'
 
 /** A kind in one cluster, as a part of a list over clusters. */
 export type FleetPart = KindView & MergedPart
@@ -115,7 +116,7 @@ export function countedFleet({
 }: Pick<FleetPage, 'kind' | 'page' | 'parts'>): CountedList {
   return {
     kind,
-    views: parts.map(({ view }) => view),
+    parts: parts.map((part) => ({ part, within: namespacesOf(part.condition) })),
     spread: (indexIn, top, sums) =>
       page.spread(
         ({ view }) => indexIn(view),
@@ -138,7 +139,7 @@ export function countedFleet({
 function fleetParts(
   run: ReadRun,
   kind: Kind,
-  { args, condition }: ListRequest,
+  { args, condition, measured }: ListRequest,
 ): Pick<FleetPage, 'parts' | 'gaps' | 'failures'> {
   const { served, budget } = run
   const parts: FleetPart[] = []
@@ -156,6 +157,7 @@ function fleetParts(
       const part = fleetPart(run, at, () => namespacesOf(own))
       if (part === undefined) gaps.push(notServedGap(at))
       else {
+        if (measured.length > 0) requireUsages(run, part, measured, namespacesOf(own))
         const related = run.related(cluster)
         parts.push({ ...part, name: cluster, condition: own, related })
       }

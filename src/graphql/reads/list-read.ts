@@ -5,6 +5,7 @@ import { isWhereWord } from '../../query/condition/where.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { listPage, type Page } from '../../query/page/page.ts'
 import type { Kind } from '../model/kind.ts'
+import { usageKindOf } from '../model/usage-kind.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { ListFieldArguments, ObjectListArguments } from '../schema/read-arguments.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
@@ -14,13 +15,16 @@ import { directPage, type ReadPage } from './direct/direct-list.ts'
 import { filterOf, type ListFilter } from './list-arguments.ts'
 import { kindNamed, typedArguments } from './named-kind.ts'
 import type { ReadRun } from './read-run.ts'
+import { isUsageIndex, measuredKinds, requireUsages } from './usage-read.ts'
 
 /** The arguments of a list, read once for all rows that share them. */
 export interface ListRequest extends ListFilter {
   readonly args: ListFieldArguments
   readonly terms: readonly OrderTerm[]
-  /** The kinds besides its own that its filter reads. */
+  /** The kinds besides its own that its filter and its order read. */
   readonly filterKinds: readonly Kind[]
+  /** The kinds whose usage its filter and its order read. */
+  readonly measured: readonly Kind[]
 }
 
 /** Reads the arguments of a list of a kind. Throws `ArgumentError`, which names the invalid one. */
@@ -30,13 +34,15 @@ export function listRequest(
   args: ListFieldArguments,
 ): ListRequest {
   const { condition, identity } = filterOf(served, kind, args)
-  const { where, orderBy } = args
+  const { orderBy } = args
+  const terms = compileOrder(orderBy, kind.indexes)
   return {
     args,
     condition,
     identity: { ...identity, orderBy },
-    terms: compileOrder(orderBy, kind.indexes),
-    filterKinds: filterNeeds(served, kind, where).map((need) => need.kind),
+    terms,
+    filterKinds: filterNeeds(served, kind, args).map((need) => need.kind),
+    measured: measuredKinds(served, kind, condition, terms),
   }
 }
 
@@ -66,15 +72,20 @@ export const testsPerPage = 70
 /** One page of a list. Throws as `listPage` does. */
 export function pageOf(
   run: ReadRun,
-  { cluster, view, scope }: KindView,
+  part: KindView,
   { list, condition }: ListPlace,
   request: ListRequest,
 ): Page {
+  const { cluster, view, scope } = part
   const { budget, limits, followed } = run
   const { first, after, last, before, offset } = request.args
   budget.spend('tests', testsPerPage)
   if (request.filterKinds.length > 0) {
     followed?.({ reads: request.filterKinds, condition: everything, isSaid: false })
+  }
+  const both = allOf([condition, request.condition])
+  if (request.measured.length > 0) {
+    requireUsages(run, part, request.measured, namespacesOf(both))
   }
   return listPage({
     budget,
@@ -82,7 +93,7 @@ export function pageOf(
     related: run.related(cluster),
     view,
     scope,
-    condition: allOf([condition, request.condition]),
+    condition: both,
     terms: request.terms,
     identity: { list: `${cluster}/${list}`, ...request.identity },
     first,
@@ -107,21 +118,33 @@ export function readList(run: ReadRun, kind: Kind, request: ListRequest): ReadPa
 }
 
 /**
- * The kinds that a `where` reads through relations, with their indexes. An invalid `where` needs none: compiling it
- * reports why.
+ * The kinds that a `where` reads through relations, with their indexes, and those of measurements that a `where` or an
+ * order of their objects reads. An invalid argument needs none: compiling it reports why.
  */
 export function filterNeeds(
   served: ServedSchema,
   kind: Kind,
-  where: unknown,
+  { where, orderBy }: { readonly where?: unknown; readonly orderBy?: unknown },
 ): readonly RelatedNeed[] {
   const relations = new Set<RelatedBy>()
   collect(where, served.relations.whereFields(kind), relations)
-  return [...relations].flatMap(({ indexes }) =>
+  const usage = usageKindOf(kind)
+  const isMeasured = usage !== undefined && (namesUsage(kind, where) || namesUsage(kind, orderBy))
+  const related = [...relations].flatMap(({ indexes }) =>
     [...indexes].flatMap(([type, wanted]) => {
       const read = served.kinds.get(type)
       return read === undefined ? [] : [{ kind: read, indexes: wanted }]
     }),
+  )
+  return isMeasured ? [...related, { kind: usage, indexes: {} }] : related
+}
+
+/** Whether a `where` or an order names an index of usage, of the list's own objects. */
+function namesUsage(kind: Kind, given: unknown): boolean {
+  if (Array.isArray(given)) return given.some((one) => namesUsage(kind, one))
+  if (typeof given !== 'object' || given === null) return false
+  return Object.entries(given).some(([name, value]) =>
+    isWhereWord(name) ? namesUsage(kind, value) : isUsageIndex(kind, name),
   )
 }
 

@@ -27,7 +27,8 @@ export function resourceStates(
   { loaded = null, namespaces = null }: ResourcesArguments,
 ): readonly (ResourceState | undefined)[] {
   const { served, parts, budget } = run
-  const caches = cluster.states()
+  // Measurements are cached for `usage` only: lists of their kind are read from the API server.
+  const caches = cluster.states().filter(({ isPolled }) => !isPolled)
   const listed = loaded === false ? [] : caches
   budget.spend('fields', listed.length)
   const states = listed.flatMap((cached) => {

@@ -86,6 +86,8 @@ type RowSource =
     }
   /** The content of a Secret, which is never cached: it is read from the API server with the viewer's token. */
   | { readonly form: 'secretContents' }
+  /** What the object used, by the measurements of metrics.k8s.io. */
+  | { readonly form: 'usage' }
   | { readonly form: 'relation'; readonly relation: RelationField }
   /** The reference at a path of the object: an `ObjectRef`, or with `many` a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
@@ -175,6 +177,8 @@ export interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
+  readonly resourceUsage: 'cpu' | 'memory' | 'at' | 'window' | 'containers'
+  readonly containerUsage: 'name' | 'cpu' | 'memory'
   readonly graph:
     | 'nodes'
     | 'edges'

@@ -295,6 +295,30 @@ type PrinterColumn {
   since: DateTime
 }
 
+"What a pod or a node used when metrics.k8s.io last measured it."
+type ResourceUsage {
+  "The CPU, of all containers of a pod together."
+  cpu: Quantity
+  "The memory, of all containers of a pod together: the working set, which limits count."
+  memory: Quantity
+  "The end of the window that the values are of."
+  at: DateTime
+  "The length of the window, as Kubernetes writes durations: \`15.5s\`."
+  window: String
+  "Each container of a pod; null for a node."
+  containers: [ContainerUsage!]
+}
+
+"What a container used in the same window."
+type ContainerUsage {
+  "The name of the container."
+  name: String!
+  "The CPU."
+  cpu: Quantity
+  "The memory: the working set."
+  memory: Quantity
+}
+
 "What happened to an object, from the point of view of the viewer."
 enum ChangeType {
   "The object exists, or now matches the arguments."

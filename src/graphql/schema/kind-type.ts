@@ -17,6 +17,7 @@ import type {
   RelationField,
 } from '../model/kind.ts'
 import { describeRelation } from '../model/kind.ts'
+import { usageKindOf } from '../model/usage-kind.ts'
 import { nativePropertiesOf } from '../model/kind-catalog.ts'
 import { eventsConfig, objectFields } from './object-fields.ts'
 import { propertyReader, refusedAt, reportingFailures } from './resolvers.ts'
@@ -49,6 +50,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
       ...partOf(kind, types, {
         ...nativeFields(kind, definitions, openApiTypes),
         ...(types.secretData ? secretFields(kind) : {}),
+        ...usageField(kind, types),
         ...Object.fromEntries(
           kind.relations.map((relation) => [
             relation.definition.name,
@@ -188,6 +190,20 @@ function oneObjectRef(
   return (row, _args, context, info) => {
     const other = context.read.followOne(row, kindAt.relation, refusedAt(context, info))
     return other && objectRefOfKindAt(paths, row, valueAt(kindPath, other.object), types)
+  }
+}
+
+/** The field `usage` of the kinds that metrics.k8s.io measures. Others have none. */
+function usageField(kind: Kind, { own }: SchemaTypes): GraphQLFieldConfigMap<Row, ResolverContext> {
+  if (usageKindOf(kind) === undefined) return {}
+  return {
+    usage: {
+      type: own.object('ResourceUsage'),
+      description:
+        'What it used when it was last measured, by metrics.k8s.io. The gateway reads the measurements of a cluster at an interval while they are asked for. Null if there is none, as of a pod that has just started, and with an error if the cluster does not serve them or the viewer may not see them.',
+      resolve: (row, _args, context, info) => context.read.usage(row, refusedAt(context, info)),
+      ...fromSource({ form: 'usage' }),
+    },
   }
 }
 

@@ -244,6 +244,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   }),
   Health: own('healthPart'),
   PrinterColumn: own('printerColumn'),
+  ResourceUsage: own('resourceUsage'),
+  ContainerUsage: own('containerUsage'),
   Viewer: own('viewer', {
     namespaces: (_viewer: unknown, args: NamespacesArguments, { permissions }) =>
       permissions.namespaces(args),

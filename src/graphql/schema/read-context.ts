@@ -45,6 +45,22 @@ export interface PrinterColumn {
 }
 
 /** Relay's page information. */
+/** What an object used when it was last measured. Quantities are as Kubernetes writes them. */
+export interface ResourceUsage {
+  readonly cpu: string | null
+  readonly memory: string | null
+  readonly at: string | null
+  readonly window: string | null
+  readonly containers: readonly ContainerUsage[] | null
+}
+
+/** What a container used in the same window. */
+export interface ContainerUsage {
+  readonly name: string
+  readonly cpu: string | null
+  readonly memory: string | null
+}
+
 export interface PageInfo {
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
@@ -398,6 +414,8 @@ export interface StoreReads {
   printerColumns(row: Row, wide: boolean): readonly PrinterColumn[] | null
   /** The data of a Secret, read on behalf of the caller; `null` if the Secret is gone. */
   secret(row: Row): SecretContents | null
+  /** What a pod or node used. Reports why it is not known. */
+  usage(row: Row, refused: ToldRefusal): ResourceUsage | null
   /** Follows a relation to objects of several kinds: those in memory and those in `args`. */
   followPolymorphic(
     row: Row,

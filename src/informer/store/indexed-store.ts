@@ -158,6 +158,8 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
   readonly codec: ObjectCodec
   readonly #state: StoreState
   readonly #generation: Omit<StoreContentsOptions, 'indexers'>
+  /** Generations that are being filled. */
+  readonly #staged = new Set<WeakRef<StoreContents>>()
   #indexers: Indexers
 
   constructor({
@@ -225,6 +227,23 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
     }
   }
 
+  /** Replaces an object's values in indexes whose functions read more than the object. */
+  reindex(key: string, values: Readonly<Record<string, readonly string[]>>): void {
+    this.contents.reindex(key, values)
+    for (const staged of this.#staged) {
+      const contents = staged.deref()
+      if (contents === undefined || contents === this.contents) this.#staged.delete(staged)
+      else contents.reindex(key, values)
+    }
+  }
+
+  /** Removes indexes that are built; others stay. */
+  dropIndexers(names: readonly string[]): void {
+    const built = names.filter((name) => this.hasIndex(name))
+    this.contents.dropIndexes(built)
+    this.#retract(Object.fromEntries(built.map((name) => [name, () => []])))
+  }
+
   /** Rejects all waits for resource versions, since nothing more will be written. */
   endWaits(error: Error): void {
     this.#state.waiters.end(error)
@@ -249,7 +268,9 @@ export class IndexedStore<T extends KubernetesObject = KubernetesObject> extends
 
   /** Starts a new generation, invisible until {@link swap}. */
   stage(): StoreContents {
-    return new StoreContents({ ...this.#generation, indexers: this.#indexers })
+    const contents = new StoreContents({ ...this.#generation, indexers: this.#indexers })
+    this.#staged.add(new WeakRef(contents))
+    return contents
   }
 
   /** Fills the indexes that were added after the generation was staged. */

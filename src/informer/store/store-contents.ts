@@ -178,6 +178,25 @@ export class StoreContents {
     return true
   }
 
+  /** Replaces an object's values in indexes whose functions read more than the object. Ignores other indexes and keys. */
+  reindex(key: string, values: Readonly<Record<string, readonly string[]>>): void {
+    const id = this.ids.get(key)
+    if (id === undefined) return
+    for (const { index } of this.#functions) {
+      const own = values[index.name]
+      if (own !== undefined) index.set(id, own)
+    }
+  }
+
+  /** Removes indexes. */
+  dropIndexes(names: readonly string[]): void {
+    for (const name of names) {
+      this.indexes.delete(name)
+      const at = this.#functions.findIndex(({ index }) => index.name === name)
+      if (at >= 0) this.#functions.splice(at, 1)
+    }
+  }
+
   /** Adds empty indexes. From now on they follow all changes. */
   #add(indexers: Indexers): readonly FunctionIndex[] {
     const added = Object.entries(indexers).map(([name, compute]) => ({

@@ -292,7 +292,9 @@ function indexFunctions(
   const functions = new Map<string, IndexFunction | undefined>(Object.entries(builtInIndexers))
   const declared = (name: string): IndexFunction | undefined => {
     const definition = definitions.find((one) => one.name === name)
-    return definition === undefined ? undefined : indexFunctionOf(definition)
+    // An object does not tell what it uses.
+    const isUnknown = definition === undefined || definition.measured !== undefined
+    return isUnknown ? undefined : indexFunctionOf(definition)
   }
   return (name) => {
     if (!functions.has(name)) functions.set(name, declared(name))

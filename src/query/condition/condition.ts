@@ -235,6 +235,15 @@ export function indexesOf(condition: Condition): ReadonlySet<string> {
   return names
 }
 
+/** The parts of a condition about related objects, without the parts nested in them. */
+export function relatedOf(
+  condition: Condition,
+): readonly Extract<Condition, { form: 'related' }>[] {
+  if ('conditions' in condition) return condition.conditions.flatMap(relatedOf)
+  if (condition.form === 'not') return relatedOf(condition.condition)
+  return condition.form === 'related' ? [condition] : []
+}
+
 /**
  * The namespaces that a matching object can be in, sorted; `undefined` if the condition does not restrict them. Lets a
  * list walk only that part of the store.

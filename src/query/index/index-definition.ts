@@ -37,6 +37,8 @@ export interface IndexDefinition extends FilterableIndex {
   readonly lazy?: boolean
   /** Whether search covers its values, which must be strings. */
   readonly searchable?: true
+  /** The index of the object's measurements that has the values, which the object itself has not. */
+  readonly measured?: string
   /** Computes string values, instead of paths. */
   readonly valuesOf?: IndexFunction
   /** What the values are, in a sentence; absent: the paths say it. */
@@ -114,8 +116,10 @@ export function indexFunctionOf({
   paths: texts,
   type,
   reduce,
+  measured,
   valuesOf,
 }: IndexDefinition): IndexFunction {
+  if (measured !== undefined) return () => none
   if (valuesOf !== undefined) return stringsOf(name, valuesOf)
   if (reduce === 'restarts') return restartKeysOf
   const paths = texts.map(parsePath)

@@ -119,6 +119,8 @@ export interface PageOf<R> {
 
 /** One page of a list of one kind. */
 export interface Page extends PageOf<ObjectId> {
+  /** The namespaces that its objects can be in, sorted; `undefined`: any. */
+  readonly namespaces?: readonly string[] | undefined
   /** Identifies the list on every replica, whatever its order. */
   listHash(): string
   /**
@@ -174,6 +176,7 @@ export function listPage(options: PageOptions): Page {
     rows,
     hasNextPage: backwards ? before !== undefined : isCut,
     hasPreviousPage: backwards ? isCut : after !== undefined || Math.min(skipped, found.length) > 0,
+    namespaces,
     listHash: () => (unordered ??= listHash({ ...identity, orderBy: null }, budget)),
     cursorOf: (id) => encodeCursor(hashOnce(), positionOf(view, terms, id), budget),
     totalCount: () =>

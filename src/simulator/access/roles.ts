@@ -49,6 +49,13 @@ export function addDefaultRoles(storage: Storage): void {
   ])
 }
 
+/** The role that metrics-server adds to those of readers. */
+export function addMetricsReader(storage: Storage): void {
+  const rule = { apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: reading }
+  const to = ['view', 'edit', 'admin']
+  addRole(storage, 'system:aggregated-metrics-reader', [rule], { to })
+}
+
 /** The rules of readers, editors and administrators of a namespace. Each level adds to the level before. */
 function userRules(registry: ResourceRegistry): Record<'view' | 'edit' | 'admin', AccessRule[]> {
   const namespaced = registry.builtIn().filter((served) => served.namespaced)

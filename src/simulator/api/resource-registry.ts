@@ -2,7 +2,7 @@ import { apiVersionOf, groupVersionPath } from '../../kubernetes/api-resource.ts
 import type { ApiGroup, CapturedApi, DiscoveredResource, OpenApiDocument } from './captured-api.ts'
 import { type ServedResource, servedResources } from './served-resource.ts'
 
-/** A group and version that custom resources add to the API. */
+/** A group and version that custom resources or another API server add to the API. */
 export interface CustomVersion {
   readonly group: string
   readonly version: string
@@ -13,14 +13,22 @@ export interface CustomVersion {
   readonly openapi: () => OpenApiDocument
 }
 
+function byVersion(versions: readonly CustomVersion[]): ReadonlyMap<string, CustomVersion> {
+  return new Map(versions.map((one) => [apiVersionOf(one), one]))
+}
+
 /** The resources of the simulated server: the captured resources, and those of CustomResourceDefinitions. */
 export class ResourceRegistry {
   readonly captured: CapturedApi
   readonly #builtIn = new Map<string, ServedResource>()
-  #custom: ReadonlyMap<string, CustomVersion> = new Map()
+  readonly #aggregated: readonly CustomVersion[]
+  #custom: ReadonlyMap<string, CustomVersion>
 
-  constructor(captured: CapturedApi) {
+  /** `aggregated`: the versions of other API servers behind this one. */
+  constructor(captured: CapturedApi, aggregated: readonly CustomVersion[] = []) {
     this.captured = captured
+    this.#aggregated = aggregated
+    this.#custom = byVersion(aggregated)
     this.#addAll('', 'v1', 'api/v1', 'v1')
     for (const { name, versions, preferredVersion } of captured.apis.groups) {
       for (const { groupVersion, version } of versions) {
@@ -36,13 +44,13 @@ export class ResourceRegistry {
     }
   }
 
-  /** The custom versions, by `group/version`. */
+  /** The custom and the aggregated versions, by `group/version`. */
   get custom(): ReadonlyMap<string, CustomVersion> {
     return this.#custom
   }
 
   setCustom(versions: readonly CustomVersion[]): void {
-    this.#custom = new Map(versions.map((one) => [apiVersionOf(one), one]))
+    this.#custom = byVersion([...versions, ...this.#aggregated])
   }
 
   find(group: string, version: string, resource: string): ServedResource | undefined {

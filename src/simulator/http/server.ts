@@ -24,6 +24,7 @@ import {
   sendRefusal,
   sendText,
 } from './exchange.ts'
+import { serveMetrics } from './metrics-requests.ts'
 import { readBody, readFields } from './request-body.ts'
 import type { OpenWatch } from './resource-request.ts'
 import { accessAttributes, serveResource, verbOf } from './serve-resource.ts'
@@ -151,6 +152,7 @@ export class SimulatedServer {
       sendText(exchange, 404, '404 page not found\n')
       return
     }
+    if (serveMetrics(exchange, target, this.#storage)) return
     await serveResource(target, {
       exchange,
       storage: this.#storage,

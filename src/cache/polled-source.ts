@@ -1,0 +1,196 @@
+import type {
+  ListerWatcher,
+  ListMetadata,
+  ListOptions,
+  ListResponse,
+  WatchOptions,
+} from '../informer/reflector/lister-watcher.ts'
+import { type ApiResource, apiVersionOf } from '../kubernetes/api-resource.ts'
+import { fieldsOf, textOf } from '../kubernetes/fields.ts'
+import { objectKey, splitObjectKey } from '../kubernetes/object.ts'
+import { resourceVersion } from '../kubernetes/resource-version.ts'
+import { ApiStatusError, failureStatus } from '../kubernetes/status.ts'
+import { sleep } from '../lib/backoff.ts'
+
+interface PolledSourceOptions {
+  readonly resource: ApiResource
+  readonly source: Pick<ListerWatcher, 'list' | 'returned'>
+  /** From the start of one list to the start of the next. */
+  readonly intervalMs: number
+}
+
+/** What the last lists of one namespace, or of all, have shown. */
+interface Polled {
+  /** The version of the first list that an informer has read, from which its watch may go on. */
+  readonly base: number
+  version: number
+  /** When each object was measured, by key. */
+  measured: Map<string, string>
+  /** `performance.now()` when the next list is due. */
+  dueMs: number
+}
+
+/**
+ * A source of measurements that can be listed and not watched: metrics.k8s.io. It lists them at an interval, and makes
+ * the events of a watch from those with a new timestamp. Of each it keeps the name and what was measured, and drops the
+ * labels, which are those of the measured object. It numbers the lists, as the server gives no resource version. One
+ * informer may read it.
+ */
+export function polledSource({ resource, source, intervalMs }: PolledSourceOptions): ListerWatcher {
+  const places = new Map<string | undefined, Polled>()
+  const request = (namespace: string | undefined, signal: AbortSignal): Promise<ListResponse> =>
+    source.list(namespace === undefined ? {} : { namespace }, signal)
+
+  async function list(
+    { namespace, limit }: ListOptions,
+    signal: AbortSignal,
+  ): Promise<ListResponse> {
+    const known = places.get(namespace)
+    // A reflector may ask, by a list of one object, whether the server has reached a version.
+    if (known !== undefined && limit === 1) return emptyList(known.version)
+    const version = nextVersion(known)
+    const measured = new Map<string, string>()
+    const dueMs = performance.now() + intervalMs
+    const response = await request(namespace, signal)
+    async function* items(): AsyncGenerator<readonly Uint8Array[], void> {
+      for await (const batch of response) {
+        yield batch.map((text) => {
+          const { key, timestamp, values } = readItem(text)
+          measured.set(key, timestamp)
+          return Buffer.from(objectText(key, version, values))
+        })
+      }
+      places.set(namespace, { base: version, version, measured, dueMs })
+    }
+    return { ...emptyList(version), [Symbol.asyncIterator]: items }
+  }
+
+  async function watch(
+    { namespace, resourceVersion: from, timeoutSeconds = 300 }: WatchOptions,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly Uint8Array[]>> {
+    const place = places.get(namespace)
+    if (place === undefined || !(Number(from) >= place.base)) throw expired(resource)
+    const endMs = performance.now() + timeoutSeconds * 1_000
+    const next = async (): Promise<ListResponse> => {
+      const nowMs = performance.now()
+      place.dueMs = nowMs + intervalMs
+      try {
+        return await request(namespace, signal)
+      } catch (error) {
+        // The reflector tries again after its back-off.
+        place.dueMs = nowMs
+        throw error
+      }
+    }
+    // After a failure, the watch begins when the server answers again.
+    const first = performance.now() < place.dueMs ? undefined : await next()
+    async function* events(of: Polled): AsyncGenerator<readonly Uint8Array[], void> {
+      if (first !== undefined) yield* changes(of, first, resource)
+      for (;;) {
+        const restMs = Math.max(0, endMs - performance.now())
+        const waitMs = Math.max(0, of.dueMs - performance.now())
+        // oxlint-disable-next-line no-await-in-loop -- one list after the other
+        await sleep(Math.min(waitMs, restMs), signal)
+        if (signal.aborted || waitMs > restMs) return
+        // oxlint-disable-next-line no-await-in-loop -- as above
+        yield* changes(of, await next(), resource)
+      }
+    }
+    return events(place)
+  }
+
+  return {
+    resource,
+    list,
+    watch,
+    streamsLists: () => Promise.resolve(false),
+    ordersResourceVersions: () => Promise.resolve(true),
+    ...(source.returned === undefined ? {} : { returned: source.returned.bind(source) }),
+  }
+}
+
+/** The same source for readers besides the informer, whose watches would miss what the informer's has read. */
+export function unwatched(source: ListerWatcher, resource: ApiResource): ListerWatcher {
+  return { ...source, watch: () => Promise.reject(expired(resource)) }
+}
+
+/** The events that lead from the last list to this one, and the bookmark that ends them. */
+async function* changes(
+  place: Polled,
+  response: ListResponse,
+  resource: ApiResource,
+): AsyncGenerator<readonly Uint8Array[], void> {
+  const version = nextVersion(place)
+  const measured = new Map<string, string>()
+  for await (const batch of response) {
+    const frames: Uint8Array[] = []
+    for (const text of batch) {
+      const { key, timestamp, values } = readItem(text)
+      const before = place.measured.get(key)
+      measured.set(key, timestamp)
+      if (before === timestamp && timestamp !== '') continue
+      const object = objectText(key, version, values)
+      frames.push(eventText(before === undefined ? 'ADDED' : 'MODIFIED', object))
+      // A list that breaks off is repeated: what was sent of it counts.
+      place.measured.set(key, timestamp)
+    }
+    if (frames.length > 0) yield frames
+  }
+  const last: Uint8Array[] = []
+  for (const key of place.measured.keys()) {
+    if (!measured.has(key)) last.push(eventText('DELETED', objectText(key, version, {})))
+  }
+  place.measured = measured
+  place.version = version
+  const type = { kind: resource.kind, apiVersion: apiVersionOf(resource) }
+  const bookmark = { ...type, metadata: { resourceVersion: String(version) } }
+  yield [...last, eventText('BOOKMARK', JSON.stringify(bookmark))]
+}
+
+/** By the clock, so that versions grow from one process to the next. */
+function nextVersion(place: Polled | undefined): number {
+  return Math.max(Date.now(), (place?.version ?? 0) + 1)
+}
+
+interface Item {
+  readonly key: string
+  /** When it was measured; `''` if the server does not say. */
+  readonly timestamp: string
+  readonly values: object
+}
+
+function readItem(text: Uint8Array): Item {
+  const { metadata, timestamp, window, usage, containers } = fieldsOf(
+    JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString()),
+  )
+  const { name, namespace } = fieldsOf(metadata)
+  return {
+    key: objectKey({ name: textOf(name) ?? '', namespace: textOf(namespace) ?? '' }),
+    timestamp: textOf(timestamp) ?? '',
+    values: { timestamp, window, usage, containers },
+  }
+}
+
+function objectText(key: string, version: number, values: object): string {
+  const { namespace, name } = splitObjectKey(key)
+  const place = namespace === '' ? { name } : { name, namespace }
+  return JSON.stringify({ metadata: { ...place, resourceVersion: String(version) }, ...values })
+}
+
+function eventText(type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK', object: string): Buffer {
+  return Buffer.from(`{"type":"${type}","object":${object}}`)
+}
+
+function emptyList(version: number): ListResponse {
+  const metadata: ListMetadata = { resourceVersion: resourceVersion(String(version)) }
+  return {
+    async *[Symbol.asyncIterator](): AsyncGenerator<readonly Uint8Array[], void> {},
+    metadata: () => metadata,
+  }
+}
+
+function expired({ resource }: ApiResource): ApiStatusError {
+  const message = 'the resource is listed at an interval: begin with a list'
+  return new ApiStatusError(`watch ${resource}`, 410, failureStatus(410, 'Expired', message))
+}

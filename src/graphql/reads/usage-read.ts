@@ -1,0 +1,154 @@
+import type { ObjectId } from '../../informer/store/store-view.ts'
+import { type Fields, fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { type Condition, hasKey, indexesOf, relatedOf } from '../../query/condition/condition.ts'
+import { isInScope } from '../../query/condition/scope.ts'
+import { decimalOfKey, quantityText } from '../../query/index/decimal.ts'
+import { measuredIndexes, usageIndexes } from '../../query/index/usage-index.ts'
+import type { OrderTerm } from '../../query/page/list-order.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { usageKindOf } from '../model/usage-kind.ts'
+import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
+import type { ContainerUsage, ResourceUsage } from '../schema/read-context.ts'
+import { isReachable } from '../served/cluster-argument.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { OncePerRun, type ReadRun } from './read-run.ts'
+
+/** What an object used, or why the answer does not say. */
+export type UsageOutcome = ResourceUsage | ClientError | undefined
+
+/**
+ * What an object of a kind used when it was last measured, at the price of a row; `undefined` if nothing has measured
+ * it, such as a pod that has just started. An error is the same for all rows of a run, and never the answer's only part.
+ */
+export function usageOf(run: ReadRun, part: KindView, id: ObjectId): UsageOutcome {
+  const measured = usageKindOf(part.kind)
+  if (measured === undefined) return undefined
+  run.budget.spend('rows', 1)
+  const at = { cluster: part.cluster, kind: measured }
+  const key = part.view.keyOf(id)
+  const failed = (make: () => ClientError): ClientError =>
+    failures.of(run, `${at.cluster}/${measured.typeName}`, make)
+  if (!isMeasured(run.served, at)) return failed(() => notMeasured(at))
+  run.followed?.({ reads: [measured], condition: hasKey([key]), isSaid: true })
+  let found: KindView | undefined
+  try {
+    found = run.late(() => run.parts.forLookup(at, [key]))
+  } catch (error) {
+    if (error instanceof ClientError) return failed(() => error)
+    throw error
+  }
+  if (found === undefined) return run.parts.isLacking ? undefined : failed(() => forbiddenUsage(at))
+  const { view } = found
+  const measurement = view.idOf(key)
+  if (measurement === undefined) return undefined
+  const [cpu, memory] = measuredIndexes.map(({ name }) => {
+    const value = view.index(name).endValue(measurement, false)
+    return value === undefined ? null : quantityText(decimalOfKey(value), name === 'memory')
+  })
+  const { timestamp, window, containers } = view.object(measurement) as Unstructured
+  return {
+    cpu: cpu ?? null,
+    memory: memory ?? null,
+    at: textOf(timestamp) ?? null,
+    window: textOf(window) ?? null,
+    containers: Array.isArray(containers) ? itemsOf(containers).map(containerUsage) : null,
+  }
+}
+
+const failures = new OncePerRun<ClientError>()
+
+function containerUsage({ name, usage }: Fields): ContainerUsage {
+  const { cpu, memory } = fieldsOf(usage)
+  return { name: textOf(name) ?? '', cpu: textOf(cpu) ?? null, memory: textOf(memory) ?? null }
+}
+
+const names: ReadonlySet<string> = new Set(usageIndexes.map(({ name }) => name))
+
+/** Whether a kind's index of this name has measurements. */
+export function isUsageIndex(kind: Kind, name: string): boolean {
+  if (!names.has(name)) return false
+  return kind.indexes.some((index) => index.name === name && index.measured !== undefined)
+}
+
+/** The kinds whose measurements decide which objects a list has, or their order: its own, and related ones. */
+export function measuredKinds(
+  { kinds }: Pick<ServedSchema, 'kinds'>,
+  kind: Kind,
+  condition: Condition,
+  terms: readonly OrderTerm[] = [],
+): readonly Kind[] {
+  const found = new Set<Kind>()
+  const visit = (one: Condition, of: Kind): void => {
+    for (const name of indexesOf(one)) if (isUsageIndex(of, name)) found.add(of)
+    for (const { relation, condition: inner } of relatedOf(one)) {
+      const to = kinds.get(relation.to)
+      if (to !== undefined) visit(inner, to)
+    }
+  }
+  visit(condition, kind)
+  if (terms.some(({ index }) => isUsageIndex(kind, index))) found.add(kind)
+  return [...found]
+}
+
+/**
+ * Requires the right to list the measurements of all objects that a part shows: an order, a filter or a sum tells of
+ * them. `within`: the namespaces that the list is limited to. Throws `ClientError`.
+ */
+export function requireUsage(
+  { served, parts }: Pick<ReadRun, 'served' | 'parts'>,
+  { cluster, kind, scope }: KindView,
+  within?: readonly string[],
+): void {
+  const measured = usageKindOf(kind)
+  if (measured === undefined) return
+  const at = { cluster, kind: measured }
+  if (!isMeasured(served, at)) throw notMeasured(at)
+  const own = scope.form === 'namespaces' ? [...scope.namespaces] : undefined
+  const namespaces = within?.filter((name) => isInScope(scope, `${name}/`)) ?? own
+  const prepares = isReachable(served, cluster)
+  const seen = parts.part(at, { within: () => namespaces, prepares }).scope
+  const isWhole =
+    seen.form === 'all' ||
+    (namespaces?.every((name) => isInScope(seen, `${name}/`)) ?? seen.form === scope.form)
+  if (!isWhole) throw forbiddenUsage(at)
+}
+
+/** As {@link requireUsage}, for the kinds that {@link measuredKinds} finds for a list. */
+export function requireUsages(
+  run: Pick<ReadRun, 'served' | 'parts'>,
+  part: KindView,
+  measured: readonly Kind[],
+  within?: readonly string[],
+): void {
+  for (const kind of measured) {
+    if (kind === part.kind) requireUsage(run, part, within)
+    else requireUsage(run, run.parts.part({ cluster: part.cluster, kind }))
+  }
+}
+
+function isMeasured({ clusters }: Pick<ServedSchema, 'clusters'>, at: ClusterKind): boolean {
+  const cache = clusters.get(at.cluster)
+  // What a cluster serves is not known before the gateway has reached it.
+  return (
+    cache === undefined || cache.connection.state !== 'connected' || cache.serves(at.kind.resource)
+  )
+}
+
+function notMeasured({ cluster, kind }: ClusterKind): ClientError {
+  const { group } = kind.resource
+  return new ClientError('NOT_FOUND', `cluster ${cluster} does not serve ${group}`, {
+    cluster,
+    type: kind.typeName,
+    hint: 'usage is read from metrics-server: install it in the cluster',
+  })
+}
+
+function forbiddenUsage({ cluster, kind }: ClusterKind): ClientError {
+  const { resource, group } = kind.resource
+  const message = `you may not list the usage of all these ${resource}`
+  const orElse = kind.resource.namespaced ? ', or name a namespace where you have it' : ''
+  const hint = `ask for list on ${resource}.${group}${orElse}`
+  return new ClientError('FORBIDDEN', message, { cluster, type: kind.typeName, hint })
+}

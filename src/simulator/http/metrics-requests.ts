@@ -1,0 +1,247 @@
+import {
+  type Fields,
+  fieldsOf,
+  itemsOf,
+  specOf,
+  statusOf,
+  textOf,
+} from '../../kubernetes/fields.ts'
+import { objectKey } from '../../kubernetes/object.ts'
+import { metricsGroup } from '../api/metrics-api.ts'
+import type { ServedResource } from '../api/served-resource.ts'
+import { methodNotAllowed, noSuchResource, notFound } from '../api/status-refusal.ts'
+import { hexDigest } from '../churn/random.ts'
+import type { Storage } from '../storage/storage.ts'
+import type { StoredObject } from '../storage/stored-object.ts'
+import { type Exchange, type RequestTarget, sendBytes, sendJson } from './exchange.ts'
+import { listQuery, selectionOf } from './list-query.ts'
+import { verbOf } from './serve-resource.ts'
+
+/** metrics-server measures each node so often. */
+const resolutionMs = 15_000
+
+/**
+ * Answers as metrics-server does: what the running pods and their nodes use, from their requests, their names and the
+ * time. Returns `false` for other groups, and where the group is not served. Throws refusals.
+ */
+export function serveMetrics(exchange: Exchange, target: RequestTarget, storage: Storage): boolean {
+  const { group, version, resource, namespace, name, subresource } = target
+  if (group !== metricsGroup || !storage.registry.hasVersion(group, version)) return false
+  const served = storage.registry.find(group, version, resource)
+  if (served === undefined || subresource !== '') throw noSuchResource()
+  if (!served.verbs.has(verbOf(exchange, target))) throw methodNotAllowed()
+  const isOfPods = resource === 'pods'
+  if (isOfPods ? name !== '' && namespace === '' : namespace !== '') throw noSuchResource()
+  const measured = storage.registry.find('', 'v1', resource)
+  if (measured === undefined) throw noSuchResource()
+  const nowMs = Date.now()
+  const store = storage.store(measured.stored)
+  const measure = isOfPods ? podMeasurer(nowMs) : nodeMeasurer(storage, nowMs)
+  if (name !== '') {
+    const found = store.get(objectKey({ namespace, name }))
+    const metrics = found && measure(found)
+    if (metrics === undefined) throw notFound({ ...served, name })
+    sendJson(exchange, 200, { ...typeOf(served), ...metrics })
+    return true
+  }
+  const { test } = selectionOf(measured, namespace, listQuery(exchange.params))
+  const items: string[] = []
+  for (const object of store.values()) {
+    if (namespace !== '' && object.namespace !== namespace) continue
+    if (test !== undefined && !test(object)) continue
+    const metrics = measure(object)
+    if (metrics !== undefined) items.push(JSON.stringify(metrics))
+  }
+  const { kind, apiVersion } = typeOf(served)
+  const head = JSON.stringify({ kind: `${kind}List`, apiVersion, metadata: {} }).slice(0, -1)
+  sendBytes(exchange, Buffer.from(`${head},"items":[${items.join()}]}\n`))
+  return true
+}
+
+function typeOf({ kind, apiVersion }: ServedResource): { kind: string; apiVersion: string } {
+  return { kind, apiVersion }
+}
+
+type Measure = (object: StoredObject) => object | undefined
+
+/** Pods that do not run have no metrics. */
+function podMeasurer(nowMs: number): Measure {
+  return (object) => {
+    const pod = podOf(object)
+    if (pod === undefined) return undefined
+    const used = usageOf(pod, nowMs)
+    if (used === undefined) return undefined
+    const containers = pod.containers.map(({ name }, at) => ({
+      name,
+      usage: writtenUsage(used[at] ?? nothing),
+    }))
+    const window = windowOf(pod.node, nowMs)
+    const timestamp = pod.told === undefined ? {} : { timestamp: secondOf(nowMs) }
+    return { metadata: metadataOf(object), ...window, ...timestamp, containers }
+  }
+}
+
+/** A node uses what its pods use, and something for itself. */
+function nodeMeasurer(storage: Storage, nowMs: number): Measure {
+  const totals = new Map<string, Usage>()
+  const pods = storage.registry.find('', 'v1', 'pods')
+  for (const object of pods === undefined ? [] : storage.store(pods.stored).values()) {
+    const pod = podOf(object)
+    for (const used of (pod && usageOf(pod, nowMs)) ?? []) {
+      const { cpu, memory } = totals.get(pod?.node ?? '') ?? nothing
+      totals.set(pod?.node ?? '', { cpu: cpu + used.cpu, memory: memory + used.memory })
+    }
+  }
+  return (object) => {
+    const { cpu, memory } = totals.get(object.name) ?? nothing
+    const share = 1 + wave(object.name, nowMs) / 5
+    const usage = writtenUsage({ cpu: cpu + 0.15 * share, memory: memory + 600 * mebi * share })
+    return { metadata: metadataOf(object), ...windowOf(object.name, nowMs), usage }
+  }
+}
+
+/** CPUs and bytes. */
+interface Usage {
+  readonly cpu: number
+  readonly memory: number
+}
+
+const nothing: Usage = { cpu: 0, memory: 0 }
+const mebi = 2 ** 20
+
+interface MeasuredPod {
+  readonly key: string
+  readonly node: string
+  readonly startMs: number
+  /** What it uses by its annotation, instead of what the simulator makes up. */
+  readonly told: Usage | undefined
+  readonly containers: readonly {
+    readonly name: string
+    readonly requested: Usage
+    /** The memory limit. */
+    readonly most: number
+  }[]
+}
+
+/** `CPU MEMORY`, of the first container: `250m 64Mi`. Such a pod is measured at each request. */
+const usageAnnotation = 'simulator.informerql/usage'
+
+/** By version of the pod; `undefined`: it does not run. */
+const known = new WeakMap<StoredObject, { readonly pod: MeasuredPod | undefined }>()
+
+function podOf(object: StoredObject): MeasuredPod | undefined {
+  let found = known.get(object)
+  if (found === undefined) known.set(object, (found = { pod: readPod(object) }))
+  return found.pod
+}
+
+function readPod(object: StoredObject): MeasuredPod | undefined {
+  const pod = JSON.parse(object.text.toString()) as Fields
+  const { phase, startTime } = statusOf(pod)
+  const { nodeName, containers } = specOf(pod)
+  const node = textOf(nodeName)
+  if (phase !== 'Running' || node === undefined) return undefined
+  const annotations = fieldsOf(fieldsOf(pod['metadata'])['annotations'])
+  const told = textOf(annotations[usageAnnotation])?.split(' ')
+  return {
+    key: object.key,
+    node,
+    told: told && { cpu: amountOf(told[0]) ?? 0, memory: amountOf(told[1]) ?? 0 },
+    startMs: Date.parse(textOf(startTime) ?? '') || 0,
+    containers: itemsOf(containers).map((container) => {
+      const { requests, limits } = fieldsOf(container['resources'])
+      const { cpu, memory } = fieldsOf(requests)
+      const requested = {
+        cpu: amountOf(cpu) ?? 0.02,
+        memory: amountOf(memory) ?? 48 * mebi,
+      }
+      const most = amountOf(fieldsOf(limits)['memory']) ?? Infinity
+      return { name: textOf(container['name']) ?? '', requested, most }
+    }),
+  }
+}
+
+/** What each container uses; `undefined` before the first whole window of the pod. */
+function usageOf(pod: MeasuredPod, nowMs: number): Usage[] | undefined {
+  const { key, startMs, containers, told } = pod
+  if (told !== undefined) return containers.map((_, at) => (at === 0 ? told : nothing))
+  if (nowMs - startMs < resolutionMs) return undefined
+  return containers.map(({ name, requested, most }) => {
+    const of = `${key}/${name}`
+    // Most pods ask for more than they use; some use more than they ask for.
+    const busy = 0.1 + 1.3 * shareOf(of) ** 2
+    const cpu = requested.cpu * busy * (1 + 0.4 * wave(of, nowMs))
+    const memory =
+      requested.memory * (0.35 + 0.6 * shareOf(`${of}/memory`)) * (1 + wave(of, nowMs) / 20)
+    return { cpu, memory: Math.min(memory, 0.98 * most) }
+  })
+}
+
+const units: Readonly<Record<string, number>> = {
+  n: 1e-9,
+  u: 1e-6,
+  m: 1e-3,
+  '': 1,
+  k: 1e3,
+  M: 1e6,
+  G: 1e9,
+  Ki: 2 ** 10,
+  Mi: mebi,
+  Gi: 2 ** 30,
+  Ti: 2 ** 40,
+}
+
+/** A quantity as a number: `250m`, `1Gi`. */
+function amountOf(quantity: unknown): number | undefined {
+  const match = /^([0-9.]+)([A-Za-z]*)$/.exec(String(quantity))
+  const unit = units[match?.[2] ?? '?']
+  return unit === undefined ? undefined : Number(match?.[1]) * unit
+}
+
+/** From 0 to 1, always the same for a text. */
+function shareOf(text: string): number {
+  return Number.parseInt(hexDigest(text, 6), 16) / 0xffffff
+}
+
+const shares = new Map<string, number>()
+const maxShares = 500_000
+
+/** From -1 to 1: ten minutes up and down, in steps of the resolution. */
+function wave(text: string, nowMs: number): number {
+  let phase = shares.get(text)
+  if (phase === undefined) {
+    if (shares.size >= maxShares) shares.clear()
+    shares.set(text, (phase = shareOf(`${text}/wave`)))
+  }
+  const step = Math.floor(nowMs / resolutionMs)
+  return Math.sin(2 * Math.PI * (step / 40 + phase))
+}
+
+/** The last window of a node: kubelets are asked at different moments. */
+function windowOf(node: string, nowMs: number): object {
+  const late = Math.floor(shareOf(node) * 5_000)
+  const end = Math.floor(nowMs / resolutionMs) * resolutionMs - late
+  return {
+    timestamp: secondOf(end),
+    window: `${(14 + shareOf(`${node}/window`) * 6).toFixed(3)}s`,
+  }
+}
+
+/** As metrics-server writes them: nano CPUs and kibibytes. */
+function writtenUsage({ cpu, memory }: Usage): object {
+  return { cpu: `${Math.round(cpu * 1e9)}n`, memory: `${Math.round(memory / 1024)}Ki` }
+}
+
+/** metrics-server copies the name and the labels, and gives its own time as that of the creation. */
+function metadataOf({ name, namespace, labels }: StoredObject): object {
+  return {
+    name,
+    ...(namespace === '' ? {} : { namespace }),
+    creationTimestamp: secondOf(Date.now()),
+    ...(labels === undefined ? {} : { labels }),
+  }
+}
+
+function secondOf(timeMs: number): string {
+  return new Date(timeMs).toISOString().replace(/\.\d+Z$/, 'Z')
+}
