@@ -239,20 +239,21 @@ export class ClusterCache implements AsyncDisposable {
 
   /**
    * Leases a resource; starts its informer if needed. `indexTexts`: the definitions that the reader knows its indexes by.
-   * Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL,
+   * `mayPoll`: whether the reader takes a resource that is listed at an interval. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL,
    * UNSUPPORTED if it is never cached, or NOT_SYNCED if an index has another definition by now.
    */
-  acquire(resource: ApiResource, indexTexts?: IndexTexts): Lease {
+  acquire(resource: ApiResource, indexTexts?: IndexTexts, mayPoll = false): Lease {
     const key = keyOf(resource)
     const place = { cluster: this.name, resource }
     if (this.#redefined(key, indexTexts).length > 0) throw reindexed(place)
+    const served = this.#served.get(key)
+    const isPolled = mayPoll && served?.isPolled === true
+    if (served?.uncached === true && !isPolled) throw notCached(place)
     const cached = this.#cached.get(key)
     if (cached !== undefined) return this.#leaseOf(cached, key, indexTexts)
     if (this.#stopped) throw stopped(place)
     if (this.#connection.state === 'unreachable') throw unreachable(place, this.#connection.error)
-    const served = this.#served.get(key)
     if (served === undefined) throw notServed(place)
-    if (served.uncached === true && served.isPolled !== true) throw notCached(place)
     this.#options.bounds.admit(place)
     return this.#leaseOf(this.#start(key, served, this.#connection), key, indexTexts)
   }

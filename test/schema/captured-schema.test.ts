@@ -302,6 +302,8 @@ describe('the schema of Kubernetes 1.36', () => {
       'memoryRequests',
       'cpuLimits',
       'memoryLimits',
+      'usageCpu',
+      'usageMemory',
     ])
     const relations = where.slice(indexes.length, -4)
     expect(Object.keys(fieldsOf('Pod'))).toEqual(expect.arrayContaining(relations))

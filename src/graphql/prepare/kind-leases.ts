@@ -143,6 +143,7 @@ export class KindLeases implements KindSource, Disposable {
   }
 
   synced({ cluster, kind }: ClusterKind): StoreView | undefined {
+    if (kind.uncached) return undefined
     const { clusters, indexTexts } = this.#options.served
     return clusters.get(cluster)?.synced(kind.resource, indexTexts.get(kind))
   }
@@ -249,7 +250,7 @@ export class KindLeases implements KindSource, Disposable {
     const cluster = clusters.get(name)
     if (cluster === undefined) throw goneCluster(name)
     try {
-      return cluster.acquire(kind.resource, indexTexts.get(kind))
+      return cluster.acquire(kind.resource, indexTexts.get(kind), !kind.uncached)
     } catch (error) {
       if (error instanceof UnreadableResourceError) return error
       throw error

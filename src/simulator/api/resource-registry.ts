@@ -49,6 +49,11 @@ export class ResourceRegistry {
     return this.#custom
   }
 
+  /** Whether another API server behind this one serves a version. */
+  isAggregated(group: string, version: string): boolean {
+    return this.#aggregated.some((one) => one.group === group && one.version === version)
+  }
+
   setCustom(versions: readonly CustomVersion[]): void {
     this.#custom = byVersion([...versions, ...this.#aggregated])
   }

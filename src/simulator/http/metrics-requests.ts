@@ -26,7 +26,7 @@ const resolutionMs = 15_000
  */
 export function serveMetrics(exchange: Exchange, target: RequestTarget, storage: Storage): boolean {
   const { group, version, resource, namespace, name, subresource } = target
-  if (group !== metricsGroup || !storage.registry.hasVersion(group, version)) return false
+  if (group !== metricsGroup || !storage.registry.isAggregated(group, version)) return false
   const served = storage.registry.find(group, version, resource)
   if (served === undefined || subresource !== '') throw noSuchResource()
   if (!served.verbs.has(verbOf(exchange, target))) throw methodNotAllowed()
