@@ -499,7 +499,10 @@ export class ClusterCache implements AsyncDisposable {
       const names = Object.entries(indexes).filter(([name]) => target.hasOrMakes(name))
       if (names.length === 0) continue
       for (const { key } of changes) {
-        const values = names.map(([name, there]) => [name, valuesOf(informer.store, there, key)])
+        const values = names.map(([name, there]) => [
+          name,
+          indexedValues(informer.store, there, key),
+        ])
         target.informer.reindex(key, Object.fromEntries(values))
       }
     }
@@ -574,7 +577,7 @@ export class ClusterCache implements AsyncDisposable {
     const functions = Object.entries(joined.indexes).map(([name, there]) => {
       const values: IndexFunction = ({ metadata }) => {
         const view = this.#cached.get(polled)?.informer.store
-        return view === undefined ? noValues : valuesOf(view, there, objectKey(metadata))
+        return view === undefined ? noValues : indexedValues(view, there, objectKey(metadata))
       }
       return [name, values] as const
     })
@@ -603,7 +606,7 @@ const idlePolls = 3
 
 const noValues: readonly string[] = []
 
-function valuesOf(view: StoreView, index: string, key: string): readonly string[] {
+function indexedValues(view: StoreView, index: string, key: string): readonly string[] {
   const id = view.idOf(key)
   return id === undefined ? noValues : view.index(index).valuesOf(id)
 }
