@@ -17,6 +17,7 @@ const serverFlags = flagTable(`
   --tls-cert <file>           server.tlsCert           certificate of the server, PEM; read again when it changes
   --tls-key <file>            server.tlsKey            its key, PEM
   --tls-client-ca <file>      server.tlsClientCa       CA of trusted client certificates, for --auth request-header
+  --public-url <url>          server.publicUrl         address at which browsers see the gateway, behind a proxy
   --allowed-host <name>       server.allowedHosts      further name of the gateway in the Host header
   --allowed-origin <origin>   server.allowedOrigins    origin of web pages that may send operations
   --graphiql                  server.graphiql          serve GraphiQL also beyond loopback
@@ -29,7 +30,7 @@ const serverFlags = flagTable(`
 `)
 
 const serveFlags = flagTable(`
-  --auth <mode>           auth.mode           how callers are authenticated: none, token-review, oidc or request-header; its options are in the configuration
+  --auth <mode>           auth.mode           how callers are authenticated: none, token-review, oidc, oidc-login or request-header; its options are in the configuration
   --auth-audience <name>  auth.audiences      required audience of tokens
   --audit-file <file>     audit.file          file of the audit log; - for the standard output
   --metrics-port <port>   server.metricsPort  port of /metrics, on loopback unless server.metricsHost says otherwise

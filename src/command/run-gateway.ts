@@ -48,7 +48,8 @@ export async function runGateway(
 ): Promise<void> {
   const { config, log, signal } = context
   // Checks early, before slow work. The server checks again.
-  const asksWho = config.auth.mode !== 'none'
+  const { mode, login } = config.auth
+  const asksWho = mode !== 'none' && !(mode === 'oidc-login' && login?.required === false)
   checkAddress(config.server, asksWho)
   const { introspection = isLoopback(config.server.host) && !asksWho } = config
   const options = gatewayOptionsOf({ ...config, introspection })
@@ -87,6 +88,11 @@ export async function runGateway(
   if (asksWho && config.server.tlsCert === undefined && !isLoopback(config.server.host)) {
     log.warn('credentials arrive unencrypted, unless only a proxy with TLS reaches this port', {
       hint: 'give server.tlsCert and server.tlsKey',
+    })
+  }
+  if (mode === 'oidc-login' && login?.required === true && login.sessionSecretFile === undefined) {
+    log.warn('sessions end when the gateway stops, and no other replica takes them', {
+      hint: 'give auth.login.sessionSecretFile',
     })
   }
   announce(server)

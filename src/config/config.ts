@@ -7,6 +7,7 @@ import {
 } from '../access/authentication/authentication-options.ts'
 import { CodedError } from '../lib/coded-error.ts'
 import { isRecord } from '../lib/json.ts'
+import { isLoopback } from '../server/guard/origin-check.ts'
 import { type ServerOptions, serverOptionsSchema } from '../server/server-options.ts'
 import {
   cacheLimitsSchema,
@@ -165,10 +166,17 @@ function problemsBetween({ auth, server, clusters, clusterSources }: Config): re
       ? []
       : [`clusterSources[${at}].hub = ${JSON.stringify(source.hub)}: is none of clusters`],
   )
+  const isUnaddressed =
+    auth.mode === 'oidc-login' && server.publicUrl === undefined && !isLoopback(server.host)
   const untrusting = auth.mode === 'request-header' && server.tlsClientCa === undefined
   return [
     ...(noCluster ? ['clusters = []: there must be at least one, or a source of clusters'] : []),
     ...unknownHubs,
+    ...(isUnaddressed
+      ? [
+          'server.publicUrl: auth.mode oidc-login needs the address at which browsers see the gateway',
+        ]
+      : []),
     ...(untrusting
       ? [
           'server.tlsClientCa: auth.mode request-header trusts only callers with a certificate of this CA',
@@ -215,6 +223,8 @@ const pathOptions = [
   'server.tlsKey',
   'server.tlsClientCa',
   'auth.oidc.caFile',
+  'auth.login.clientSecretFile',
+  'auth.login.sessionSecretFile',
   'audit.file',
   'simulator.scenario',
 ]

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
+import { SignIn } from '../access/sign-in/sign-in.ts'
 import {
   aFlag,
   aFunction,
@@ -21,6 +22,7 @@ import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-e
 import { PortalFiles } from './http/portal-files.ts'
 import type { Readiness } from './http/probes.ts'
 import type { PlannedQueries } from './http/query-fast-path.ts'
+import { signInRoutes } from './http/sign-in-routes.ts'
 import {
   contextWithViewer,
   graphqlPath,
@@ -127,8 +129,10 @@ class RunningServer implements GraphQLServer {
 
   constructor(options: GraphQLServerOptions) {
     const { server, authenticator, observer, log } = options
-    const { requireViewer = authenticator !== undefined || options.context !== undefined } = options
-    this.#asksWho = authenticator !== undefined || requireViewer
+    const signIn = authenticator instanceof SignIn ? authenticator : undefined
+    const asksWho = authenticator !== undefined && signIn?.isRequired !== false
+    const { requireViewer = asksWho || options.context !== undefined } = options
+    this.#asksWho = asksWho || requireViewer
     checkAddress(server, this.#asksWho)
     this.#options = server
     this.#log = log
@@ -143,11 +147,12 @@ class RunningServer implements GraphQLServer {
     const contextOf = contextWithViewer(options.context, requireViewer)
     const shared = { documents, contextOf, observer, log }
     this.#pipeline = createOperationPipeline(options.plugins, shared)
+    const origins = new OriginCheck(server)
     const parts: ServerParts = {
       ...shared,
       limits: server,
       pipeline: this.#pipeline,
-      origins: new OriginCheck(server),
+      origins,
       authenticator,
       quotas: new UserQuotas(server),
       unsent: new UnsentBytes(server, observer),
@@ -159,7 +164,7 @@ class RunningServer implements GraphQLServer {
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       graphiqlTabs: this.servesGraphiql ? (options.exampleOperations ?? []) : undefined,
       portal: this.#portal,
-      routes: options.routes ?? {},
+      routes: { ...options.routes, ...(signIn === undefined ? {} : signInRoutes(signIn, origins)) },
       probes: {
         readiness: options.readiness,
         isStopping: () => this.#stopped !== undefined,

@@ -20,6 +20,11 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   readonly tlsKey?: string | undefined
   /** The file of the CA of trusted client certificates, for `auth.mode: request-header`. */
   readonly tlsClientCa?: string | undefined
+  /**
+   * The address at which browsers see the gateway, if a proxy stands before it: `https://portal.example.com`, without a
+   * path. Browser sign-in returns there, and only its pages may send the session. Absent: the address of each request.
+   */
+  readonly publicUrl?: string | undefined
   /** Allowed names in the `Host` header besides loopback and the bound address: `name`, or `name:port`. */
   readonly allowedHosts: readonly string[]
   /** Origins of web pages that may send operations, besides the gateway's own: `https://portal.example.com`. */
@@ -81,6 +86,16 @@ const hostName = z.string().regex(/^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]+)?$/i,
   error: 'expected a host name, with or without a port, and no scheme',
 })
 
+/** Browsers keep a session for https alone, or on this machine. */
+const publicUrl = z.url({ protocol: /^https?$/ }).refine(
+  (text) => {
+    const { protocol, hostname, pathname, search } = new URL(text)
+    const isSafe = protocol === 'https:' || ['127.0.0.1', '[::1]', 'localhost'].includes(hostname)
+    return isSafe && pathname === '/' && search === ''
+  },
+  { error: 'expected https://HOST, without a path' },
+)
+
 const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-z-]+$/i, {
   error: 'expected the name of a header, without its value',
 })
@@ -97,6 +112,7 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   tlsCert: z.string().min(1).optional(),
   tlsKey: z.string().min(1).optional(),
   tlsClientCa: z.string().min(1).optional(),
+  publicUrl: publicUrl.optional(),
   allowedHosts: z.array(hostName).default([]),
   allowedOrigins: z.array(origin).default([]),
   allowedHeaders: z.array(headerName).default([]),
@@ -137,6 +153,7 @@ export const serverChecks: OptionChecks<ServerOptions> = {
   tlsCert: aString,
   tlsKey: aString,
   tlsClientCa: aString,
+  publicUrl: aString,
   graphiql: aFlag,
   trustedDocuments: aString,
   metricsPort: aLimit(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { type SignInOptions, signInOptionsSchema } from '../sign-in/sign-in-options.ts'
 import type { OidcOptions } from './oidc.ts'
 import type { RequestHeaderOptions } from './request-header.ts'
 
@@ -7,10 +8,14 @@ export interface AuthenticationOptions {
   /**
    * `none`: no authentication, so only this machine may connect. `token-review`: bearer tokens, reviewed by an API
    * server. `oidc`: JWTs of an OpenID Connect issuer, verified by the gateway. `request-header`: headers of a trusted
-   * proxy, which presents a client certificate.
+   * proxy, which presents a client certificate. `oidc-login`: browsers sign in at the issuer and get a session; bearer
+   * tokens and trusted proxies are accepted beside it.
    */
-  readonly mode: 'none' | 'token-review' | 'oidc' | 'request-header'
-  /** The accepted audiences of tokens. Empty: that of the API server itself, which `oidc` does not allow. */
+  readonly mode: 'none' | 'token-review' | 'oidc' | 'oidc-login' | 'request-header'
+  /**
+   * The accepted audiences of tokens. Empty: that of the API server itself, which `oidc` does not allow, or the client of
+   * `auth.login`.
+   */
   readonly audiences: readonly string[]
   /**
    * The cluster of the tokens. Its API server reviews them, and gets the callers' writes, and their reads of Secrets,
@@ -31,8 +36,10 @@ export interface AuthenticationOptions {
   readonly knownMs: number
   /** The deadline for verifying a token. */
   readonly deadlineMs: number
-  /** For `oidc`. */
+  /** For `oidc` and `oidc-login`. */
   readonly oidc?: (OidcOptions & { readonly caFile?: string | undefined }) | undefined
+  /** For `oidc-login`. */
+  readonly login?: SignInOptions | undefined
   /** For `request-header`; all its options have defaults. */
   readonly requestHeader: RequestHeaderOptions
 }
@@ -87,7 +94,7 @@ const oidc = z.strictObject({
 
 /** Checks {@link AuthenticationOptions}, and holds all their defaults. */
 export const authenticationOptionsSchema: z.ZodType<AuthenticationOptions> = z.strictObject({
-  mode: z.enum(['none', 'token-review', 'oidc', 'request-header']).default('none'),
+  mode: z.enum(['none', 'token-review', 'oidc', 'oidc-login', 'request-header']).default('none'),
   audiences: z.array(z.string().min(1)).default([]),
   cluster: z.string().min(1).optional(),
   tokenClusters: z.array(z.string().min(1)).optional(),
@@ -95,6 +102,7 @@ export const authenticationOptionsSchema: z.ZodType<AuthenticationOptions> = z.s
   knownMs: z.int().min(1_000).max(30_000).default(20_000),
   deadlineMs: z.int().min(100).max(60_000).default(5_000),
   oidc: oidc.optional(),
+  login: signInOptionsSchema.optional(),
   requestHeader: requestHeader.prefault({} as RequestHeaderOptions),
 })
 

@@ -10,6 +10,8 @@ export interface Credentials {
    * authenticator for trusted proxies may trust them.
    */
   readonly headers: () => Readonly<Record<string, readonly string[] | undefined>>
+  /** The cookies, if a page of the gateway's own origin sends them. Cookies of any other request are left out. */
+  readonly cookie?: string | undefined
   /** The address of the peer: the caller or a proxy. */
   readonly address?: string | undefined
   /** The client certificate of the connection, if the client CA has verified it. */
@@ -24,11 +26,17 @@ export interface ClientCertificate {
   readonly notAfterMs: number
 }
 
-/** An authenticated caller. */
-export interface Authenticated {
-  readonly viewer: Viewer
+/** A caller who may ask. */
+export interface Admitted {
+  /** `undefined`: nobody in particular, who sees everything, where signing in is optional. */
+  readonly viewer: Viewer | undefined
   /** The expiry of the credentials, in Unix milliseconds; `undefined` if they have none. */
   readonly expiresAtMs: number | undefined
+}
+
+/** An authenticated caller. */
+export interface Authenticated extends Admitted {
+  readonly viewer: Viewer
 }
 
 /** Authenticates callers. */
@@ -37,12 +45,17 @@ export interface Authenticator {
    * Authenticates a caller. Returns a promise only if it has to ask a server. Throws or rejects with {@link
    * UnauthenticatedError} and {@link IdentityUnavailableError}, within a deadline.
    */
-  authenticate(credentials: Credentials): Authenticated | Promise<Authenticated>
+  authenticate(credentials: Credentials): Admitted | Promise<Admitted>
   /**
    * The token of accepted credentials, if an API server accepts it too. It is passed along with an operation and never
    * stored.
    */
   tokenOf?(credentials: Credentials): CallerToken | undefined
+  /**
+   * Calls `changed` when accepted credentials may have ended before their expiry, so that they are authenticated again.
+   * Returns the function that stops it.
+   */
+  follow?(credentials: Credentials, changed: () => void): () => void
 }
 
 /**
@@ -54,10 +67,13 @@ export type CredentialProblem = 'none' | 'malformed' | 'refused'
 /** The caller is not authenticated. Never contains the credentials. */
 export class UnauthenticatedError extends CodedError {
   readonly problem: CredentialProblem
+  /** Where a browser signs in, if it can: `/auth/login`. */
+  readonly login: string | undefined
 
-  constructor(problem: CredentialProblem, message: string, hint: string) {
+  constructor(problem: CredentialProblem, message: string, hint: string, login?: string) {
     super('UNAUTHENTICATED', message, { hint })
     this.problem = problem
+    this.login = login
   }
 }
 

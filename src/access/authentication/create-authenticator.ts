@@ -1,9 +1,14 @@
+import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { AuthenticationOptions } from './authentication-options.ts'
 import type { AuthenticationObserver, Authenticator } from './authenticator.ts'
+import { IdentityProvider } from '../sign-in/identity-provider.ts'
+import { SealedCookies } from '../sign-in/sealed-cookies.ts'
+import { SignIn } from '../sign-in/sign-in.ts'
 import { IssuerKeys } from './issuer-keys.ts'
-import { oidcAuthenticator } from './oidc.ts'
+import type { IssuerConnection } from './issuer-request.ts'
+import { oidcAuthenticator, type OidcOptions } from './oidc.ts'
 import { RequestHeaderAuthenticator } from './request-header.ts'
 import { type ReviewToken, tokenReviewAuthenticator } from './token-review.ts'
 
@@ -27,7 +32,7 @@ export function createAuthenticator(
   options: AuthenticationOptions,
   { reviewToken, observer }: AuthenticatorSources,
 ): Authenticator | undefined {
-  const { audiences, knownMs, cluster, tokenClusters, deadlineMs, oidc } = options
+  const { audiences, knownMs, cluster, tokenClusters, deadlineMs } = options
   const { systemIdentityClusters = cluster === undefined ? undefined : [cluster] } = options
   const bearer = { cluster, tokenClusters, systemIdentityClusters, audiences, knownMs, observer }
   switch (options.mode) {
@@ -36,29 +41,87 @@ export function createAuthenticator(
     case 'token-review':
       return tokenReviewAuthenticator(bearer, reviewToken(cluster, deadlineMs))
     case 'oidc': {
-      if (oidc === undefined) {
-        const hint = 'give auth.oidc.issuer, and how its claims are read'
-        throw new AuthenticationOptionsError('auth.oidc', 'is missing', hint)
-      }
+      const { mapping, connection } = issuerOf(options)
       if (audiences.length === 0) {
         const hint =
           'name the client that tokens are issued for: the API server calls it --oidc-client-id'
         throw new AuthenticationOptionsError('auth.audiences', 'is empty', hint)
       }
-      const { issuer, caFile } = oidc
-      const ca = caFile === undefined ? undefined : certificatesIn(caFile)
-      return oidcAuthenticator(bearer, oidc, new IssuerKeys({ issuer, ca, deadlineMs }))
+      return oidcAuthenticator(bearer, mapping, new IssuerKeys(connection))
+    }
+    case 'oidc-login': {
+      const { login } = options
+      if (login === undefined) {
+        const hint = 'give auth.login.clientId: what the provider calls this gateway'
+        throw new AuthenticationOptionsError('auth.login', 'is missing', hint)
+      }
+      const { mapping, connection } = issuerOf(options)
+      const keys = new IssuerKeys(connection)
+      const ofClient = audiences.length === 0 ? [login.clientId] : audiences
+      const tokens = oidcAuthenticator({ ...bearer, audiences: ofClient }, mapping, keys)
+      const { clientSecretFile, sessionSecretFile, bearerTokens } = login
+      const clientSecret =
+        clientSecretFile === undefined
+          ? undefined
+          : textIn('auth.login.clientSecretFile', clientSecretFile).trim()
+      return new SignIn({
+        ...login,
+        ...mapping,
+        cluster,
+        tokenClusters,
+        provider: new IdentityProvider({ ...connection, ...login, clientSecret }),
+        keys,
+        cookies: new SealedCookies(sessionSecretsIn(sessionSecretFile)),
+        tokens,
+        bearers:
+          bearerTokens === 'oidc'
+            ? tokens
+            : tokenReviewAuthenticator(bearer, reviewToken(cluster, deadlineMs)),
+        proxies: new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters),
+        failed: (error) => observer?.unavailable(error),
+      })
     }
     case 'request-header':
       return new RequestHeaderAuthenticator(options.requestHeader, systemIdentityClusters)
   }
 }
 
-function certificatesIn(file: string): string {
+/** How the issuer is reached, and how its claims are read. */
+function issuerOf({ oidc, deadlineMs }: AuthenticationOptions): {
+  readonly mapping: OidcOptions
+  readonly connection: IssuerConnection
+} {
+  if (oidc === undefined) {
+    const hint = 'give auth.oidc.issuer, and how its claims are read'
+    throw new AuthenticationOptionsError('auth.oidc', 'is missing', hint)
+  }
+  const { issuer, caFile } = oidc
+  const ca = caFile === undefined ? undefined : textIn('auth.oidc.caFile', caFile)
+  return { mapping: oidc, connection: { issuer, ca, deadlineMs } }
+}
+
+const leastSecretLength = 32
+
+function sessionSecretsIn(file: string | undefined): readonly [string, ...string[]] {
+  if (file === undefined) return [randomBytes(32).toString('base64url')]
+  const option = 'auth.login.sessionSecretFile'
+  const lines = textIn(option, file)
+    .split('\n')
+    .map((line) => line.trim())
+  const [first, ...others] = lines.filter((line) => line !== '')
+  const isShort = [first ?? '', ...others].some((line) => line.length < leastSecretLength)
+  if (first === undefined || isShort) {
+    const hint = `write one secret a line, of ${leastSecretLength} characters or more: openssl rand -base64 32`
+    throw new AuthenticationOptionsError(option, 'has no secrets that are long enough', hint)
+  }
+  return [first, ...others]
+}
+
+function textIn(option: string, file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    const hint = 'name a file of certificates, PEM'
-    throw new AuthenticationOptionsError('auth.oidc.caFile', (error as Error).message, hint)
+    const hint = 'name a file that can be read'
+    throw new AuthenticationOptionsError(option, (error as Error).message, hint)
   }
 }

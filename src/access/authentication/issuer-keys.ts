@@ -1,27 +1,6 @@
-import { type IncomingMessage, request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
 import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose'
-import { CodedError } from '../../lib/coded-error.ts'
+import { askIssuer, type IssuerConnection, IssuerError } from './issuer-request.ts'
 
-export interface IssuerKeysOptions {
-  /** The value of `iss`: `https://id.example.com`. */
-  readonly issuer: string
-  /** The trusted certificates, PEM; absent: those of Node. */
-  readonly ca?: string | undefined
-  readonly deadlineMs: number
-}
-
-export class IssuerError extends CodedError {
-  constructor(url: string, problem: string, cause?: unknown) {
-    super('OIDC_ISSUER', `${url}: ${problem}`, {
-      value: url,
-      cause,
-      hint: 'check auth.oidc.issuer, and whether the gateway reaches it',
-    })
-  }
-}
-
-const maxDocumentBytes = 1_048_576
 /** The minimum interval of reading the keys again, after a token with an unknown key. */
 const keysCooldownMs = 1_000
 /** The maximum age of the keys, so that withdrawn keys are forgotten. */
@@ -32,10 +11,10 @@ const keysMaxAgeMs = 600_000
  * token with an unknown key.
  */
 export class IssuerKeys {
-  readonly #options: IssuerKeysOptions
+  readonly #options: IssuerConnection
   #found: Promise<JWTVerifyGetKey> | undefined
 
-  constructor(options: IssuerKeysOptions) {
+  constructor(options: IssuerConnection) {
     this.#options = options
   }
 
@@ -74,35 +53,10 @@ export class IssuerKeys {
     })
   }
 
-  /** The body of a 200 answer. Uses the configured certificates, which `fetch` does not support. */
-  #get(url: string): Promise<string> {
-    const { ca, deadlineMs } = this.#options
-    return new Promise((resolve, reject) => {
-      const fail = (error: Error): void => {
-        reject(error instanceof IssuerError ? error : new IssuerError(url, error.message, error))
-      }
-      const send = url.startsWith('https:') ? httpsRequest : httpRequest
-      const signal = AbortSignal.timeout(deadlineMs)
-      const options = { signal, ...(ca === undefined ? {} : { ca }) }
-      const read = (answer: IncomingMessage): void => {
-        const chunks: Buffer[] = []
-        let bytes = 0
-        answer.on('data', (chunk: Buffer) => {
-          chunks.push(chunk)
-          bytes += chunk.length
-          if (bytes > maxDocumentBytes) answer.destroy(new IssuerError(url, 'it is too large'))
-        })
-        answer.once('error', fail)
-        answer.once('end', () => {
-          if (answer.statusCode === 200) resolve(Buffer.concat(chunks).toString())
-          else fail(new IssuerError(url, `it answers ${answer.statusCode}`))
-        })
-      }
-      try {
-        send(url, options, read).once('error', fail).end()
-      } catch (error) {
-        fail(error as Error)
-      }
-    })
+  /** The body of a 200 answer. */
+  async #get(url: string): Promise<string> {
+    const answer = await askIssuer(this.#options, url)
+    if (answer.status !== 200) throw new IssuerError(url, `it answers ${answer.status}`)
+    return answer.text()
   }
 }

@@ -4,6 +4,7 @@ import {
   type GraphQLErrorExtensions,
   Kind as NodeKind,
 } from 'graphql'
+import type { UnauthenticatedError } from '../../access/authentication/authenticator.ts'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { boundedErrors } from './bounded-errors.ts'
@@ -221,7 +222,9 @@ function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions
 
 function extensionsOf(error: CodedError): GraphQLErrorExtensions {
   const { code, value, hint } = error
-  const { argument, cluster, type, retryAfterMs } = error as CodedError & ClientErrorDetails
-  const all = { code, argument, value, hint, cluster, type, retryAfterMs }
+  const { argument, cluster, type, retryAfterMs, login } = error as CodedError &
+    ClientErrorDetails &
+    Pick<UnauthenticatedError, 'login'>
+  const all = { code, argument, value, hint, cluster, type, retryAfterMs, login }
   return Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined))
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { TLSSocket } from 'node:tls'
 import { isDeepStrictEqual } from 'node:util'
 import {
-  type Authenticated,
+  type Admitted,
   type Authenticator,
   type ClientCertificate,
   type Credentials,
@@ -10,11 +10,12 @@ import {
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
 import { maxTimerMs } from '../../lib/deadline.ts'
+import type { OriginCheck } from './origin-check.ts'
 
 export interface FollowedIdentityOptions {
   readonly authenticator: Authenticator
   readonly credentials: Credentials
-  readonly known: Authenticated
+  readonly known: Admitted
   readonly reauthenticateMs: number
   /** Called once, with the reason, when authentication no longer succeeds. */
   readonly lost: (error: unknown) => void
@@ -32,7 +33,9 @@ const timerSlackMs = 50
  */
 export class FollowedIdentity implements Disposable {
   readonly #options: FollowedIdentityOptions
-  #known: Authenticated
+  readonly #stopFollowing: (() => void) | undefined
+  #credentials: Credentials
+  #known: Admitted
   #timer: NodeJS.Timeout | undefined
   #unconfirmed = 0
   #ended = false
@@ -40,6 +43,9 @@ export class FollowedIdentity implements Disposable {
   constructor(options: FollowedIdentityOptions) {
     this.#options = options
     this.#known = options.known
+    const { authenticator, credentials } = options
+    this.#credentials = credentials
+    this.#stopFollowing = authenticator.follow?.(credentials, () => void this.#check())
     this.#plan()
   }
 
@@ -48,9 +54,9 @@ export class FollowedIdentity implements Disposable {
    * caller is lost first.
    */
   async confirm(): Promise<void> {
-    const { authenticator, credentials } = this.#options
+    const { authenticator } = this.#options
     try {
-      const asked = authenticator.authenticate(credentials)
+      const asked = authenticator.authenticate(this.#credentials)
       this.#confirmed(asked instanceof Promise ? await asked : asked)
     } catch (error) {
       if (!(error instanceof IdentityUnavailableError)) this.#lose(error)
@@ -58,13 +64,33 @@ export class FollowedIdentity implements Disposable {
     }
   }
 
+  /** The credentials that count now. */
+  get credentials(): Credentials {
+    return this.#credentials
+  }
+
+  /**
+   * Goes on with newer credentials of the same user. Rejects with the authenticator's errors, and goes on with the
+   * credentials before if these are not accepted.
+   */
+  async renew(credentials: Credentials): Promise<void> {
+    const asked = this.#options.authenticator.authenticate(credentials)
+    const now = asked instanceof Promise ? await asked : asked
+    if (this.#ended) return
+    this.#confirmed(now)
+    this.#credentials = credentials
+    clearTimeout(this.#timer)
+    this.#plan()
+  }
+
   [Symbol.dispose](): void {
     this.#ended = true
+    this.#stopFollowing?.()
     clearTimeout(this.#timer)
   }
 
   /** A token may change its user or groups; open operations would still use the old ones. */
-  #confirmed(now: Authenticated): void {
+  #confirmed(now: Admitted): void {
     const { viewer } = this.#known
     this.#unconfirmed = 0
     if (!isDeepStrictEqual(viewer, now.viewer)) {
@@ -93,6 +119,7 @@ export class FollowedIdentity implements Disposable {
       this.#unconfirmed += 1
       if (this.#unconfirmed >= maxUnconfirmed || this.#leftMs() <= 0) this.#lose(error)
     }
+    clearTimeout(this.#timer)
     this.#plan()
   }
 
@@ -103,15 +130,22 @@ export class FollowedIdentity implements Disposable {
   }
 }
 
-/** The credentials of a request. `authorization` replaces its header. */
+/** The credentials of a request. `authorization` replaces its header. Only the gateway's own pages have cookies. */
 export function credentialsOf(
   request: IncomingMessage,
+  origins: OriginCheck,
   authorization: string | undefined = request.headers.authorization,
 ): Credentials {
   const { socket } = request
   const clientCertificate = socket instanceof TLSSocket ? certificateOf(socket) : undefined
   const { remoteAddress: address } = socket
-  return { authorization, headers: () => request.headersDistinct, address, clientCertificate }
+  return {
+    authorization,
+    headers: () => request.headersDistinct,
+    cookie: origins.isByOwnPage(request) ? request.headers.cookie : undefined,
+    address,
+    clientCertificate,
+  }
 }
 
 /** One certificate per connection. */

@@ -1,5 +1,6 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
+import { TLSSocket } from 'node:tls'
 import { CodedError } from '../../lib/coded-error.ts'
 import type { ServerOptions } from '../server-options.ts'
 import type { Refusal } from './refusal.ts'
@@ -13,14 +14,23 @@ export class OriginCheck {
   /** Names of the server, lower case: `name`, which matches with any port, or `name:port`. */
   readonly #hosts: ReadonlySet<string>
   readonly #allowedOrigins: ReadonlySet<string>
+  readonly #publicOrigin: string | undefined
 
   constructor({
     host,
     allowedHosts,
     allowedOrigins,
-  }: Pick<ServerOptions, 'host' | 'allowedHosts' | 'allowedOrigins'>) {
+    publicUrl,
+  }: Pick<ServerOptions, 'host' | 'allowedHosts' | 'allowedOrigins' | 'publicUrl'>) {
     const own = wildcards.has(host) ? [] : [host.includes(':') ? `[${host}]` : host]
-    const names = [...loopbackNames, ...own, ...allowedHosts]
+    const seen = publicUrl === undefined ? undefined : new URL(publicUrl)
+    this.#publicOrigin = seen?.origin
+    const names = [
+      ...loopbackNames,
+      ...own,
+      ...(seen === undefined ? [] : [seen.host]),
+      ...allowedHosts,
+    ]
     this.#hosts = new Set(names.map((name) => name.toLowerCase()))
     this.#allowedOrigins = new Set(allowedOrigins)
   }
@@ -57,6 +67,26 @@ export class OriginCheck {
     return headers['sec-fetch-site'] === 'same-origin' && headers['sec-fetch-dest'] === 'empty'
   }
 
+  /** The origin of the gateway's own pages, as browsers see it. */
+  ownOrigin({ headers, socket }: IncomingMessage): string {
+    const scheme = socket instanceof TLSSocket ? 'https' : 'http'
+    return this.#publicOrigin ?? `${scheme}://${(headers.host ?? '').toLowerCase()}`
+  }
+
+  /**
+   * Whether the browser says that a page of the gateway's own origin sends this request, so that cookies count. A
+   * request that changes something, or opens a WebSocket, has to name its origin. Pages of allowed origins are others'.
+   */
+  isByOwnPage(request: IncomingMessage): boolean {
+    const { method, headers } = request
+    const { origin } = headers
+    const site = headers['sec-fetch-site']
+    if (origin !== undefined) {
+      return origin === this.ownOrigin(request) && (site === undefined || site === 'same-origin')
+    }
+    return method === 'GET' && headers.upgrade === undefined && site === 'same-origin'
+  }
+
   #knowsHost({ host = '' }: IncomingHttpHeaders): boolean {
     const [whole, name] = hostHeader.exec(host.toLowerCase()) ?? []
     if (whole === undefined || name === undefined) return false
@@ -65,7 +95,9 @@ export class OriginCheck {
 
   #fromOwnPage(headers: IncomingHttpHeaders): boolean {
     const { origin } = headers
-    if (origin !== undefined) return hostOf(origin) === headers.host?.toLowerCase()
+    if (origin !== undefined) {
+      return origin === this.#publicOrigin || hostOf(origin) === headers.host?.toLowerCase()
+    }
     // Browsers omit the origin of simple GET requests, but always send this header. Other clients send neither.
     const site = headers['sec-fetch-site']
     if (site === undefined || site === 'same-origin' || site === 'none') return true

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import {
-  type Authenticated,
+  type Admitted,
   type CallerToken,
   IdentityUnavailableError,
   UnauthenticatedError,
@@ -140,11 +140,11 @@ export class HttpTransport {
       return
     }
     const { authenticator } = this.#options
-    let known: Authenticated | undefined
+    let known: Admitted | undefined
     let viewer: Viewer | undefined
     let made: MadeContext
     let ended: () => void
-    const credentials = credentialsOf(request)
+    const credentials = credentialsOf(request, origins)
     const isStream = asksForEvents(request)
     try {
       const asked = authenticator?.authenticate(credentials)

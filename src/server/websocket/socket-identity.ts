@@ -47,7 +47,7 @@ export class SocketIdentity implements Disposable {
 
   get callerToken(): CallerToken | undefined {
     if (this.#viewer === undefined || this.#credentials === undefined) return undefined
-    return this.#parts.authenticator?.tokenOf?.(this.#credentials)
+    return this.#parts.authenticator?.tokenOf?.(this.#followed?.credentials ?? this.#credentials)
   }
 
   /**
@@ -55,12 +55,10 @@ export class SocketIdentity implements Disposable {
    * headers. Resolves with whether that succeeded; if not, the WebSocket is closed.
    */
   async begin(payload: Readonly<Record<string, unknown>> | undefined): Promise<boolean> {
-    const { authenticator, quotas, limits } = this.#parts
+    const { authenticator, quotas, limits, origins } = this.#parts
     if (authenticator === undefined) return true
-    const given = payload?.['authorization'] ?? payload?.['Authorization']
-    // A value that is not a text counts as malformed credentials.
-    const text = given === undefined ? undefined : typeof given === 'string' ? given : '?'
-    const credentials = (this.#credentials = credentialsOf(this.#request, text))
+    const credentials = credentialsOf(this.#request, origins, authorizationIn(payload))
+    this.#credentials = credentials
     try {
       const known = await authenticator.authenticate(credentials)
       // The WebSocket may have closed meanwhile.
@@ -87,6 +85,19 @@ export class SocketIdentity implements Disposable {
     return this.#viewer
   }
 
+  /**
+   * Goes on with newer credentials of the same user, which a `ping` brings. Ignores what is not accepted: the WebSocket
+   * lasts as long as it would have.
+   */
+  async renew(payload: Readonly<Record<string, unknown>> | undefined): Promise<void> {
+    const authorization = authorizationIn(payload)
+    if (authorization === undefined) return
+    const credentials = credentialsOf(this.#request, this.#parts.origins, authorization)
+    await this.#followed?.renew(credentials).catch((error: unknown) => {
+      if (!(error instanceof CodedError)) throw error
+    })
+  }
+
   [Symbol.dispose](): void {
     this.#ended = true
     this.#followed?.[Symbol.dispose]()
@@ -105,6 +116,14 @@ export class SocketIdentity implements Disposable {
     } else log.error('the caller could not be authenticated', { error })
     this.#socket.close(code, reason)
   }
+}
+
+/** The credentials in a payload. A value that is not a text counts as malformed credentials. */
+function authorizationIn(
+  payload: Readonly<Record<string, unknown>> | undefined,
+): string | undefined {
+  const given = payload?.['authorization'] ?? payload?.['Authorization']
+  return given === undefined ? undefined : typeof given === 'string' ? given : '?'
 }
 
 function closingOf(error: unknown): readonly [code: number, reason: string] {

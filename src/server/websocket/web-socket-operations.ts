@@ -94,6 +94,7 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
   return makeServer<Record<string, unknown> | undefined, OpenWebSocket>({
     connectionInitWaitTimeout: limits.connectionInitDeadlineMs,
     onConnect: ({ extra, connectionParams }) => extra.identity.begin(connectionParams),
+    onPing: ({ extra }, payload) => extra.identity.renew(payload),
     async onSubscribe(connection, id, payload) {
       const operations = Object.keys(connection.subscriptions).length
       if (operations > maxOperationsPerSocket) return [tooManyOperations(maxOperationsPerSocket)]

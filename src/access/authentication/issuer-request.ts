@@ -1,0 +1,87 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** How an OpenID Connect issuer is reached. */
+export interface IssuerConnection {
+  /** The value of `iss`: `https://id.example.com`. */
+  readonly issuer: string
+  /** The trusted certificates, PEM; absent: those of Node. */
+  readonly ca?: string | undefined
+  /** The deadline of each request. */
+  readonly deadlineMs: number
+}
+
+/** The issuer does not answer, or not as an issuer does. */
+export class IssuerError extends CodedError {
+  constructor(url: string, problem: string, cause?: unknown) {
+    super('OIDC_ISSUER', `${url}: ${problem}`, {
+      value: url,
+      cause,
+      hint: 'check auth.oidc.issuer, and whether the gateway reaches it',
+    })
+  }
+}
+
+interface IssuerRequest {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** A text, or the parameters of a form. */
+  readonly body?: unknown
+}
+
+const maxAnswerBytes = 1_048_576
+
+/**
+ * Sends one request to the issuer and resolves with its answer, of any status and at most 1 MiB. Uses the configured
+ * certificates, which `fetch` does not support. Rejects with {@link IssuerError}, within the deadline.
+ */
+export function askIssuer(
+  { ca, deadlineMs }: Pick<IssuerConnection, 'ca' | 'deadlineMs'>,
+  url: string,
+  { method = 'GET', headers = {}, body }: IssuerRequest = {},
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      reject(error instanceof IssuerError ? error : new IssuerError(url, error.message, error))
+    }
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest
+    const text =
+      body instanceof URLSearchParams || typeof body === 'string' ? String(body) : undefined
+    const length = text === undefined ? {} : { 'content-length': Buffer.byteLength(text) }
+    const signal = AbortSignal.timeout(deadlineMs)
+    const options = {
+      method,
+      headers: { ...headers, ...length },
+      signal,
+      ...(ca === undefined ? {} : { ca }),
+    }
+    const read = (answer: IncomingMessage): void => {
+      const chunks: Buffer[] = []
+      let bytes = 0
+      answer.on('data', (chunk: Buffer) => {
+        chunks.push(chunk)
+        bytes += chunk.length
+        if (bytes > maxAnswerBytes) answer.destroy(new IssuerError(url, 'it is too large'))
+      })
+      answer.once('error', fail)
+      answer.once('end', () => resolve(responseOf(answer, chunks)))
+    }
+    try {
+      send(url, options, read).once('error', fail).end(text)
+    } catch (error) {
+      fail(error as Error)
+    }
+  })
+}
+
+/** Statuses of answers without a body, which `Response` refuses to have one. */
+const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
+
+function responseOf(answer: IncomingMessage, chunks: readonly Buffer[]): Response {
+  const { statusCode: status = 502 } = answer
+  const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  )
+  return new Response(bodiless.has(status) ? null : Buffer.concat(chunks), { status, headers })
+}

@@ -1,0 +1,206 @@
+import * as client from 'openid-client'
+import { askIssuer, type IssuerConnection } from '../authentication/issuer-request.ts'
+import { type PendingSignIn } from './sealed-cookies.ts'
+import { SignInError } from './sign-in-error.ts'
+import type { SignInOptions } from './sign-in-options.ts'
+
+export interface IdentityProviderOptions
+  extends IssuerConnection, Pick<SignInOptions, 'clientId' | 'scopes' | 'authorizationParameters'> {
+  readonly clientSecret: string | undefined
+}
+
+/** What the provider issues for a code or a refresh token. */
+export interface IssuedTokens {
+  readonly accessToken: string
+  readonly idToken: string | undefined
+  readonly refreshToken: string | undefined
+  /** The claims of the ID token, verified. */
+  readonly claims: client.IDToken | undefined
+}
+
+/** Tolerated difference between the clocks of provider and gateway, in seconds. */
+const clockToleranceS = 10
+
+/**
+ * An OpenID Connect provider, as its relying party (authorization code flow with PKCE, by `openid-client`). Each request
+ * to it has the deadline. Rejects with {@link SignInError}: SIGN_IN_REFUSED if the provider refuses or its answer is not
+ * for this sign-in, PROVIDER_UNAVAILABLE otherwise.
+ */
+export class IdentityProvider {
+  readonly #options: IdentityProviderOptions
+  #found: Promise<client.Configuration> | undefined
+
+  constructor(options: IdentityProviderOptions) {
+    this.#options = options
+  }
+
+  /** Where to send a browser, and what to check its return by. */
+  async begin(
+    redirectUri: string,
+  ): Promise<Pick<PendingSignIn, 'state' | 'nonce' | 'codeVerifier'> & { location: string }> {
+    const { scopes, authorizationParameters } = this.#options
+    const state = client.randomState()
+    const nonce = client.randomNonce()
+    const codeVerifier = client.randomPKCECodeVerifier()
+    const challenge = await client.calculatePKCECodeChallenge(codeVerifier)
+    return this.#ask((provider) => {
+      const location = client.buildAuthorizationUrl(provider, {
+        ...authorizationParameters,
+        response_type: 'code',
+        redirect_uri: redirectUri,
+        scope: scopes.join(' '),
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+        state,
+        nonce,
+      }).href
+      return { state, nonce, codeVerifier, location }
+    })
+  }
+
+  /** Exchanges the code in the callback's URL for tokens. */
+  async redeem(
+    callback: URL,
+    { state, nonce, codeVerifier }: Pick<PendingSignIn, 'state' | 'nonce' | 'codeVerifier'>,
+  ): Promise<IssuedTokens> {
+    return this.#ask(async (provider) =>
+      issuedBy(
+        await client.authorizationCodeGrant(provider, callback, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        }),
+      ),
+    )
+  }
+
+  async refresh(refreshToken: string): Promise<IssuedTokens> {
+    return this.#ask(async (provider) =>
+      issuedBy(await client.refreshTokenGrant(provider, refreshToken)),
+    )
+  }
+
+  /** Withdraws a refresh token (RFC 7009), where the provider can. */
+  async revoke(refreshToken: string): Promise<void> {
+    await this.#ask(async (provider) => {
+      if (provider.serverMetadata().revocation_endpoint === undefined) return
+      await client.tokenRevocation(provider, refreshToken, { token_type_hint: 'refresh_token' })
+    })
+  }
+
+  /** Where a browser ends its session at the provider; `undefined` if the provider has no such page. */
+  async signOutAddress(returnTo: string, idToken: string | undefined): Promise<string | undefined> {
+    return this.#ask((provider) => {
+      if (provider.serverMetadata().end_session_endpoint === undefined) return undefined
+      return client.buildEndSessionUrl(provider, {
+        post_logout_redirect_uri: returnTo,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+      }).href
+    })
+  }
+
+  async #ask<T>(ask: (provider: client.Configuration) => T | Promise<T>): Promise<T> {
+    const finding = (this.#found ??= this.#discover())
+    let provider: client.Configuration
+    try {
+      provider = await finding
+    } catch (error) {
+      if (this.#found === finding) this.#found = undefined
+      throw unavailable(error)
+    }
+    try {
+      return await ask(provider)
+    } catch (error) {
+      throw isRefusal(error) ? refused(error) : unavailable(error)
+    }
+  }
+
+  async #discover(): Promise<client.Configuration> {
+    const { issuer, clientId, clientSecret, deadlineMs } = this.#options
+    const execute = issuer.startsWith('http:') ? [client.allowInsecureRequests] : []
+    const timeout = deadlineMs / 1_000
+    const ask: client.CustomFetch = (url, request) => askIssuer(this.#options, url, request)
+    const known = { [client.clockTolerance]: clockToleranceS }
+    const found = await client.discovery(new URL(issuer), clientId, known, client.None(), {
+      execute,
+      timeout,
+      [client.customFetch]: ask,
+    })
+    const metadata = found.serverMetadata()
+    const provider = new client.Configuration(
+      metadata,
+      clientId,
+      known,
+      authenticationBy(clientSecret, metadata.token_endpoint_auth_methods_supported),
+    )
+    provider.timeout = timeout
+    provider[client.customFetch] = ask
+    for (const apply of execute) apply(provider)
+    // Verifies the signature of ID tokens, too, although they come by TLS.
+    client.enableNonRepudiationChecks(provider)
+    return provider
+  }
+}
+
+/** The provider's default is `client_secret_basic` (OpenID Connect Discovery 1.0, section 3). */
+function authenticationBy(
+  secret: string | undefined,
+  supported: readonly string[] = ['client_secret_basic'],
+): client.ClientAuth {
+  if (secret === undefined) return client.None()
+  return supported.includes('client_secret_basic')
+    ? client.ClientSecretBasic(secret)
+    : client.ClientSecretPost(secret)
+}
+
+type TokenAnswer = client.TokenEndpointResponse & client.TokenEndpointResponseHelpers
+
+function issuedBy(answer: TokenAnswer): IssuedTokens {
+  return {
+    accessToken: answer.access_token,
+    idToken: answer.id_token,
+    refreshToken: answer.refresh_token,
+    claims: answer.claims(),
+  }
+}
+
+/** Codes of `openid-client` for an answer that was not for this sign-in: another state, nonce, issuer or audience. */
+const refusals: ReadonlySet<string> = new Set([
+  'OAUTH_INVALID_RESPONSE',
+  'OAUTH_JWT_CLAIM_COMPARISON_FAILED',
+  'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED',
+  'OAUTH_JWT_TIMESTAMP_CHECK_FAILED',
+])
+
+function isRefusal(error: unknown): boolean {
+  if (error instanceof client.AuthorizationResponseError) return true
+  if (error instanceof client.ResponseBodyError) {
+    // The client's own credentials are the operator's business.
+    return error.status < 500 && !['invalid_client', 'unauthorized_client'].includes(error.error)
+  }
+  return error instanceof client.ClientError && refusals.has(error.code ?? '')
+}
+
+function refused(error: unknown): SignInError {
+  const said =
+    error instanceof client.AuthorizationResponseError || error instanceof client.ResponseBodyError
+      ? [error.error, error.error_description].filter((text) => text !== undefined).join(': ')
+      : (error as Error).message
+  return new SignInError(
+    'SIGN_IN_REFUSED',
+    `the identity provider refuses: ${said.slice(0, 500)}`,
+    {
+      hint: 'sign in again; if that fails too, ask those who run the identity provider',
+      cause: error,
+    },
+  )
+}
+
+function unavailable(error: unknown): SignInError {
+  if (error instanceof SignInError) return error
+  return new SignInError('PROVIDER_UNAVAILABLE', 'the identity provider does not answer', {
+    hint: 'try again in a moment; the log of the gateway says why',
+    cause: error,
+  })
+}

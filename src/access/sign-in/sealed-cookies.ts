@@ -1,0 +1,206 @@
+import { createHash, hkdfSync } from 'node:crypto'
+import { CompactEncrypt, compactDecrypt, errors } from 'jose'
+import { SignInError } from './sign-in-error.ts'
+
+/** A signed-in browser. Only the browser's cookie holds it, encrypted; the gateway keeps none. */
+export interface Session {
+  /** Random, and the same after a renewal. */
+  readonly id: string
+  /** The claim `sub` of the ID token. */
+  readonly subject: string
+  /** The claim `sid`: the provider's own session, for back-channel logout. */
+  readonly providerSession?: string | undefined
+  /** The user's name, for pages. */
+  readonly name: string
+  readonly startedAtMs: number
+  /** The latest end, however often it is renewed. */
+  readonly endsAtMs: number
+  /** When the token was issued to the gateway. */
+  readonly renewedAtMs: number
+  /** The token that says who the user is, and that API servers get. */
+  readonly token: string
+  readonly expiresAtMs: number
+  readonly refreshToken?: string | undefined
+}
+
+/** A sign-in between the redirect to the provider and the provider's answer. */
+export interface PendingSignIn {
+  readonly state: string
+  readonly nonce: string
+  readonly codeVerifier: string
+  /** The path to return to. */
+  readonly returnTo: string
+  readonly expiresAtMs: number
+}
+
+/** A newer token for a WebSocket that the session has opened. It is worth nothing elsewhere. */
+export type SocketRenewal = Pick<Session, 'id' | 'token' | 'renewedAtMs' | 'expiresAtMs'>
+
+interface Contents {
+  readonly session: Session
+  readonly login: PendingSignIn
+  readonly socket: SocketRenewal
+}
+
+const sessionCookie = '__Host-informerql-session'
+const loginCookie = '__Host-informerql-login'
+/** Browsers take 4,096 bytes of name, value and attributes. */
+const maxChunk = 3_800
+/** With the rest of a request's headers, more would exceed the 16 KiB that the server reads. */
+const maxChunks = 3
+/** How many sign-ins of one browser may be pending: its tabs. */
+const loginSlots = 4
+
+/** How long a sign-in may stay at the provider. */
+export const pendingMs = 600_000
+
+/**
+ * Seals sessions into cookies: JWE (RFC 7516), `dir` with A256GCM, under a key derived from the first of several secrets.
+ * All secrets open, so that a secret can be replaced while sessions last. The header's `typ` says what is inside, so that
+ * a sealed text of one use is refused for another.
+ */
+export class SealedCookies {
+  readonly #keys: ReadonlyMap<string, Uint8Array>
+  readonly #sealing: SealingKey
+
+  constructor(secrets: readonly [string, ...string[]]) {
+    const [first, ...others] = secrets
+    this.#sealing = keyOf(first)
+    this.#keys = new Map([this.#sealing, ...others.map(keyOf)].map(({ kid, key }) => [kid, key]))
+  }
+
+  async seal<Use extends keyof Contents>(use: Use, content: Contents[Use]): Promise<string> {
+    const { kid, key } = this.#sealing
+    return new CompactEncrypt(new TextEncoder().encode(JSON.stringify(content)))
+      .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', kid, typ: use })
+      .encrypt(key)
+  }
+
+  /** The content of a sealed text; `undefined` if it is none of this use, or of an unknown secret. */
+  async open<Use extends keyof Contents>(
+    use: Use,
+    text: string,
+  ): Promise<Contents[Use] | undefined> {
+    try {
+      const { plaintext, protectedHeader } = await compactDecrypt(
+        text,
+        ({ kid = '' }) => {
+          const key = this.#keys.get(kid)
+          if (key === undefined) throw new errors.JWKSNoMatchingKey()
+          return key
+        },
+        { keyManagementAlgorithms: ['dir'], contentEncryptionAlgorithms: ['A256GCM'] },
+      )
+      if (protectedHeader.typ !== use) return undefined
+      return JSON.parse(new TextDecoder().decode(plaintext)) as Contents[Use]
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined
+      throw error
+    }
+  }
+
+  /** The session of a `Cookie` header; `undefined` without one that can be opened. */
+  async session(cookie: string | undefined): Promise<Session | undefined> {
+    const all = cookiesOf(cookie)
+    const [, count, first] = /^([1-9])~(.+)$/.exec(all.get(sessionCookie) ?? '') ?? []
+    if (first === undefined) return undefined
+    const rest = chunkNames(Number(count)).slice(1)
+    return this.open('session', [first, ...rest.map((name) => all.get(name) ?? '')].join(''))
+  }
+
+  /** `Set-Cookie` values for a session, in place of the cookies that the browser has. Throws {@link SignInError}. */
+  async setSession(session: Session, cookie: string | undefined): Promise<readonly string[]> {
+    const sealed = await this.seal('session', session)
+    const chunks = sealed.match(new RegExp(`.{1,${maxChunk}}`, 'g')) ?? []
+    if (chunks.length > maxChunks) {
+      const most = maxChunk * maxChunks
+      throw new SignInError(
+        'SESSION_TOO_LARGE',
+        `the tokens of this user need ${sealed.length} bytes of cookies; at most ${most} fit`,
+        {
+          value: sealed.length,
+          hint: 'have the provider put fewer claims and groups into the tokens of this client',
+        },
+      )
+    }
+    const names = chunkNames(chunks.length)
+    const seconds = Math.max(0, Math.floor((session.endsAtMs - Date.now()) / 1_000))
+    const set = names.map((name, at) => {
+      const value = at === 0 ? `${chunks.length}~${chunks[at] ?? ''}` : (chunks[at] ?? '')
+      return cookieText(name, value, seconds)
+    })
+    return [...set, ...removal(cookie, (name) => isOfSession(name) && !names.includes(name))]
+  }
+
+  /** `Set-Cookie` values that end the browser's session. */
+  removeSession(cookie: string | undefined): readonly string[] {
+    return removal(cookie, isOfSession)
+  }
+
+  /** A `Set-Cookie` value for a pending sign-in: in a free slot, or else in any. */
+  async setPending(pending: PendingSignIn, cookie: string | undefined): Promise<string> {
+    const all = cookiesOf(cookie)
+    const free = loginNames.find((name) => !all.has(name))
+    const name = free ?? loginNames[Date.now() % loginSlots] ?? loginCookie
+    return cookieText(name, await this.seal('login', pending), pendingMs / 1_000)
+  }
+
+  /** The pending sign-in of a state, and the `Set-Cookie` value that removes it. */
+  async pending(
+    state: string,
+    cookie: string | undefined,
+  ): Promise<{ readonly pending: PendingSignIn; readonly removed: string } | undefined> {
+    const all = cookiesOf(cookie)
+    for (const name of loginNames) {
+      const sealed = all.get(name)
+      // oxlint-disable-next-line no-await-in-loop -- at most four, of which the first mostly is the one
+      const pending = sealed === undefined ? undefined : await this.open('login', sealed)
+      if (pending !== undefined && pending.state === state && Date.now() < pending.expiresAtMs) {
+        return { pending, removed: cookieText(name, '', 0) }
+      }
+    }
+    return undefined
+  }
+}
+
+interface SealingKey {
+  readonly kid: string
+  readonly key: Uint8Array
+}
+
+function keyOf(secret: string): SealingKey {
+  const key = new Uint8Array(hkdfSync('sha256', secret, '', 'informerql sessions', 32))
+  return { key, kid: createHash('sha256').update(key).digest('base64url').slice(0, 12) }
+}
+
+const loginNames = Array.from({ length: loginSlots }, (_, at) => `${loginCookie}-${at}`)
+
+function chunkNames(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) =>
+    at === 0 ? sessionCookie : `${sessionCookie}-${at}`,
+  )
+}
+
+function isOfSession(name: string): boolean {
+  return name.startsWith(sessionCookie)
+}
+
+function cookieText(name: string, value: string, seconds: number): string {
+  return `${name}=${value}; Path=/; Max-Age=${seconds}; Secure; HttpOnly; SameSite=Lax`
+}
+
+function removal(
+  cookie: string | undefined,
+  concerns: (name: string) => boolean,
+): readonly string[] {
+  return [...cookiesOf(cookie).keys()].filter(concerns).map((name) => cookieText(name, '', 0))
+}
+
+function cookiesOf(header = ''): ReadonlyMap<string, string> {
+  return new Map(
+    header.split(';').flatMap((pair): [string, string][] => {
+      const at = pair.indexOf('=')
+      return at === -1 ? [] : [[pair.slice(0, at).trim(), pair.slice(at + 1).trim()]]
+    }),
+  )
+}

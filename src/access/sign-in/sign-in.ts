@@ -1,0 +1,530 @@
+import { randomUUID } from 'node:crypto'
+import { errors, jwtVerify } from 'jose'
+import { LRUCache } from 'lru-cache'
+import { FairSlots, NoSlotError } from '../../lib/concurrency.ts'
+import { isRecord } from '../../lib/json.ts'
+import {
+  type Admitted,
+  type Authenticated,
+  type Authenticator,
+  CallerToken,
+  type Credentials,
+  IdentityUnavailableError,
+  UnauthenticatedError,
+} from '../authentication/authenticator.ts'
+import type { IssuerKeys } from '../authentication/issuer-keys.ts'
+import type { Viewer } from '../viewer.ts'
+import type { IdentityProvider, IssuedTokens } from './identity-provider.ts'
+import { pendingMs, type SealedCookies, type Session } from './sealed-cookies.ts'
+import { SignInError } from './sign-in-error.ts'
+import type { SignInOptions } from './sign-in-options.ts'
+
+/** The paths of browser sign-in. */
+export const signInPaths = {
+  login: '/auth/login',
+  callback: '/auth/callback',
+  logout: '/auth/logout',
+  me: '/auth/me',
+  backChannelLogout: '/auth/backchannel-logout',
+} as const
+
+export interface SignInParts extends Pick<
+  SignInOptions,
+  'clientId' | 'apiServerToken' | 'sessionMaxMs' | 'required'
+> {
+  readonly issuer: string
+  readonly algorithms: readonly string[]
+  /** The clusters that accept the tokens: see `CallerToken`. */
+  readonly cluster: string | undefined
+  readonly tokenClusters: readonly string[] | undefined
+  readonly provider: IdentityProvider
+  readonly keys: IssuerKeys
+  readonly cookies: SealedCookies
+  /** Makes viewers of the provider's tokens, as the API server does. */
+  readonly tokens: Authenticator
+  /** Authenticates callers with an `Authorization` header. */
+  readonly bearers: Authenticator
+  /** Authenticates callers with a trusted client certificate. */
+  readonly proxies: Authenticator
+  /** Observes failures of the provider. */
+  readonly failed: (error: unknown) => void
+}
+
+/** Where a browser goes next, with `Set-Cookie` values. */
+export interface Redirection {
+  readonly location: string
+  readonly setCookies: readonly string[]
+}
+
+/** The body of `/auth/me`. */
+export interface Me {
+  readonly signedIn: boolean
+  /** Whether the API refuses callers who have not signed in. */
+  readonly required: boolean
+  readonly login: string
+  readonly logout: string
+  readonly user?: {
+    /** For people. */
+    readonly name: string
+    /** As API servers know the user. */
+    readonly username: string
+    readonly groups: readonly string[]
+  }
+  /** When the page should ask again, so that the session is renewed in time; absent if it cannot be renewed. */
+  readonly renewInMs?: number
+  /** When the session ends unless it is renewed. */
+  readonly expiresInMs?: number
+  /** When the user has to sign in again, however often the session is renewed. */
+  readonly endsInMs?: number
+  /** What an open WebSocket of this session sends as `{ "authorization": … }` in a `ping`, to last longer. */
+  readonly socketAuthorization?: string
+}
+
+const socketScheme = 'Session '
+/** How long the outcome of a renewal answers requests that still have the previous cookie. */
+const renewedMs = 60_000
+const maxRenewed = 10_000
+/** Ends of sessions that are remembered; the oldest are forgotten first. */
+const maxEnds = 100_000
+/** Concurrent and waiting requests to the provider. Addresses and users take turns. */
+const providerSlots = { most: 32, mostWaiting: 1_000, maxWaitMs: 10_000 }
+const logoutEvent = 'http://schemas.openid.net/event/backchannel-logout'
+const maxLogoutTokenAge = '5 minutes'
+
+interface Followed {
+  readonly session: Session
+  /** The newest token that this process has seen of the session. */
+  latest: Session
+  readonly changed: Set<() => void>
+}
+
+/**
+ * Browser sign-in by OpenID Connect, and the sessions that it makes. A session is in the browser's cookie alone, so any
+ * replica serves it. What a process keeps is for a short time and of its own: which sessions have ended, the last
+ * renewals, and the newest token of the sessions whose WebSockets and event streams it serves.
+ */
+export class SignIn implements Authenticator {
+  readonly #parts: SignInParts
+  /** The sessions of accepted credentials, for as long as a transport holds these. */
+  readonly #accepted = new WeakMap<Credentials, Session>()
+  readonly #followed = new Map<string, Followed>()
+  readonly #renewals = new Map<string, Promise<Session>>()
+  readonly #renewed = new LRUCache<string, Session>({ max: maxRenewed, ttl: renewedMs })
+  /** Times of ends, by `id:`, `sid:` and `sub:`, until the sessions would have ended anyway. */
+  readonly #ends: LRUCache<string, number>
+  readonly #slots = new FairSlots(providerSlots)
+
+  constructor(parts: SignInParts) {
+    this.#parts = parts
+    this.#ends = new LRUCache({ max: maxEnds, ttl: parts.sessionMaxMs })
+  }
+
+  /** Whether callers without credentials are refused. Otherwise they see everything. */
+  get isRequired(): boolean {
+    return this.#parts.required
+  }
+
+  authenticate(credentials: Credentials): Admitted | Promise<Admitted> {
+    const { authorization, clientCertificate } = credentials
+    if (authorization?.startsWith(socketScheme) === true) return this.#bySocket(credentials)
+    if (authorization !== undefined && authorization !== '') {
+      return this.#parts.bearers.authenticate(credentials)
+    }
+    if (clientCertificate !== undefined) return this.#parts.proxies.authenticate(credentials)
+    return this.#byCookie(credentials)
+  }
+
+  tokenOf(credentials: Credentials): CallerToken | undefined {
+    const { cluster, tokenClusters, bearers } = this.#parts
+    const session = this.#accepted.get(credentials)
+    if (session !== undefined) {
+      return new CallerToken(this.#latest(session).token, cluster, tokenClusters)
+    }
+    const { authorization = '' } = credentials
+    return authorization === '' ? undefined : bearers.tokenOf?.(credentials)
+  }
+
+  follow(credentials: Credentials, changed: () => void): () => void {
+    const session = this.#accepted.get(credentials)
+    if (session === undefined) return () => {}
+    const { id } = session
+    const followed = this.#followed.get(id) ?? { session, latest: session, changed: new Set() }
+    this.#followed.set(id, followed)
+    followed.changed.add(changed)
+    return () => {
+      followed.changed.delete(changed)
+      if (followed.changed.size === 0) this.#followed.delete(id)
+    }
+  }
+
+  /** Sends a browser to the provider. Rejects with {@link SignInError}. */
+  async begin(visit: {
+    readonly origin: string
+    readonly returnTo: string | null
+    readonly cookie: string | undefined
+    readonly address: string | undefined
+  }): Promise<Redirection> {
+    const returnTo = returnPathOf(visit.returnTo)
+    const redirectUri = `${visit.origin}${signInPaths.callback}`
+    const { location, ...checks } = await this.#ask(visit.address, (provider) =>
+      provider.begin(redirectUri),
+    )
+    const pending = { ...checks, returnTo, expiresAtMs: Date.now() + pendingMs }
+    return { location, setCookies: [await this.#parts.cookies.setPending(pending, visit.cookie)] }
+  }
+
+  /** Makes a session of the provider's answer. `callback` is the address that the browser asked for. */
+  async complete(visit: {
+    readonly callback: URL
+    readonly cookie: string | undefined
+    readonly address: string | undefined
+  }): Promise<Redirection> {
+    const { cookies, sessionMaxMs } = this.#parts
+    const { callback, cookie, address } = visit
+    const found = await cookies.pending(callback.searchParams.get('state') ?? '', cookie)
+    if (found === undefined) {
+      throw new SignInError('SIGN_IN_EXPIRED', 'this browser has not begun this sign-in', {
+        hint: 'sign in again: an answer counts once, for ten minutes, in the browser that asked for it',
+      })
+    }
+    const { pending, removed } = found
+    const tokens = await this.#ask(address, (provider) => provider.redeem(callback, pending))
+    const startedAtMs = Date.now()
+    const endsAtMs = startedAtMs + sessionMaxMs
+    const { sub = '', sid }: { sub?: string; sid?: unknown } = tokens.claims ?? {}
+    const token = await this.#tokenOf(tokens)
+    const session: Session = {
+      id: randomUUID(),
+      subject: sub,
+      providerSession: typeof sid === 'string' ? sid : undefined,
+      name: nameOf(tokens, token.viewer),
+      startedAtMs,
+      endsAtMs,
+      ...token.held,
+      refreshToken: tokens.refreshToken,
+    }
+    const setCookies = await cookies.setSession(session, cookie)
+    return { location: pending.returnTo, setCookies: [removed, ...setCookies] }
+  }
+
+  /** Says who the browser's user is, and renews the session ahead of its end. */
+  async me(credentials: Credentials): Promise<{ me: Me; setCookies: readonly string[] }> {
+    const { cookies, required } = this.#parts
+    const { cookie } = credentials
+    const { login, logout } = signInPaths
+    const session = await cookies.session(cookie)
+    const current = session === undefined ? undefined : await this.#kept(session)
+    const viewer = await this.#viewerIn(current, credentials)
+    if (current === undefined || viewer === undefined) {
+      const me = { signedIn: false, required, login, logout }
+      return { me, setCookies: cookies.removeSession(cookie) }
+    }
+    const now = Date.now()
+    const { id, name, token, renewedAtMs, expiresAtMs, endsAtMs, refreshToken } = current
+    const renewal = await cookies.seal('socket', { id, token, renewedAtMs, expiresAtMs })
+    const me: Me = {
+      signedIn: true,
+      required,
+      login,
+      logout,
+      user: { name, username: viewer.username, groups: viewer.groups },
+      ...(refreshToken === undefined ? {} : { renewInMs: Math.max(0, renewalAtMs(current) - now) }),
+      expiresInMs: Math.max(0, Math.min(expiresAtMs, endsAtMs) - now),
+      endsInMs: Math.max(0, endsAtMs - now),
+      socketAuthorization: socketScheme + renewal,
+    }
+    return { me, setCookies: current === session ? [] : await cookies.setSession(current, cookie) }
+  }
+
+  /** Ends the browser's session, here and at the provider. */
+  async end(credentials: Credentials, origin: string): Promise<Redirection> {
+    const { cookies, apiServerToken } = this.#parts
+    const { cookie, address } = credentials
+    const setCookies = cookies.removeSession(cookie)
+    const session = await cookies.session(cookie)
+    if (session === undefined) return { location: '/', setCookies }
+    this.#markEnded(`id:${session.id}`)
+    const { token, refreshToken } = this.#renewed.get(session.id) ?? session
+    const idToken = apiServerToken === 'id' ? token : undefined
+    // The user is signed out here, whatever the provider does.
+    const atProvider = async <T>(
+      ask: (provider: IdentityProvider) => Promise<T>,
+    ): Promise<T | undefined> => this.#ask(address, ask).catch(() => undefined)
+    const [location] = await Promise.all([
+      atProvider((provider) => provider.signOutAddress(`${origin}/`, idToken)),
+      refreshToken === undefined
+        ? undefined
+        : atProvider((provider) => provider.revoke(refreshToken)),
+    ])
+    return { location: location ?? '/', setCookies }
+  }
+
+  /**
+   * Ends the sessions that a logout token of the provider names (OpenID Connect Back-Channel Logout 1.0). Rejects with
+   * {@link SignInError} if the token is none.
+   */
+  async endByProvider(logoutToken: string): Promise<void> {
+    const { issuer, clientId, algorithms, keys } = this.#parts
+    try {
+      const { payload } = await jwtVerify(logoutToken, await keys.find(), {
+        issuer,
+        audience: clientId,
+        algorithms: [...algorithms],
+        requiredClaims: ['iat', 'jti', 'events'],
+        maxTokenAge: maxLogoutTokenAge,
+      })
+      const { sub, sid, events, nonce } = payload
+      if (!isRecord(events) || !isRecord(events[logoutEvent]) || nonce !== undefined) {
+        throw new errors.JWTClaimValidationFailed('no logout event', payload, 'events')
+      }
+      if (typeof sid === 'string') this.#markEnded(`sid:${sid}`)
+      else if (sub !== undefined) this.#markEnded(`sub:${sub}`)
+      else throw new errors.JWTClaimValidationFailed('no subject', payload, 'sub')
+    } catch (error) {
+      if (error instanceof errors.JOSEError) {
+        throw new SignInError('TOKEN_REFUSED', 'this is no logout token for this gateway', {
+          hint: 'see OpenID Connect Back-Channel Logout 1.0, section 2.6',
+          cause: error,
+        })
+      }
+      this.#parts.failed(error)
+      throw unavailable(error)
+    }
+  }
+
+  async #byCookie(credentials: Credentials): Promise<Admitted> {
+    const before = this.#accepted.get(credentials)
+    const session =
+      before === undefined ? await this.#parts.cookies.session(credentials.cookie) : before
+    if (session === undefined) {
+      if (!this.isRequired) return { viewer: undefined, expiresAtMs: undefined }
+      throw unauthenticated('none', 'this gateway requires a sign-in')
+    }
+    // A new request has to bring a valid cookie; an open WebSocket or stream lives on by a renewal.
+    return this.#accept(credentials, before === undefined ? session : this.#latest(session))
+  }
+
+  /** A WebSocket brings a newer token of the session that opened it. */
+  async #bySocket(credentials: Credentials): Promise<Admitted> {
+    const { cookies } = this.#parts
+    const { authorization = '', cookie } = credentials
+    const [session, renewal] = await Promise.all([
+      cookies.session(cookie),
+      cookies.open('socket', authorization.slice(socketScheme.length)),
+    ])
+    if (session === undefined || renewal?.id !== session.id) {
+      throw unauthenticated('refused', 'this WebSocket is not of the session that was renewed')
+    }
+    return this.#accept(credentials, this.#latest({ ...session, ...renewal }))
+  }
+
+  async #accept(credentials: Credentials, session: Session): Promise<Authenticated> {
+    const { viewer } = await this.#viewerOf(session, credentials)
+    this.#accepted.set(credentials, session)
+    const followed = this.#followed.get(session.id)
+    if (followed !== undefined && followed.latest.renewedAtMs < session.renewedAtMs) {
+      followed.latest = session
+    }
+    return { viewer, expiresAtMs: Math.min(session.expiresAtMs, session.endsAtMs) }
+  }
+
+  async #viewerIn(
+    session: Session | undefined,
+    credentials: Credentials,
+  ): Promise<Viewer | undefined> {
+    if (session === undefined) return undefined
+    try {
+      return (await this.#viewerOf(session, credentials)).viewer
+    } catch (error) {
+      if (error instanceof UnauthenticatedError) return undefined
+      throw error
+    }
+  }
+
+  async #viewerOf(session: Session, credentials: Credentials): Promise<{ viewer: Viewer }> {
+    if (this.#hasEnded(session) || isOver(session)) {
+      throw unauthenticated('refused', 'the session has ended')
+    }
+    const authorization = `Bearer ${session.token}`
+    const { viewer } = await this.#parts.tokens.authenticate({ ...credentials, authorization })
+    if (viewer === undefined) throw unauthenticated('refused', 'the session has ended')
+    return { viewer }
+  }
+
+  #latest(session: Session): Session {
+    const latest = this.#followed.get(session.id)?.latest
+    return latest !== undefined && latest.renewedAtMs > session.renewedAtMs ? latest : session
+  }
+
+  /** The session as it goes on: renewed if that is due, `undefined` if it is over. */
+  async #kept(session: Session): Promise<Session | undefined> {
+    if (this.#hasEnded(session) || Date.now() >= session.endsAtMs) return undefined
+    const renewed = this.#renewed.get(session.id)
+    if (renewed !== undefined && renewed.renewedAtMs > session.renewedAtMs) return renewed
+    if (session.refreshToken === undefined || Date.now() < renewalAtMs(session)) {
+      return isOver(session) ? undefined : session
+    }
+    try {
+      return await this.#renew(session, session.refreshToken)
+    } catch (error) {
+      if (!isOver(session)) return session
+      if (error instanceof SignInError && error.problem === 'PROVIDER_UNAVAILABLE') {
+        throw new IdentityUnavailableError(error)
+      }
+      if (error instanceof SignInError || error instanceof UnauthenticatedError) return undefined
+      throw error
+    }
+  }
+
+  /** Requests of one session share a renewal: a provider may take each refresh token once. */
+  #renew(session: Session, refreshToken: string): Promise<Session> {
+    const { id } = session
+    const renewing =
+      this.#renewals.get(id) ??
+      this.#renewedBy(session, refreshToken).finally(() => this.#renewals.delete(id))
+    this.#renewals.set(id, renewing)
+    return renewing
+  }
+
+  async #renewedBy(session: Session, refreshToken: string): Promise<Session> {
+    const tokens = await this.#ask(session.id, (provider) => provider.refresh(refreshToken))
+    if (tokens.claims !== undefined && tokens.claims.sub !== session.subject) {
+      throw new SignInError('SIGN_IN_REFUSED', 'the renewed token is of another user', {
+        hint: 'sign in again',
+      })
+    }
+    const { held } = await this.#tokenOf(tokens)
+    const renewed = {
+      ...session,
+      ...held,
+      refreshToken: tokens.refreshToken ?? session.refreshToken,
+    }
+    this.#renewed.set(session.id, renewed)
+    const followed = this.#followed.get(session.id)
+    if (followed !== undefined) followed.latest = renewed
+    return renewed
+  }
+
+  /** The token for API servers, of those that the provider has issued, and whose it is. */
+  async #tokenOf({ idToken, accessToken }: IssuedTokens): Promise<{
+    readonly viewer: Viewer
+    readonly held: Pick<Session, 'token' | 'renewedAtMs' | 'expiresAtMs'>
+  }> {
+    const { apiServerToken, tokens } = this.#parts
+    const token = apiServerToken === 'id' ? idToken : accessToken
+    if (token === undefined) {
+      throw new SignInError('TOKEN_REFUSED', 'the identity provider has issued no new ID token', {
+        hint: 'sign in again; the operator may set auth.login.apiServerToken to access',
+      })
+    }
+    try {
+      const authorization = `Bearer ${token}`
+      const known = await tokens.authenticate({ authorization, headers: noHeaders })
+      const { viewer, expiresAtMs = 0 } = known
+      if (viewer === undefined) throw unauthenticated('refused', 'the token names no user')
+      return { viewer, held: { token, renewedAtMs: Date.now(), expiresAtMs } }
+    } catch (error) {
+      if (!(error instanceof UnauthenticatedError)) throw unavailable(error)
+      throw new SignInError(
+        'TOKEN_REFUSED',
+        `the gateway does not accept the ${apiServerToken} token of the identity provider`,
+        {
+          hint: 'its issuer, audience (auth.audiences), algorithm and claims have to be as auth.oidc says; ask the operator',
+          cause: error,
+        },
+      )
+    }
+  }
+
+  async #ask<T>(lane = '', ask: (provider: IdentityProvider) => Promise<T>): Promise<T> {
+    const { provider, failed } = this.#parts
+    try {
+      return await this.#slots.run(lane, () => ask(provider))
+    } catch (error) {
+      if (error instanceof NoSlotError) throw unavailable(error)
+      if (error instanceof SignInError && error.problem === 'PROVIDER_UNAVAILABLE') {
+        failed(error.cause)
+      }
+      throw error
+    }
+  }
+
+  #markEnded(key: string): void {
+    this.#ends.set(key, Date.now())
+    for (const { session, changed } of this.#followed.values()) {
+      if (this.#hasEnded(session)) for (const tell of changed) tell()
+    }
+  }
+
+  #hasEnded({ id, providerSession, subject, startedAtMs }: Session): boolean {
+    if (this.#ends.has(`id:${id}`)) return true
+    if (providerSession !== undefined && this.#ends.has(`sid:${providerSession}`)) return true
+    return (this.#ends.get(`sub:${subject}`) ?? 0) >= startedAtMs
+  }
+}
+
+const noHeaders: Credentials['headers'] = () => ({})
+
+/** When a session is renewed: a fifth of the token's lifetime before its end, or a minute if that is longer and fits. */
+function renewalAtMs({ renewedAtMs, expiresAtMs }: Session): number {
+  const lifetimeMs = expiresAtMs - renewedAtMs
+  return expiresAtMs - Math.min(lifetimeMs / 2, Math.max(60_000, lifetimeMs / 5))
+}
+
+function isOver({ expiresAtMs, endsAtMs }: Session): boolean {
+  return Date.now() >= Math.min(expiresAtMs, endsAtMs)
+}
+
+/**
+ * The path to return to after a sign-in; default: `/`. Throws {@link SignInError} unless it is a path of this gateway:
+ * browsers read `//host` and `/\host` as addresses of other hosts, and proxies may decode a path before they send it on.
+ */
+function returnPathOf(given: string | null): string {
+  if (given === null || given === '') return '/'
+  const own = new URL('http://gateway.invalid')
+  const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(given) && !given.includes('\\')
+  const parsed = isPath && URL.canParse(given, own) ? new URL(given, own) : undefined
+  if (parsed?.origin !== own.origin || !isHarmless(parsed.pathname)) {
+    throw new SignInError(
+      'RETURN_ADDRESS',
+      `${JSON.stringify(given.slice(0, 200))} is not a path of this gateway`,
+      {
+        value: given.slice(0, 200),
+        hint: 'give a path that begins with one slash: /auth/login?return=/pods',
+      },
+    )
+  }
+  return parsed.pathname + parsed.search + parsed.hash
+}
+
+/** Whether a path stays one when it is decoded, once or twice. */
+function isHarmless(path: string): boolean {
+  let text = path
+  for (let times = 0; times < 2; times += 1) {
+    try {
+      text = decodeURIComponent(text)
+    } catch {
+      return false
+    }
+    if (/^\/[/\\]/.test(text) || /[\\\p{Cc}]/u.test(text)) return false
+  }
+  return !path.startsWith('//')
+}
+
+function nameOf({ claims }: IssuedTokens, viewer: Viewer): string {
+  const { name, preferred_username: short, email }: Readonly<Record<string, unknown>> = claims ?? {}
+  const given = [name, short, email, viewer.username]
+  return (given.find((one) => typeof one === 'string' && one !== '') as string).slice(0, 200)
+}
+
+function unauthenticated(problem: 'none' | 'refused', message: string): UnauthenticatedError {
+  const hint = `sign in at ${signInPaths.login}, or send Authorization: Bearer TOKEN`
+  return new UnauthenticatedError(problem, message, hint, signInPaths.login)
+}
+
+function unavailable(cause: unknown): SignInError {
+  return new SignInError('PROVIDER_UNAVAILABLE', 'the sign-in cannot be completed now', {
+    hint: 'try again in a moment; the log of the gateway says why',
+    cause,
+  })
+}

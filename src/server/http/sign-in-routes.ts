@@ -1,0 +1,150 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { SignInError, type SignInProblem } from '../../access/sign-in/sign-in-error.ts'
+import { type Redirection, type SignIn, signInPaths } from '../../access/sign-in/sign-in.ts'
+import { credentialsOf } from '../guard/followed-identity.ts'
+import type { OriginCheck } from '../guard/origin-check.ts'
+import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
+import type { Routes } from '../operation-options.ts'
+import { sendSignInPage, signInFailure, signOutQuestion } from './sign-in-pages.ts'
+
+/**
+ * The paths of browser sign-in. Browsers are sent to `/auth/login` and `/auth/callback`; pages ask `/auth/me`, and sign
+ * out by a `POST` to `/auth/logout`; the provider may post to `/auth/backchannel-logout`.
+ */
+export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
+  const login: Routes[string] = async (request, response) => {
+    const { searchParams } = addressOf(request, origins)
+    const visit = {
+      origin: origins.ownOrigin(request),
+      returnTo: searchParams.get('return'),
+      cookie: request.headers.cookie,
+      address: request.socket.remoteAddress,
+    }
+    redirect(response, await signIn.begin(visit))
+  }
+  const callback: Routes[string] = async (request, response) => {
+    const visit = {
+      callback: addressOf(request, origins),
+      cookie: request.headers.cookie,
+      address: request.socket.remoteAddress,
+    }
+    redirect(response, await signIn.complete(visit))
+  }
+  const me: Routes[string] = async (request, response) => {
+    const { me: answer, setCookies } = await signIn.me(credentialsOf(request, origins))
+    sendJson(response, answer, setCookies)
+  }
+  const logout: Routes[string] = async (request, response) => {
+    const isOwn = origins.isByOwnPage(request)
+    if (!isOwn && request.method === 'GET') {
+      // Another page, or a person who has typed the address: only a page of the gateway may sign its user out.
+      sendSignInPage(response, 200, signOutQuestion)
+      return
+    }
+    if (!isOwn) {
+      const reason = 'Only a page of the gateway itself signs its user out.'
+      refuseRequest(response, { status: 403, reason, hint: 'post from a page of its origin' })
+      return
+    }
+    const credentials = credentialsOf(request, origins)
+    const ended = await signIn.end(credentials, origins.ownOrigin(request))
+    if (acceptsHtml(request)) redirect(response, ended)
+    else sendJson(response, { location: ended.location }, ended.setCookies)
+  }
+  const backChannelLogout: Routes[string] = async (request, response) => {
+    const form = new URLSearchParams(await bodyOf(request))
+    await signIn.endByProvider(form.get('logout_token') ?? '')
+    response.writeHead(200, { 'content-length': 0 }).end()
+  }
+  return {
+    [signInPaths.login]: route(['GET'], login),
+    [signInPaths.callback]: route(['GET'], callback),
+    [signInPaths.me]: route(['GET'], me),
+    [signInPaths.logout]: route(['GET', 'POST'], logout),
+    [signInPaths.backChannelLogout]: route(['POST'], backChannelLogout),
+  }
+}
+
+const statuses: Readonly<Record<SignInProblem, number>> = {
+  RETURN_ADDRESS: 400,
+  SIGN_IN_EXPIRED: 400,
+  SIGN_IN_REFUSED: 403,
+  TOKEN_REFUSED: 403,
+  SESSION_TOO_LARGE: 403,
+  PROVIDER_UNAVAILABLE: 503,
+}
+
+/** Answers failures of a sign-in: with a page for people, with an error of GraphQL's form for programs. */
+function route(methods: readonly string[], answer: Routes[string]): Routes[string] {
+  return async (request, response) => {
+    const { method = '' } = request
+    if (!methods.includes(method)) {
+      const hint = `send ${methods.join(' or ')}`
+      const headers = { allow: methods.join(', ') }
+      refuseRequest(response, { status: 405, reason: `${method} is refused here.`, hint, headers })
+      return
+    }
+    try {
+      await answer(request, response)
+    } catch (error) {
+      if (!(error instanceof SignInError)) {
+        refuseOperation(response, error)
+      } else if (acceptsHtml(request)) {
+        sendSignInPage(response, statuses[error.problem], signInFailure(error))
+      } else {
+        const { code, message, value, hint } = error
+        const body = { errors: [{ message, extensions: { code, value, hint } }] }
+        sendJson(response, body, [], statuses[error.problem])
+      }
+    }
+  }
+}
+
+function redirect(response: ServerResponse, { location, setCookies }: Redirection): void {
+  // 303: a form that was posted is followed by a GET.
+  response.writeHead(303, { location, 'set-cookie': [...setCookies], 'content-length': 0 }).end()
+}
+
+function sendJson(
+  response: ServerResponse,
+  body: object,
+  setCookies: readonly string[],
+  status = 200,
+): void {
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(text),
+    ...(setCookies.length === 0 ? {} : { 'set-cookie': [...setCookies] }),
+  })
+  response.end(text)
+}
+
+function addressOf(request: IncomingMessage, origins: OriginCheck): URL {
+  const origin = origins.ownOrigin(request)
+  const address = `${origin}${request.url ?? '/'}`
+  return URL.canParse(address) ? new URL(address) : new URL(origin)
+}
+
+function acceptsHtml({ headers }: IncomingMessage): boolean {
+  return headers.accept?.includes('text/html') === true
+}
+
+const maxBodyBytes = 65_536
+
+/** The body of a form. The server's deadline for requests bounds the wait. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > maxBodyBytes) {
+      throw new SignInError('TOKEN_REFUSED', `the body has more than ${maxBodyBytes} bytes`, {
+        value: bytes,
+        hint: 'send logout_token=TOKEN as a form',
+      })
+    }
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
