@@ -1,3 +1,3 @@
 /** `informerql/client/react`: the hooks of `informerql/client` for React 18 and later. */
 import './lib/node-version.ts'
-export { useLiveCollection, useLivePage } from './client/react.ts'
+export { useLiveCollection, useLivePage, useLiveValue } from './client/react.ts'

@@ -45,6 +45,13 @@ export type {
   LiveStatus,
   TypedDocument,
 } from './client/live-stream.ts'
+export {
+  type LiveValue,
+  liveValue,
+  type LiveValueOptions,
+  type LiveValueSnapshot,
+  type ValueOf,
+} from './client/live-value.ts'
 export type { Compare, LiveView, ViewOptions } from './client/live-view.ts'
 export { withNewerKinds } from './client/newer-kinds.ts'
 export { PageFold, type PageFrame, type PageStep } from './client/page-fold.ts'

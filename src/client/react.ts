@@ -1,6 +1,12 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import { liveCollection, type LiveCollectionOptions, type RowOf } from './live-collection.ts'
 import { livePage, type LivePageOptions, type LivePageSnapshot } from './live-page.ts'
+import {
+  liveValue,
+  type LiveValueOptions,
+  type LiveValueSnapshot,
+  type ValueOf,
+} from './live-value.ts'
 import { documentText, type LiveQuery, type LiveSnapshot } from './live-stream.ts'
 
 /**
@@ -35,6 +41,14 @@ export function useLivePage<Result, Variables, Row = RowOf<Result>>(
 ): LivePageSnapshot<Row> {
   const page = useSubscription(options, () => livePage<Result, Variables, Row>(options))
   return useSyncExternalStore(page.subscribe, page.getSnapshot, page.getSnapshot)
+}
+
+/** The same for a subscription whose frames each take the place of the one before, such as live counts. */
+export function useLiveValue<Result, Variables, Value = ValueOf<Result>>(
+  options: LiveValueOptions<Result, Variables>,
+): LiveValueSnapshot<Value> {
+  const value = useSubscription(options, () => liveValue<Result, Variables, Value>(options))
+  return useSyncExternalStore(value.subscribe, value.getSnapshot, value.getSnapshot)
 }
 
 /** What `make` returns, made again for another subscription. */

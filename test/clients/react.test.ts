@@ -13,7 +13,7 @@ import { podNames, profile, shop, shopForTests } from './shop.ts'
 /** A page whose components the test shows by `show({ … })`, under StrictMode. */
 const program = `
 import { WebSocketClient } from 'informerql/client'
-import { useLiveCollection, useLivePage } from 'informerql/client/react'
+import { useLiveCollection, useLivePage, useLiveValue } from 'informerql/client/react'
 import { createElement, StrictMode, use, useEffect } from 'react'
 import { createRoot } from 'react-dom/client'
 
@@ -24,6 +24,7 @@ interface Shown {
   readonly selector?: string
   readonly backwards?: boolean
   readonly page?: boolean
+  readonly counts?: boolean
   readonly suspended?: boolean
 }
 
@@ -63,11 +64,19 @@ function First() {
   return createElement('output', {}, [status, totalCount, rows.map(({ metadata }) => metadata.name)].join(' '))
 }
 
+function Counts() {
+  const { value, status } = useLiveValue<unknown, object, { totalCount: number }>({
+    client,
+    query: \`subscription { podFacets(namespace: "${shop}", coalesceMs: 0) { totalCount } }\`,
+  })
+  return createElement('output', {}, [status, value?.totalCount].join(' '))
+}
+
 const root = createRoot(document.body)
 Object.assign(globalThis, {
   mounts: () => mounts,
   show: (shown?: Shown) =>
-    root.render(shown && createElement(StrictMode, {}, createElement(shown.page ? First : List, shown))),
+    root.render(shown && createElement(StrictMode, {}, createElement(shown.counts ? Counts : shown.page ? First : List, shown))),
 })
 `
 
@@ -195,6 +204,17 @@ describeInBrowser('a hook under StrictMode', (browser) => {
     await page.shows(`live ${podNames.length + 1} web-a,web-aa`)
     await open().deletePod('web-aa')
     await page.shows(`live ${podNames.length} web-a,web-b`)
+    expect(page.sent).toEqual(['connected', 'subscribe 1'])
+  })
+
+  it('shows live counts', async () => {
+    await using page = await openPage()
+    await page.show({ counts: true })
+    await page.shows(`live ${podNames.length}`)
+    await open().addPod('web-h')
+    await page.shows(`live ${podNames.length + 1}`)
+    await open().deletePod('web-h')
+    await page.shows(`live ${podNames.length}`)
     expect(page.sent).toEqual(['connected', 'subscribe 1'])
   })
 

@@ -154,7 +154,6 @@ export const words = {
         `CPU: ${rounded(requested)} of ${rounded(allocatable)} cores requested`,
       memory: (requested: number, allocatable: number): string =>
         `Memory: ${rounded(requested / gibibyte)} of ${rounded(allocatable / gibibyte)} GiB requested`,
-      unknown: 'You may not list Nodes, so what there is is not known.',
     },
     health: 'Health by kind',
     kind: 'Kind',

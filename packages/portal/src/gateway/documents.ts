@@ -396,6 +396,20 @@ export type TableNamespacesQueryVariables = Exact<{
 
 export type TableNamespacesQuery = { viewer: { namespaces: Array<string> | null } | null };
 
+export type LiveTableFacetsSubscriptionVariables = Exact<{
+  group?: string | null | undefined;
+  kind: string;
+  cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  where?: unknown;
+  by: Array<string> | string;
+  top?: number | null | undefined;
+}>;
+
+
+export type LiveTableFacetsSubscription = { objectListFacets: { totalCount: number, facets: Array<{ by: string, distinctCount: number, missingCount: number, values: Array<{ value: unknown, count: number }> }> } | null };
+
 export type AccessQueryVariables = Exact<{
   id: string | number;
   type: string;
@@ -622,16 +636,26 @@ export type UsersOfQuery = { object:
     | { usedBy: { totalCount: number, nodes: Array<{ paths: Array<string>, object: { id: string, kind: string, name: string, object:
               | { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } } | null } }> } | null } | null };
 
-export type CapacityQueryVariables = Exact<{
+export type RequestedSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
   clusters?: Array<string> | string | null | undefined;
   namespaces?: Array<string> | string | null | undefined;
-  podsBy: Array<string> | string;
-  nodesBy: Array<string> | string;
+  by: Array<string> | string;
 }>;
 
 
-export type CapacityQuery = { pods: { sum: Array<{ number: number }> | null, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }> } | null, nodes: { sum: Array<{ number: number }> | null, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> | null } | null };
+export type RequestedSubscription = { podFacets: { staleSince: string | null, sums: Array<{ number: number }>, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> } | null };
+
+export type AllocatableSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
+  by: Array<string> | string;
+}>;
+
+
+export type AllocatableSubscription = { nodeFacets: { staleSince: string | null, sums: Array<{ number: number }>, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> } | null };
+
+export type SumsFragment = { staleSince: string | null, sums: Array<{ number: number }>, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> };
 
 export type RecentWarningsSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
@@ -881,6 +905,22 @@ export const NeighboursFragmentDoc = new TypedDocumentString(`
     message
   }
 }`, {"fragmentName":"Neighbours"}) as unknown as TypedDocumentString<NeighboursFragment, unknown>;
+export const SumsFragmentDoc = new TypedDocumentString(`
+    fragment Sums on FacetsFrame {
+  sums {
+    number
+  }
+  facets {
+    values {
+      value
+      sums {
+        number
+      }
+    }
+  }
+  staleSince
+}
+    `, {"fragmentName":"Sums"}) as unknown as TypedDocumentString<SumsFragment, unknown>;
 export const ProblemRowFragmentDoc = new TypedDocumentString(`
     fragment ProblemRow on Problem {
   id
@@ -1789,6 +1829,32 @@ export const TableNamespacesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<TableNamespacesQuery, TableNamespacesQueryVariables>;
+export const LiveTableFacetsDocument = new TypedDocumentString(`
+    subscription LiveTableFacets($group: String, $kind: String!, $cluster: String, $clusters: [String!], $namespaces: [String!], $where: JSON, $by: [String!]!, $top: Int) {
+  objectListFacets(
+    group: $group
+    kind: $kind
+    cluster: $cluster
+    clusters: $clusters
+    namespaces: $namespaces
+    where: $where
+    by: $by
+    top: $top
+    coalesceMs: 500
+  ) {
+    totalCount
+    facets {
+      by
+      distinctCount
+      missingCount
+      values {
+        value
+        count
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<LiveTableFacetsSubscription, LiveTableFacetsSubscriptionVariables>;
 export const AccessDocument = new TypedDocumentString(`
     query Access($id: ID!, $type: String!, $namespace: String, $cluster: String, $isPod: Boolean!, $isScaled: Boolean!, $isServiceAccount: Boolean!) {
   viewer {
@@ -2102,50 +2168,62 @@ export const UsersOfDocument = new TypedDocumentString(`
     message
   }
 }`) as unknown as TypedDocumentString<UsersOfQuery, UsersOfQueryVariables>;
-export const CapacityDocument = new TypedDocumentString(`
-    query Capacity($cluster: String, $clusters: [String!], $namespaces: [String!], $podsBy: [String!]!, $nodesBy: [String!]!) {
-  pods(
+export const RequestedDocument = new TypedDocumentString(`
+    subscription Requested($cluster: String, $clusters: [String!], $namespaces: [String!], $by: [String!]!) {
+  podFacets(
     cluster: $cluster
     clusters: $clusters
     namespaces: $namespaces
     where: { phase: { not: { in: ["Succeeded", "Failed"] } } }
-    first: 0
+    by: $by
+    top: 1000
+    sum: ["cpuRequests", "memoryRequests"]
+    coalesceMs: 1000
   ) {
-    sum(of: ["cpuRequests", "memoryRequests"]) {
-      number
-    }
-    facets(by: $podsBy, top: 1000, sum: ["cpuRequests", "memoryRequests"]) {
-      values {
-        value
-        sums {
-          number
-        }
-      }
-    }
-    incomplete {
-      ...Gap
-    }
-  }
-  nodes(cluster: $cluster, clusters: $clusters, first: 0) {
-    sum(of: ["cpuAllocatable", "memoryAllocatable"]) {
-      number
-    }
-    facets(by: $nodesBy, top: 1000, sum: ["cpuAllocatable", "memoryAllocatable"]) {
-      values {
-        value
-        sums {
-          number
-        }
-      }
-    }
+    ...Sums
   }
 }
-    fragment Gap on ClusterGap {
-  cluster
-  code
-  message
-  since
-}`) as unknown as TypedDocumentString<CapacityQuery, CapacityQueryVariables>;
+    fragment Sums on FacetsFrame {
+  sums {
+    number
+  }
+  facets {
+    values {
+      value
+      sums {
+        number
+      }
+    }
+  }
+  staleSince
+}`) as unknown as TypedDocumentString<RequestedSubscription, RequestedSubscriptionVariables>;
+export const AllocatableDocument = new TypedDocumentString(`
+    subscription Allocatable($cluster: String, $clusters: [String!], $by: [String!]!) {
+  nodeFacets(
+    cluster: $cluster
+    clusters: $clusters
+    by: $by
+    top: 1000
+    sum: ["cpuAllocatable", "memoryAllocatable"]
+    coalesceMs: 1000
+  ) {
+    ...Sums
+  }
+}
+    fragment Sums on FacetsFrame {
+  sums {
+    number
+  }
+  facets {
+    values {
+      value
+      sums {
+        number
+      }
+    }
+  }
+  staleSince
+}`) as unknown as TypedDocumentString<AllocatableSubscription, AllocatableSubscriptionVariables>;
 export const RecentWarningsDocument = new TypedDocumentString(`
     subscription RecentWarnings($cluster: String, $clusters: [String!], $namespaces: [String!], $resumeFrom: String) {
   eventsPage(

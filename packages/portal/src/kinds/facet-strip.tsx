@@ -1,13 +1,13 @@
+import { useLiveValue } from '@informerql/client/react'
 import type { Kind } from '../gateway/kinds.ts'
-import { TableFacetsDocument } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
+import { LiveTableFacetsDocument } from '../gateway/documents.ts'
+import { useGateway } from '../gateway/gateway.ts'
 import { useScope } from '../scope.ts'
 import { words } from '../words.ts'
 import styles from './facet-strip.module.css'
 import { quoted, type Token, tokenText } from './filter-text.ts'
 import type { SuggestedList } from './suggestions.ts'
 
-const everyMs = 5_000
 const valuesEach = 6
 const mostFacets = 7
 
@@ -26,14 +26,14 @@ export function FacetStrip({
 }) {
   const { scope, setScope } = useScope()
   const indexes = [...(list.clusters == null ? [] : ['cluster']), ...facetsOf(kind)]
-  const { data } = useAnswer(
-    TableFacetsDocument,
-    { ...list, by: indexes, top: valuesEach },
-    { everyMs },
-  )
+  const { value: live, error } = useLiveValue({
+    client: useGateway().socket,
+    query: LiveTableFacetsDocument,
+    variables: { ...list, by: indexes, top: valuesEach },
+  })
   const chosen = new Set(tokens.map(tokenText))
-  const total = data?.objectList?.totalCount ?? 0
-  const shown = (data?.objectList?.facets ?? [])
+  const total = live?.totalCount ?? 0
+  const shown = (live?.facets ?? [])
     .filter(({ by, distinctCount, missingCount }) => {
       const isClosed = (kind.indexes.find(({ name }) => name === by)?.values ?? []).length > 0
       // An index with a value for each object tells them apart, and groups nothing.
@@ -41,7 +41,8 @@ export function FacetStrip({
       return groups && distinctCount + Math.min(missingCount, 1) > 1
     })
     .slice(0, mostFacets)
-  if (data === undefined) return <div className={styles['strip']} aria-busy="true" />
+  if (live === undefined && error === undefined)
+    return <div className={styles['strip']} aria-busy="true" />
   if (shown.length === 0) return <p className={styles['none']}>{words.table.noFacets}</p>
   return (
     <div className={styles['strip']} role="group" aria-label={words.table.facets}>

@@ -1,5 +1,7 @@
-import { CapacityDocument, type CapacityQuery } from '../gateway/documents.ts'
-import { useAnswer } from '../gateway/gateway.ts'
+import { useLiveValue } from '@informerql/client/react'
+import { AllocatableDocument, RequestedDocument, type SumsFragment } from '../gateway/documents.ts'
+import { useGateway } from '../gateway/gateway.ts'
+import { useStale } from '../gateway/line.ts'
 import { useCounts } from '../gateway/counts.ts'
 import { RowsSkeleton } from '../look/rows-skeleton.tsx'
 import { clustersOf, hasSeveralClusters, type Scope, useScope } from '../scope.ts'
@@ -8,7 +10,6 @@ import styles from './capacity.module.css'
 import { Section } from './section.tsx'
 
 const said = words.overview.capacity
-const everyMs = 5_000
 /** The fullest are shown. */
 const mostLines = 8
 
@@ -32,18 +33,24 @@ interface Line {
 export function Capacity() {
   const { scope } = useScope()
   const parts = partsOf(scope)
-  const { data, isPending, errors } = useAnswer(
-    CapacityDocument,
-    {
-      ...clustersOf(scope),
-      namespaces: scope.namespaces?.slice() ?? null,
-      podsBy: [parts.podsBy],
-      nodesBy: [parts.nodesBy],
-    },
-    { everyMs },
-  )
+  const { socket: client } = useGateway()
+  const clusters = clustersOf(scope)
+  const namespaces = scope.namespaces?.slice() ?? null
+  const pods = useLiveValue({
+    client,
+    query: RequestedDocument,
+    variables: { ...clusters, namespaces, by: [parts.podsBy] },
+  })
+  const nodes = useLiveValue({
+    client,
+    query: AllocatableDocument,
+    variables: { ...clusters, by: [parts.nodesBy] },
+  })
+  useStale(pods.staleSince ?? nodes.staleSince)
   const name = useCounts().clusters[0]?.name
-  const shown = data === undefined ? undefined : linesOf(data, parts.of, name)
+  const isKnown = pods.value !== undefined && nodes.value !== undefined
+  const shown = isKnown ? linesOf(pods.value, nodes.value, parts.of, name) : undefined
+  const error = pods.error ?? nodes.error
   return (
     <Section title={said.title}>
       {shown !== undefined ? (
@@ -52,10 +59,10 @@ export function Capacity() {
             <CapacityLine key={`${position} ${line.name}`} line={line} />
           ))}
         </ul>
-      ) : isPending ? (
+      ) : error === undefined ? (
         <RowsSkeleton rows={3} />
       ) : (
-        <p className={styles['note']}>{errors[0]?.message ?? said.unknown}</p>
+        <p className={styles['note']}>{error.message}</p>
       )}
     </Section>
   )
@@ -73,31 +80,28 @@ function partsOf(scope: Scope): {
     : { of: 'namespace', podsBy: 'namespace', nodesBy: 'name' }
 }
 
-type Sums = readonly { readonly number: number }[] | null
+type Sums = SumsFragment['sums'] | undefined
 
-/** The lines; `undefined` if the user may not see what there is. */
 function linesOf(
-  { pods, nodes }: CapacityQuery,
+  pods: SumsFragment,
+  nodes: SumsFragment,
   of: 'cluster' | 'node' | 'namespace',
   cluster: string | undefined,
-): readonly Line[] | undefined {
-  if (pods === null || nodes === null) return undefined
+): readonly Line[] {
   const requested = sumsByValue(pods.facets)
-  const total = lineOf(cluster ?? '', pods.sum, nodes.sum)
+  const total = lineOf(cluster ?? '', pods.sums, nodes.sums)
   if (of === 'namespace') {
-    const lines = [...requested].map(([name, sums]) => lineOf(name, sums, nodes.sum))
+    const lines = [...requested].map(([name, sums]) => lineOf(name, sums, nodes.sums))
     return lines.toSorted(byShare).slice(0, mostLines)
   }
   const lines = [...sumsByValue(nodes.facets)]
-    .map(([name, sums]) => lineOf(name, requested.get(name) ?? null, sums))
+    .map(([name, sums]) => lineOf(name, requested.get(name), sums))
     .toSorted(byShare)
   return of === 'cluster' ? lines : [total, ...lines.slice(0, mostLines)]
 }
 
-function sumsByValue(
-  facets: NonNullable<CapacityQuery['nodes']>['facets'],
-): ReadonlyMap<string, Sums> {
-  return new Map(facets?.[0]?.values.map(({ value, sums }) => [String(value), sums]))
+function sumsByValue(facets: SumsFragment['facets']): ReadonlyMap<string, Sums> {
+  return new Map(facets[0]?.values.map(({ value, sums }) => [String(value), sums]))
 }
 
 function lineOf(name: string, requested: Sums, allocatable: Sums): Line {
