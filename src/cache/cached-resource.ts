@@ -207,7 +207,8 @@ export class CachedResource {
     if (informer.hasSynced()) return
     const known = informer.lastError
     const { isDeciding } = this.#options.namespaces
-    if (known !== undefined && informer.state === 'waiting' && isLasting(known) && !isDeciding) {
+    const isWaiting = informer.state === 'waiting' && !isDeciding
+    if (known !== undefined && isWaiting && this.#endsWaits(known)) {
       throw notSynced(this.#options, known)
     }
     if (performance.now() - this.#vainWaitMs < retryAfterMs) {
@@ -219,9 +220,9 @@ export class CachedResource {
       await informer.waitForSync({ deadlineMs, signal: wait.signal })
     } catch (error) {
       if (this.#refusal !== undefined) throw this.#refusal
-      const isInVain = error instanceof DeadlineError
-      if (isInVain) this.#vainWaitMs = performance.now()
-      const cause = isInVain ? informer.lastError : (error as Error)
+      const isLate = error instanceof DeadlineError
+      if (isLate) this.#vainWaitMs = performance.now()
+      const cause = isLate ? informer.lastError : (error as Error)
       throw notSynced(this.#options, cause, deadlineMs)
     } finally {
       this.#waiting.delete(wait)
@@ -229,10 +230,15 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
   }
 
+  /** Whether to wait no longer after a failure of the list. Nobody waits for measurements: rows are shown without. */
+  #endsWaits(error: Error): boolean {
+    return this.isPolled || isLasting(error)
+  }
+
   /** A list or watch has failed. A failure of the list that lasts ends the waits. */
   failed(failure: 'list' | 'watch' | 'loop', error: Error, namespace?: string): void {
     if (this.informer.hasSynced()) this.staleness.of(namespace).failed()
-    if (failure === 'list' && isLasting(error)) this.#endWaits(error)
+    if (failure === 'list' && this.#endsWaits(error)) this.#endWaits(error)
   }
 
   /** Stops the resource even while it is leased. Its leases report `refusal`. */

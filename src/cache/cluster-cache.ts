@@ -239,8 +239,9 @@ export class ClusterCache implements AsyncDisposable {
 
   /**
    * Leases a resource; starts its informer if needed. `indexTexts`: the definitions that the reader knows its indexes by.
-   * `mayPoll`: whether the reader takes a resource that is listed at an interval. Throws `UnreadableResourceError`: CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL,
-   * UNSUPPORTED if it is never cached, or NOT_SYNCED if an index has another definition by now.
+   * `mayPoll`: whether the reader takes a resource that is listed at an interval. Throws `UnreadableResourceError`:
+   * CLUSTER_UNREACHABLE, NOT_FOUND if the cluster does not serve it, CACHE_FULL, UNSUPPORTED if it is never cached, or
+   * NOT_SYNCED if an index has another definition by now.
    */
   acquire(resource: ApiResource, indexTexts?: IndexTexts, mayPoll = false): Lease {
     const key = keyOf(resource)
@@ -424,7 +425,7 @@ export class ClusterCache implements AsyncDisposable {
       stop,
       idleStopMs: isKept ? Infinity : idleStopMs,
       isPolled: isPolled === true,
-      staleAfterMs: bounds.limits.staleAfterMs,
+      staleAfterMs: Math.max(bounds.limits.staleAfterMs, (pollMs ?? 0) * idlePolls),
       stalenessChanged: () => this.#stalenessChanged(),
       informer: createSharedInformer({
         ...reflector,

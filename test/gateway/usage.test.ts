@@ -1,12 +1,12 @@
 import { startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
-import { firstAnswer } from '../support/gateway.ts'
+import { firstAnswer, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { sameForAllTests, serveSimulator } from '../support/served-simulator.ts'
 import { followFacets } from './followed-facets.ts'
 import { followPage } from './followed-page.ts'
-import type { Fields } from './test-cluster.ts'
+import { describeClusters, type Fields, must } from './test-cluster.ts'
 
 const podsOf = { group: '', version: 'v1', resource: 'pods' } as const
 const nodesOf = { group: '', version: 'v1', resource: 'nodes' } as const
@@ -28,14 +28,14 @@ describe('Usage', () => {
     simulator: {
       metrics: true,
       populate: (storage) => {
-        storage.create(nodesOf, { metadata: { name: 'node-1' } } as never)
-        storage.create(podsOf, pod('small', '100m 32Mi') as never)
-        storage.create(podsOf, pod('large', '1500m 1Gi') as never)
-        storage.create(podsOf, pod('middle', '250m 128Mi', 'jobs') as never)
+        storage.create(nodesOf, { metadata: { name: 'node-1' } } as Fields)
+        storage.create(podsOf, pod('small', '100m 32Mi'))
+        storage.create(podsOf, pod('large', '1500m 1Gi'))
+        storage.create(podsOf, pod('middle', '250m 128Mi', 'jobs'))
         storage.create(podsOf, {
           ...pod('waiting', '250m 128Mi', 'jobs'),
           status: { phase: 'Pending' },
-        } as never)
+        })
       },
     },
     gateway: { cache: { usageIntervalMs: 100 } },
@@ -119,7 +119,7 @@ describe('Usage', () => {
       cluster.storage.update(podsOf, {
         ...found,
         metadata: { ...found.metadata, annotations },
-      } as never)
+      })
     }
     change('small', 'shop', '2 32Mi')
     await page.until((held) => rows(held) === 'small 2,large 1500m')
@@ -130,7 +130,7 @@ describe('Usage', () => {
     await busy.until((held) => rows(held) === 'large')
     cluster.storage.delete(podsOf, 'shop', 'large')
     await page.until((held) => rows(held) === 'middle 250m,small 100m')
-    cluster.storage.create(podsOf, pod('large', '1500m 1Gi') as never)
+    cluster.storage.create(podsOf, pod('large', '1500m 1Gi'))
     await page.until((held) => rows(held) === 'large 1500m,middle 250m')
     const further = quiet.seen.slice(before).flatMap(({ frame }) => frame.changes)
     expect(further.map(({ step }: Fields) => step)).toEqual(['REMOVE', 'INSERT'])
@@ -142,7 +142,7 @@ describe('Usage', () => {
       const own = await serveSimulator({
         simulator: {
           metrics: true,
-          populate: (storage) => void storage.create(podsOf, pod('a', '1 1Gi') as never),
+          populate: (storage) => void storage.create(podsOf, pod('a', '1 1Gi')),
         },
         gateway: { cache: { usageIntervalMs } },
       })
@@ -196,11 +196,11 @@ describe('Usage and permissions', () => {
           ['large', 'shop'],
           ['middle', 'jobs'],
         ] as const) {
-          storage.create(podsOf, pod(name, '250m 64Mi', namespace) as never)
+          storage.create(podsOf, pod(name, '250m 64Mi', namespace))
         }
         const role = { group, version: 'v1', resource: 'clusterroles' }
-        storage.create(role, { metadata: { name: 'reader' }, rules } as never)
-        storage.create(role, { metadata: { name: 'usage' }, rules: usageRules } as never)
+        storage.create(role, { metadata: { name: 'reader' }, rules } as Fields)
+        storage.create(role, { metadata: { name: 'usage' }, rules: usageRules } as Fields)
         const subjects = (name: string): object => ({
           subjects: [{ apiGroup: group, kind: 'User', name }],
         })
@@ -266,21 +266,80 @@ describe('Usage and permissions', () => {
   })
 })
 
-describe('Usage of a cluster without metrics-server', () => {
-  const same = sameForAllTests({
-    simulator: { populate: (storage) => void storage.create(podsOf, pod('a', '1 1Gi') as never) },
+describeClusters('Usage of a cluster without metrics-server', (cluster) => {
+  it('is null, and one error says what is missing', async () => {
+    for (const name of ['usage-a', 'usage-b']) {
+      const body = { apiVersion: 'v1', kind: 'Node', metadata: { name } }
+      // oxlint-disable-next-line no-await-in-loop -- two nodes
+      await must(cluster(), '/api/v1/nodes', { method: 'POST', body })
+    }
+    await using gateway = await serveGateway({
+      clusters: [{ name: 'test', ...cluster().selection }],
+    })
+    const named = 'where: { name: { startsWith: "usage-" } }'
+    const rows = await gateway.query(`{ nodes(${named}) { nodes { name usage { cpu } } } }`)
+    expect(rows.data.nodes.nodes).toEqual([
+      { name: 'usage-a', usage: null },
+      { name: 'usage-b', usage: null },
+    ])
+    expect(rows.errors).toMatchObject([
+      {
+        extensions: { code: 'NOT_FOUND', type: 'NodeMetrics' },
+        path: ['nodes', 'nodes', 0, 'usage'],
+      },
+    ])
+    expect(rows.errors?.[0]?.extensions.hint).toContain('metrics-server')
+    const ordered = `nodes(orderBy: [{ usageCpu: ASC }]) { totalCount }`
+    const summed = 'nodes { sum(of: ["usageCpu"]) { value } }'
+    for (const query of [ordered, summed]) {
+      // oxlint-disable-next-line no-await-in-loop -- two queries
+      const { errors } = await gateway.query(`{ ${query} }`)
+      expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }])
+    }
+    const live = 'subscription { nodesPage(orderBy: [{ usageCpu: ASC }]) { totalCount } }'
+    const { errors } = await firstAnswer(gateway.connect(), live)
+    expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }])
+  })
+})
+
+describe('Usage while metrics-server fails', () => {
+  it('is null with one error, holds nothing up, and comes back', async () => {
+    await using own = await serveSimulator({
+      simulator: {
+        metrics: true,
+        populate: (storage) => void storage.create(podsOf, pod('a', '1 1Gi')),
+      },
+      gateway: { cache: { usageIntervalMs: 100 } },
+    })
+    const { faults } = own.cluster
+    const match = { group: 'metrics.k8s.io' }
+    faults.inject({ fault: { type: 'status', code: 503 }, match, times: most })
+    const rows = '{ pods { nodes { name usage { cpu } } } }'
+    const { data, errors } = await own.gateway.query(rows)
+    expect(data).toEqual({ pods: { nodes: [{ name: 'a', usage: null }] } })
+    expect(errors).toMatchObject([{ extensions: { code: 'NOT_SYNCED', type: 'PodMetrics' } }])
+    faults.clear()
+    await expect
+      .poll(() => own.gateway.query(rows), { timeout: 15_000 })
+      .toEqual({ data: { pods: { nodes: [{ name: 'a', usage: { cpu: '1' } }] } } })
   })
 
-  it('is null, and one error says what is missing', async () => {
-    const { data, errors } = await same.gateway.query('{ pods { nodes { name usage { cpu } } } }')
-    expect(data).toEqual({ pods: { nodes: [{ name: 'a', usage: null }] } })
-    expect(errors).toMatchObject([
-      { extensions: { code: 'NOT_FOUND', cluster: 'one', type: 'PodMetrics' } },
-    ])
-    expect(errors?.[0]?.extensions.hint).toContain('metrics-server')
-    const ordered = await same.gateway.query(
-      '{ pods(orderBy: [{ usageCpu: ASC }]) { totalCount } }',
+  it('is of the namespaces that the gateway caches', async () => {
+    await using own = await serveSimulator({
+      simulator: {
+        metrics: true,
+        populate: (storage) => {
+          for (const namespace of ['shop', 'jobs']) {
+            storage.create(podsOf, pod('a', '1 1Gi', namespace))
+          }
+        },
+      },
+      gateway: { cache: { namespaces: ['shop'], usageIntervalMs: 100 } },
+    })
+    const { data, errors } = await own.gateway.query(
+      '{ pods(orderBy: [{ usageCpu: DESC }]) { nodes { namespace usage { cpu } } } }',
     )
-    expect(ordered.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }])
+    expect(errors).toBeUndefined()
+    expect(data.pods.nodes).toEqual([{ namespace: 'shop', usage: { cpu: '1' } }])
   })
 })

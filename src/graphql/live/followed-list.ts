@@ -1,4 +1,4 @@
-import { objectKey } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
 import { type Condition, hasKey, namespacesOf, relatedIn } from '../../query/condition/condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
@@ -267,8 +267,12 @@ function measuredList(
     of(type, changes, reading) {
       const isOwn = ways.get(type)
       if (isOwn === undefined) return filter?.affected.of(type, changes, reading) ?? noKeys
-      if (!isOwn || changes.length > reading.maxRows) return undefined
-      return new Set(changes.map(({ key }) => key))
+      if (!isOwn) return undefined
+      const { within } = followed
+      const isInside = (key: string): boolean =>
+        within === undefined || within.includes(splitObjectKey(key).namespace)
+      const keys = changes.flatMap(({ key }) => (isInside(key) ? [key] : []))
+      return keys.length > reading.maxRows ? undefined : new Set(keys)
     },
   }
   const own = followed.needs.length === 0 && further.length > 0 ? [at] : followed.needs
