@@ -22,6 +22,7 @@ export {
   documentHash,
   type OperationObserver,
   type OperationReport,
+  type WriteReport,
 } from './graphql/answer/operation-observer.ts'
 export { type ServerObserver, type ServerRefusal } from './server/operation-options.ts'
 export { type GatewayLog } from './gateway/observers.ts'
@@ -42,4 +43,5 @@ export { portalFolder } from './server/http/portal-files.ts'
 export { defaultServerOptions, type ServerOptions } from './server/server-options.ts'
 export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/served/served-schema.ts'
+export { type WriteLimits } from './graphql/writes/write-limits.ts'
 export { CodedError } from './lib/coded-error.ts'

@@ -1,6 +1,7 @@
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
 import { objectKey } from '../kubernetes/object.ts'
+import { showsWrite, type WrittenState } from './written-state.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
 import type { InformerObserver } from '../informer/informer-observer.ts'
 import type { ListerWatcher } from '../informer/reflector/lister-watcher.ts'
@@ -282,6 +283,20 @@ export class ClusterCache implements AsyncDisposable {
       ...createDirectApi(caller.server),
       [Symbol.asyncDispose]: () => caller[Symbol.asyncDispose](),
     }
+  }
+
+  /**
+   * Read-your-writes: whether the cache of a resource shows a write. Resolves with true once it does, or if there is no
+   * cache to wait for; with false if the deadline passes first.
+   */
+  async caughtUp(
+    resource: ApiResource,
+    written: WrittenState,
+    deadlineMs: number,
+  ): Promise<boolean> {
+    const cached = this.#cached.get(keyOf(resource))
+    if (cached === undefined || cached.unreadable() !== undefined) return true
+    return await showsWrite(cached.informer.store, written, deadlineMs)
   }
 
   /**

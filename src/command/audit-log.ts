@@ -4,6 +4,7 @@ import type {
   OperationObserver,
   OperationReport,
   RefusedDocument,
+  WriteReport,
 } from '../graphql/answer/operation-observer.ts'
 import type { GatewayLog } from '../gateway/observers.ts'
 import type { ServerObserver, ServerRefusal } from '../server/operation-options.ts'
@@ -36,6 +37,18 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
 
   answered(report: OperationReport): void {
     this.#logger.info({ event: report.operation, ...entryOf(report) })
+  }
+
+  wrote({ viewer, operationName, code, durationMs, ...what }: WriteReport): void {
+    this.#logger.info({
+      event: 'write',
+      ...whoOf(viewer),
+      operation: operationName,
+      ...what,
+      decision: decisionOf([code]),
+      outcome: code === '' ? 'done' : code,
+      durationMs: Math.round(durationMs * 1_000) / 1_000,
+    })
   }
 
   ended(report: OperationReport): void {

@@ -34,6 +34,7 @@ const serveFlags = flagTable(`
   --auth-audience <name>  auth.audiences      required audience of tokens
   --audit-file <file>     audit.file          file of the audit log; - for the standard output
   --metrics-port <port>   server.metricsPort  port of /metrics, on loopback unless server.metricsHost says otherwise
+  --allow-writes          allowWrites         serve mutations, which write with the bearer token of the caller; without authentication, with the gateway's credentials
 `)
 
 const preloadFlags = flagTable(`
@@ -55,6 +56,10 @@ const simulatorFlags = flagTable(`
   --rate <writes>         simulator.eventsPerSecond  changes per second; 0 for none
 `)
 
+const demoFlags = flagTable(`
+  --no-allow-writes  allowWrites  serve no mutations
+`)
+
 const logFlags = flagTable(`
   --log-level <level>  logLevel  debug, info, warn, error or silent
 `)
@@ -64,7 +69,7 @@ export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
   serve: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
-  demo: [...serverFlags, ...simulatorFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
+  demo: [...serverFlags, ...demoFlags, ...simulatorFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],
 }

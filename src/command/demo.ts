@@ -16,6 +16,8 @@ import { aborted, type CommandContext, runGateway } from './run-gateway.ts'
 export async function demo(context: CommandContext): Promise<void> {
   const { config, log, print, signal } = context
   const { eventsPerSecond, ...population } = config.simulator
+  // Nothing can be broken here that a restart does not mend.
+  const { allowWrites = true } = config
   await using fleet = await startSimulatedFleet({
     population,
     churn: { seed: population.seed, eventsPerSecond },
@@ -30,7 +32,7 @@ export async function demo(context: CommandContext): Promise<void> {
   // The faults are for those who run the demo: they are not served beyond loopback.
   const hasFaults = isLoopback(config.server.host)
   await runGateway(
-    { log, signal, print, config: { ...config, clusters, clusterSources: [] } },
+    { log, signal, print, config: { ...config, allowWrites, clusters, clusterSources: [] } },
     ({ url, portalUrl }) => {
       if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
       print(`  GraphQL, and GraphiQL in a browser   ${url}\n\n`)

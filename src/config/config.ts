@@ -16,6 +16,7 @@ import {
   gatewayConfigShape,
   liveConfigSchema,
   workLimitsSchema,
+  writeLimitsSchema,
 } from './gateway-config.ts'
 import {
   type GivenOption,
@@ -104,6 +105,7 @@ const auditSchema: z.ZodType<AuditConfig> = z.strictObject({ file: z.string().mi
 const parts = {
   documents: part(documentLimitsSchema),
   work: part(workLimitsSchema),
+  writes: part(writeLimitsSchema),
   cache: part(cacheLimitsSchema),
   live: part(liveConfigSchema),
   server: part(serverOptionsSchema),

@@ -14,6 +14,7 @@ import {
   defaultOperationLimits,
   type OperationLimits,
 } from '../graphql/served/served-schema.ts'
+import { defaultWriteLimits, type WriteLimits } from '../graphql/writes/write-limits.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
@@ -67,6 +68,13 @@ export interface GatewayConfig {
   readonly relay: boolean
   /** Whether Secrets have `data` and `type`, read live with the caller's token. */
   readonly secretData: boolean
+  /**
+   * Whether there are mutations, which write with the caller's own credentials. Absent: only in the demo. See
+   * docs/writes.md.
+   */
+  readonly allowWrites?: boolean | undefined
+  /** Bounds of writes: see `WriteLimits`. */
+  readonly writes: WriteLimits
 }
 
 /** A list of names of namespaces: RFC 1123 labels. */
@@ -154,6 +162,17 @@ export const workLimitsSchema: z.ZodType<WorkLimits> = z.strictObject({
   bytes: whole(defaultWorkLimits.bytes, 1_000, 10_000_000_000),
 })
 
+/** Checks {@link WriteLimits}. */
+export const writeLimitsSchema: z.ZodType<WriteLimits> = z.strictObject({
+  maxWrites: whole(defaultWriteLimits.maxWrites, 1, 10_000),
+  maxBytes: whole(defaultWriteLimits.maxBytes, 1_024, 16_777_216),
+  writesPerMinute: whole(defaultWriteLimits.writesPerMinute, 1, 1_000_000),
+  requestDeadlineMs: whole(defaultWriteLimits.requestDeadlineMs, 100, mostMs),
+  cacheDeadlineMs: whole(defaultWriteLimits.cacheDeadlineMs, 0, mostMs),
+  drainDeadlineMs: whole(defaultWriteLimits.drainDeadlineMs, 1_000, 86_400_000),
+  maxDrains: whole(defaultWriteLimits.maxDrains, 1, 1_000),
+})
+
 /** Checks the bounds of documents. */
 export const documentLimitsSchema: z.ZodType<GatewayConfig['documents']> = z.strictObject({
   maxTokens: whole(operation.maxTokens, 100, 1_000_000),
@@ -208,7 +227,7 @@ const schemaParts = z.strictObject({
 /** The options of {@link GatewayConfig} at the top level of a configuration, with their defaults. */
 export const gatewayConfigShape: {
   readonly [
-    option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents' | 'live'>
+    option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents' | 'live' | 'writes'>
   ]: z.ZodType<GatewayConfig[option]>
 } = {
   // Without undefined properties, as JSON and YAML have none.
@@ -241,6 +260,7 @@ export const gatewayConfigShape: {
     .default({}),
   relay: z.boolean().default(false),
   secretData: z.boolean().default(false),
+  allowWrites: z.boolean().optional(),
   inferReferences: z.boolean().default(false),
 }
 
@@ -258,6 +278,8 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     cache,
     documents,
     work,
+    allowWrites = false,
+    writes,
   } = config
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
   const { problemAfterMs } = config
@@ -275,6 +297,8 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     commonKinds,
     problemKinds,
     cache,
+    allowWrites,
+    writes,
     live,
     limits: {
       ...deadlines,

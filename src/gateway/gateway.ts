@@ -26,6 +26,8 @@ import {
 } from '../graphql/served/served-schema.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
+import { Mutations } from '../graphql/writes/mutations.ts'
+import { defaultWriteLimits, type WriteLimits, WriteQuota } from '../graphql/writes/write-limits.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
 import { readPackageSdl, type SdlSource } from '../graphql/sdl/sdl-source.ts'
 import { reflectorChecks } from '../informer/reflector/reflector-options.ts'
@@ -87,6 +89,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly fragmentBytes?: number
   /** The maximum memory for cached documents and their plans, in bytes; default 64 MiB. */
   readonly documentBytes?: number
+  /** Bounds of writes. */
+  readonly writes?: Partial<WriteLimits>
   /** Bounds of subscriptions. */
   readonly live?: Partial<LiveLimits>
   readonly log?: GatewayLog
@@ -191,6 +195,8 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   profile: anObject,
   relay: aFlag,
   secretData: aFlag,
+  allowWrites: aFlag,
+  writes: optionsOf(checksLike(defaultWriteLimits)),
   indexers: anObject,
   limits: optionsOf(checksLike(defaultOperationLimits)),
   cache: optionsOf({ ...checksLike(defaultCacheLimits), ...cachedNamespacesChecks }),
@@ -292,9 +298,14 @@ class RunningGateway implements Gateway {
       live: { ...defaultLiveLimits, ...options.live },
       counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
     })
+    const writes = { ...defaultWriteLimits, ...options.writes }
+    const quota = new WriteQuota(writes)
+    const { secretData = false } = options
+    const mutations = new Mutations({ limits, writes, quota, secretData, observer })
     this.plugin = operationPlugin({
       served: () => this.#now,
       plans: queries,
+      mutations,
       limits,
       documents,
       live: { subscribe: async (request, origin) => liveResults(subscriptions, request, origin) },

@@ -14,7 +14,7 @@ export const silentLog: GatewayLog = { info() {}, warn() {}, error() {} }
 export function observersOf(
   observers: readonly (OperationObserver | undefined)[],
 ): OperationObserver | undefined {
-  return combined(observers, ['answered', 'rejected', 'ended'])
+  return combined(observers, ['answered', 'wrote', 'rejected', 'ended'])
 }
 
 /** Combines the observers of a server. */

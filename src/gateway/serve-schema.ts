@@ -59,6 +59,11 @@ export interface SchemaOptions {
    */
   readonly secretData?: boolean
   /**
+   * Whether there are mutations, which write to the clusters with the credentials of the caller: the caller's own bearer
+   * token, or the gateway's credentials without authentication. Default false.
+   */
+  readonly allowWrites?: boolean
+  /**
    * Indexes made by functions, by list field and name: `{ pods: { byTeam: (pod) => [pod.metadata.labels?.['team'] ??
    * ''] } }` adds `byTeam`, of strings, to `where`, `orderBy` and facets of `pods`. A function must be pure; it gets
    * cached objects (Secrets: metadata only). The start fails with `IndexFunctionError` for an unknown list, and for a
@@ -120,6 +125,7 @@ export function* buildSchemaInSteps(
   { sdl, before, problem, checked, ...sources }: SchemaSources,
 ): Generator<void, BuiltSchema> {
   const { aliases = {}, uncached = [], profile = {}, relay = false, secretData = false } = options
+  const { allowWrites: writes = false } = options
   const {
     indexers = {},
     inferReferences = false,
@@ -143,7 +149,7 @@ export function* buildSchemaInSteps(
   const kinds = new Map(model.kinds.map((kind) => [kind.typeName, kind]))
   const relations = yield* resolveRelations(kinds, model.relations, model.ofAnyKind)
   yield
-  const schema = yield* schemaInSteps(model, { relay, secretData })
+  const schema = yield* schemaInSteps(model, { relay, secretData, writes })
   yield
   // Validates now, so that the first operation does not have to wait.
   const [invalid] = validateSchema(schema)

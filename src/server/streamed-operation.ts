@@ -3,13 +3,14 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
-  type GraphQLError,
+  GraphQLError,
   OperationTypeNode,
 } from 'graphql'
 import type { CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
+import type { ClientErrorCode } from '../graphql/errors/client-error.ts'
 import { observedDocument } from './document-source.ts'
 import type { HashedOperation } from './http/query-fast-path.ts'
 import {
@@ -57,8 +58,10 @@ export async function prepareOperation(
   asked: StreamedRequest,
 ): Promise<StreamedOperation | readonly GraphQLError[]> {
   const beganMs = performance.now()
-  const { request, operation, learns } = asked
-  const enveloped = pipeline.getEnveloped({ ...asked, req: request, params: operation })
+  const { request, ...origin } = asked
+  const { operation, learns } = asked
+  // Not as `request`: yoga would take the GET that opened a WebSocket for the method of its operations.
+  const enveloped = pipeline.getEnveloped({ ...origin, req: request, params: operation })
   const contextValue = (await enveloped.contextFactory()) as OperationOptions
   const { viewer } = contextValue
   const query = observedDocument(documents, operation, { learns, viewer, observer })
@@ -73,6 +76,8 @@ export async function prepareOperation(
   }, lane)
   if (errors.length > 0) return errors
   const { operationName, variables } = operation
+  const kind = getOperationAST(document, operationName)?.operation
+  if (kind === OperationTypeNode.MUTATION && isGet(asked)) return [mutationByGet]
   return {
     schema: enveloped.schema,
     document,
@@ -84,10 +89,24 @@ export async function prepareOperation(
     query,
     viewer,
     beganMs,
-    isSubscription:
-      getOperationAST(document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION,
+    isSubscription: kind === OperationTypeNode.SUBSCRIPTION,
   }
 }
+
+/** A link, a prefetch or a reload must not write. A WebSocket is opened by a GET, too; its messages are none. */
+function isGet({ transport, request }: StreamedRequest): boolean {
+  return transport === 'http' && request.method !== 'POST'
+}
+
+const mutationByGet = new GraphQLError(
+  'mutations are made by POST and by WebSocket, never by GET',
+  {
+    extensions: {
+      code: 'BAD_USER_INPUT' satisfies ClientErrorCode,
+      hint: 'send a POST with content-type application/json',
+    },
+  },
+)
 
 /**
  * Answers an operation by its plan, whose frames go to `sendFrames`, or by the pipeline. The results that it returns

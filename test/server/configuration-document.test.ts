@@ -21,6 +21,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   ],
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts', 'src/cache/account-namespaces.ts'],
+  writes: ['src/graphql/writes/write-limits.ts'],
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
   server: [
     'src/server/server-options.ts',

@@ -2,7 +2,7 @@ import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
 import { readUpTo } from './response-body.ts'
-import type { Transport, TransportRequest } from './transport.ts'
+import { type Transport, type TransportRequest, warningTexts } from './transport.ts'
 
 /** A small request: the whole response is held in memory. */
 export interface JsonRequestOptions {
@@ -16,6 +16,8 @@ export interface JsonRequestOptions {
   readonly exact?: boolean
   /** After a 429, sends the request again when its `Retry-After` has passed, if that is before the deadline. */
   readonly waitsAsTold?: boolean
+  /** Receives the texts of the response's `Warning` headers, if it is 2xx. */
+  readonly warned?: (texts: readonly string[]) => void
   /** For the whole exchange, including retries. */
   readonly deadlineMs: number
   /** Larger responses are an error. */
@@ -84,10 +86,12 @@ async function requestOnce(
           headers: { ...headers, 'Content-Type': contentType ?? 'application/json' },
           body: JSON.stringify(content),
         }
-  const { body } = await transport.send(
+  const { body, headers: answered } = await transport.send(
     { method, path, ...withBody, responseDeadlineMs: deadlineMs, totalDeadlineMs: deadlineMs },
     signal,
   )
+  const warnings = options.warned === undefined ? [] : warningTexts(answered['warning'])
+  if (warnings.length > 0) options.warned?.(warnings)
   const bytes = await readUpTo(maxBytes, body)
   if (bytes.length > maxBytes) {
     const problem = `the answer is larger than ${maxBytes} bytes`

@@ -300,9 +300,7 @@ export function warningReporter(
 ): (header: unknown) => void {
   const reported = new Set<string>()
   return (header) => {
-    if (typeof header !== 'string') return
-    for (const [, quoted = ''] of header.matchAll(warning)) {
-      const text = quoted.replaceAll(/\\(.)/g, '$1')
+    for (const text of warningTexts(header)) {
       if (reported.has(text)) continue
       if (reported.size >= maxTexts) reported.clear()
       reported.add(text)
@@ -310,4 +308,12 @@ export function warningReporter(
       else process.emitWarning(`${server}: ${text}`, { type: 'ApiServerWarning' })
     }
   }
+}
+
+/** The texts of `Warning` headers, joined by commas as Node does. */
+export function warningTexts(header: unknown): readonly string[] {
+  if (typeof header !== 'string') return []
+  return Array.from(header.matchAll(warning), ([, quoted = '']) =>
+    quoted.replaceAll(/\\(.)/g, '$1'),
+  )
 }

@@ -1,6 +1,10 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
-import type { OperationObserver, OperationReport } from '../../graphql/answer/operation-observer.ts'
+import type {
+  OperationObserver,
+  OperationReport,
+  WriteReport,
+} from '../../graphql/answer/operation-observer.ts'
 import type { ServerObserver, ServerRefusal } from '../../server/operation-options.ts'
 
 /**
@@ -32,7 +36,16 @@ export function operationMetrics(registry: Registry): OperationObserver {
     help: 'Open subscriptions.',
     registers,
   })
+  const writes = new Counter({
+    name: 'informerql_writes_total',
+    help: 'Writes to API servers for callers, without dry runs. The code is that of the error, or empty.',
+    labelNames: ['mutation', 'cluster', 'code'],
+    registers,
+  })
   return {
+    wrote({ mutation, cluster, code, dryRun }: WriteReport) {
+      if (!dryRun) writes.inc({ mutation, cluster, code })
+    },
     answered({ operation, by, codes, rows, durationMs }: OperationReport) {
       const [code = ''] = codes
       durations.observe({ operation, by, code }, durationMs / 1_000)

@@ -4,15 +4,16 @@ import {
   type ExecutionResult,
   getOperationAST,
   GraphQLError,
+  OperationTypeNode,
   type ValidatedExecutionArgs,
   validateExecutionArgs,
 } from 'graphql'
 import { UnknownIndexError } from '../../informer/store/store-errors.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
-import type { ResolverContext } from '../schema/read-context.ts'
+import type { ResolverContext, WriteResults } from '../schema/read-context.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { clientResult } from '../errors/client-error.ts'
+import { ClientError, clientErrorOf, clientResult } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
@@ -37,6 +38,8 @@ import { StoreReader } from './store-reader.ts'
 export interface ExecutionOptions extends QueryOptions {
   /** Names the kinds of an operation. Answers first if the caller wants an explanation. */
   readonly plans: PlannedQueries
+  /** Absent: the schema has no mutations. */
+  readonly mutations?: MutationSource | undefined
 }
 
 /** What the transports add to the `contextValue` of an operation. */
@@ -45,6 +48,16 @@ export interface OperationOptions extends QueryOrigin {
   readonly explain?: boolean
   /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
+}
+
+/** Makes the writes of mutations, before their answers are read. */
+export interface MutationSource {
+  /** Rejects with `ClientError` if none may be made. */
+  write(
+    served: ServedSchema,
+    args: ValidatedExecutionArgs,
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'beganMs'>,
+  ): Promise<WriteResults>
 }
 
 /** Answers subscriptions. Their documents are parsed and valid. */
@@ -88,7 +101,16 @@ export async function executeQuery(
   const { document } = args
   const { errors } = result
   const operationName = getOperationAST(document, args.operationName)?.name?.value
-  const query = { ...record, document, operationName, viewer, startedMs, errors }
+  const operation = isMutation(document, args.operationName) ? 'mutation' : 'query'
+  const query = {
+    ...record,
+    operation,
+    document,
+    operationName,
+    viewer,
+    startedMs,
+    errors,
+  } as const
   options.observer?.answered(queryReport(query))
   return result
 }
@@ -101,11 +123,14 @@ export async function executeQuery(
 async function answerOf(
   served: ServedSchema,
   args: ExecutionArgs,
-  { limits, documents, unexpected, plans }: ExecutionOptions,
+  { limits, documents, unexpected, plans, mutations }: ExecutionOptions,
   record: AnswerRecord,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
   const { secrets } = record
+  if (served.schema.getMutationType() == null && isMutation(args.document, args.operationName)) {
+    return seen({ errors: [noMutations()] }, [], args.document, unexpected)
+  }
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return seen(validated, [], args.document, unexpected)
   if (explains) {
@@ -117,6 +142,14 @@ async function answerOf(
   }
   const introspected = await answerIntrospection(validated, limits.work, documents)
   if (introspected !== undefined) return seen(introspected, [], args.document, unexpected)
+  let writes: WriteResults | undefined
+  if (mutations !== undefined && validated.operation.operation === OperationTypeNode.MUTATION) {
+    try {
+      writes = await mutations.write(served, validated, optionsOf(args))
+    } catch (error) {
+      return seen({ errors: [clientErrorOf(error)] }, [], args.document, unexpected)
+    }
+  }
   const kinds = plans.kinds(served, validated)
   record.kinds = kinds
   return runQuery({ served, limits, kinds, origin, secrets }, async (parts, direct) => {
@@ -129,6 +162,7 @@ async function answerOf(
       read: new StoreReader(run),
       fleet: fleetOf(run),
       permissions: permissionsOf(served, { parts, budget }),
+      ...(writes === undefined ? {} : { writes }),
       report: (error) => {
         if (!failures.some((known) => isSameFailure(known, error))) failures.push(error)
       },
@@ -156,6 +190,17 @@ async function answerOf(
     }
     return { ...whole, extensions }
   })
+}
+
+/** Without the option, graphql-js would only say that the schema is not configured. */
+function noMutations(): GraphQLError {
+  const message = 'this gateway serves no mutations'
+  const hint = 'its operator allows writes with --allow-writes (docs/writes.md)'
+  return clientErrorOf(new ClientError('UNSUPPORTED', message, { hint }))
+}
+
+function isMutation(document: DocumentNode, operationName: string | null | undefined): boolean {
+  return getOperationAST(document, operationName)?.operation === OperationTypeNode.MUTATION
 }
 
 /** The operation with its variables coerced, once, or the errors that need no preparation. */

@@ -5,7 +5,7 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 
 /** An answered operation, for audit logs and metrics. Never holds values of variables. */
 export interface OperationReport {
-  readonly operation: 'query' | 'subscription'
+  readonly operation: 'query' | 'mutation' | 'subscription'
   readonly document: DocumentNode
   /** The name in the document; absent if it has none. */
   readonly operationName: string | undefined
@@ -37,10 +37,31 @@ export interface RefusedDocument {
   readonly codes: readonly string[]
 }
 
+/** One write of a mutation, for audit logs and metrics. Never holds values. */
+export interface WriteReport {
+  /** `apply`, `scale`, … */
+  readonly mutation: string
+  readonly operationName: string | undefined
+  readonly viewer: Viewer | undefined
+  readonly cluster: string
+  /** The name of the GraphQL type. */
+  readonly type: string
+  /** `''` for cluster-scoped objects. */
+  readonly namespace: string
+  /** `''` if the API server was to find a name. */
+  readonly name: string
+  readonly dryRun: boolean
+  /** The code of its error; `''` if it was made. */
+  readonly code: string
+  readonly durationMs: number
+}
+
 /** Receives reports of operations. Must not throw. */
 export interface OperationObserver {
   /** A query has been answered; a subscription has begun, or was refused. */
   answered(report: OperationReport): void
+  /** A write was made, or failed. */
+  wrote?(report: WriteReport): void
   /** A document was refused before execution. */
   rejected?(document: RefusedDocument): void
   /** A subscription that had begun has ended. */
@@ -54,6 +75,8 @@ interface AnsweredQuery extends Pick<
 > {
   readonly kinds: readonly ClusterKind[]
   readonly secrets: Iterable<string>
+  /** Default: `query`. */
+  readonly operation?: OperationReport['operation']
   readonly startedMs: number
   readonly errors: readonly GraphQLError[] | undefined
 }

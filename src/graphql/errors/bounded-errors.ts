@@ -57,11 +57,18 @@ function boundedExtensions(extensions: GraphQLErrorExtensions): GraphQLErrorExte
   const bounded: Record<string, unknown> = {}
   let same = true
   for (const [name, value] of Object.entries(extensions)) {
+    if (boundedByMaker.has(name)) {
+      bounded[name] = value
+      continue
+    }
     bounded[name] = boundedValue(value, name === 'hint' ? maxTextLength : maxEchoLength)
     same &&= bounded[name] === value
   }
   return same ? extensions : bounded
 }
+
+/** The structured facts of a refused write, which `graphql/writes/write-errors.ts` bounds. */
+const boundedByMaker: ReadonlySet<string> = new Set(['conflicts', 'causes', 'admission'])
 
 /** Returns a short value unchanged, and a long one as a shortened text. */
 function boundedValue(value: unknown, maxLength: number): unknown {

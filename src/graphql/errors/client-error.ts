@@ -17,6 +17,14 @@ export type ClientErrorCode =
   | 'TOKEN_NEEDED'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
+  | 'ALREADY_EXISTS'
+  | 'CONFLICT'
+  | 'INVALID'
+  | 'PRECONDITION_FAILED'
+  | 'ADMISSION_DENIED'
+  | 'DISRUPTION_BUDGET'
+  | 'TOO_MANY_WRITES'
+  | 'OUTCOME_UNKNOWN'
   | 'BAD_USER_INPUT'
   | 'NOT_SYNCED'
   | 'CLUSTER_UNREACHABLE'
@@ -41,6 +49,8 @@ export interface ClientErrorDetails {
   /** The name of the GraphQL type. A `kind` is as the Kubernetes API writes it. */
   readonly type?: string | undefined
   readonly retryAfterMs?: number | undefined
+  /** What the API server says about a refused write, member by member: `conflicts`, `causes`. Bounded by its maker. */
+  readonly facts?: Readonly<Record<string, unknown>> | undefined
   readonly cause?: unknown
 }
 
@@ -50,6 +60,7 @@ export class ClientError extends CodedError {
   readonly cluster: string | undefined
   readonly type: string | undefined
   readonly retryAfterMs: number | undefined
+  readonly facts: Readonly<Record<string, unknown>> | undefined
 
   constructor(code: ClientErrorCode, message: string, details: ClientErrorDetails = {}) {
     const { value, hint, cause } = details
@@ -58,6 +69,7 @@ export class ClientError extends CodedError {
     this.cluster = details.cluster
     this.type = details.type
     this.retryAfterMs = details.retryAfterMs
+    this.facts = details.facts
   }
 }
 
@@ -222,9 +234,9 @@ function placed(at: unknown, message: string, extensions: GraphQLErrorExtensions
 
 function extensionsOf(error: CodedError): GraphQLErrorExtensions {
   const { code, value, hint } = error
-  const { argument, cluster, type, retryAfterMs, login } = error as CodedError &
+  const { argument, cluster, type, retryAfterMs, login, facts } = error as CodedError &
     ClientErrorDetails &
     Pick<UnauthenticatedError, 'login'>
-  const all = { code, argument, value, hint, cluster, type, retryAfterMs, login }
+  const all = { code, argument, value, hint, cluster, type, retryAfterMs, login, ...facts }
   return Object.fromEntries(Object.entries(all).filter(([, one]) => one !== undefined))
 }

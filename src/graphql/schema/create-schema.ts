@@ -17,7 +17,7 @@ import type { Kind } from '../model/kind.ts'
 import { buildKindType } from './kind-type.ts'
 import { buildKubernetesObjectType, objectFields } from './object-fields.ts'
 import { objectMetaType, OpenApiTypes, semanticNonNullDirective } from './open-api-types.ts'
-import { buildQueryType, buildSubscriptionType } from './root-types.ts'
+import { buildMutationType, buildQueryType, buildSubscriptionType } from './root-types.ts'
 import { fieldsOfProfile } from '../model/schema-profile.ts'
 import { fetchableDirective, relayFields } from './relay-fields.ts'
 import type { SchemaModel } from '../model/schema-model.ts'
@@ -38,6 +38,8 @@ export interface SchemaOptions {
   readonly relay?: boolean | undefined
   /** Whether Secrets have `data` and `type`, which each answer reads with the viewer's token. Off by default. */
   readonly secretData?: boolean | undefined
+  /** Whether there are mutations. Off by default. */
+  readonly writes?: boolean | undefined
 }
 
 /**
@@ -51,13 +53,14 @@ export function createSchema(model: SchemaModel, options: SchemaOptions = {}): G
 /** {@link createSchema} in steps: it yields so that the event loop can run between them. */
 export function* schemaInSteps(
   model: SchemaModel,
-  { relay = false, secretData = false }: SchemaOptions = {},
+  { relay = false, secretData = false, writes = false }: SchemaOptions = {},
 ): Generator<void, GraphQLSchema> {
   const { kinds, profile } = model
   const types = schemaTypes(model, secretData)
   const query = buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined)
   const subscription = kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types)
-  yield* resolveFields([query, ...(subscription === undefined ? [] : [subscription])])
+  const mutation = writes && kinds.length > 0 ? buildMutationType(types) : undefined
+  yield* resolveFields([query, mutation, subscription].filter((root) => root !== undefined))
   const schema = new GraphQLSchema({
     description,
     directives: [
@@ -66,6 +69,7 @@ export function* schemaInSteps(
       ...(relay ? [fetchableDirective] : []),
     ],
     query,
+    ...(mutation === undefined ? {} : { mutation }),
     ...(subscription === undefined ? {} : { subscription }),
     types: kinds.map((kind) => types.objectType(kind)),
   })

@@ -65,6 +65,8 @@ type RootSource =
   | { readonly form: 'clusterStates' }
   | { readonly form: 'currentViewer' }
   | { readonly form: 'rootCan' }
+  /** A field of `Mutation`. Plans do not cover it. */
+  | { readonly form: 'write' }
 
 /** Fields of a kind's type, whose source is a `Row`. The object's own properties are of the form `property`. */
 type RowSource =
@@ -236,6 +238,8 @@ export interface OwnParts {
     | 'notLookedAt'
     | 'complete'
   readonly completion: 'term' | 'text' | 'insert' | 'type' | 'count'
+  readonly writePayload: 'object' | 'changes' | 'resourceVersion' | 'warnings' | 'dryRun' | 'behind'
+  readonly fieldChange: 'path' | 'before' | 'after' | 'manager' | 'masked'
   readonly clusterState:
     | 'source'
     | 'since'

@@ -28,6 +28,7 @@ import { clusterTypesSdl } from './cluster-types-sdl.ts'
 import { gatewayTypesSdl } from './gateway-types-sdl.ts'
 import { kindTypesSdl } from './kind-types-sdl.ts'
 import { problemTypesSdl } from './problem-types-sdl.ts'
+import { writeTypesSdl } from './write-types-sdl.ts'
 import type {
   CanArguments,
   FacetArguments,
@@ -189,6 +190,12 @@ const subscription: Readonly<Record<string, FollowSource>> = {
   problems: { form: 'problemFrames' },
 }
 
+/** Every field of `Mutation`: its write was made before the answer is read. */
+const write: OwnField = {
+  source: { form: 'write' },
+  resolve: (_source, _args, { writes }, { path }) => writes?.result(String(path.key)),
+}
+
 /**
  * Yields each object or its Error. graphql-js turns an Error in a list into the error of that item. The generator reads
  * the items one by one, so that too many errors end the list.
@@ -213,6 +220,9 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
     const source = subscription[field]
     return source && { source }
   },
+  Mutation: () => write,
+  WritePayload: own('writePayload'),
+  FieldChange: own('fieldChange'),
   KindConnection: connection,
   KindEdge: own('edge'),
   KubernetesObjectFrame: own('frame'),
@@ -297,7 +307,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Completion: own('completion'),
 }
 
-const sdl = kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl
+const sdl = kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl + writeTypesSdl
 
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
   parse(sdl, { noLocation: true }).definitions.flatMap((node) =>
@@ -352,7 +362,9 @@ export class OwnTypes {
   }
 
   /** The fields of a root type, those of kinds aside. */
-  rootFields(type: 'Query' | 'Subscription'): GraphQLFieldConfigMap<unknown, ResolverContext> {
+  rootFields(
+    type: 'Query' | 'Mutation' | 'Subscription',
+  ): GraphQLFieldConfigMap<unknown, ResolverContext> {
     return this.#fields(type, undefined)
   }
 

@@ -455,6 +455,36 @@ export interface Permissions {
   namespaces(args: NamespacesArguments): readonly string[] | null
 }
 
+/** One field that a write changes or has changed. */
+export interface FieldChange {
+  /** RFC 6901; `''` is the whole object. */
+  readonly path: string
+  /** `null`: absent, or masked. */
+  readonly before: unknown
+  readonly after: unknown
+  /** The manager that owned the field before; `null`: none. */
+  readonly manager: string | null
+  /** Whether the values are withheld, as those of Secrets are. */
+  readonly masked: boolean
+}
+
+/** What a write has done, or would do. */
+export interface WritePayload {
+  /** The object as the API server answered; `null` if it is gone. */
+  readonly object: Row | null
+  readonly changes: readonly FieldChange[]
+  readonly resourceVersion: string | null
+  readonly warnings: readonly string[]
+  readonly dryRun: boolean
+  readonly behind: boolean
+}
+
+/** What the writes of one operation have done. They are made before the answer is read. */
+export interface WriteResults {
+  /** The payload of a field, by its response key; of `apply`, one for each document. Throws the error of the write. */
+  result(key: string): WritePayload | readonly (WritePayload | Error)[]
+}
+
 /**
  * The `contextValue` of an operation as resolvers see it: all that they know of the gateway. Everything is synchronous.
  * Every method may throw; the error belongs to the field that called.
@@ -463,6 +493,8 @@ export interface ResolverContext {
   readonly read: StoreReads
   readonly fleet: FleetState
   readonly permissions: Permissions
+  /** What the writes of a mutation have done; absent in queries. */
+  readonly writes?: WriteResults
   /** Adds an error for a field that still has a value. */
   readonly report: (error: GraphQLError) => void
 }

@@ -49,6 +49,16 @@ function queryFields(kind: Kind, { own }: SchemaTypes): RootFields {
   }
 }
 
+/** `Mutation`: writes to API servers with the credentials of the caller. */
+export function buildMutationType(types: SchemaTypes): GraphQLObjectType {
+  return new GraphQLObjectType<unknown, ResolverContext>({
+    name: 'Mutation',
+    description:
+      'Writes, each with the credentials of the caller. They are made one after the other, in the order of the document; a write that fails is null and has an error, and those after it are made all the same.',
+    fields: () => rootFieldsOf('Mutation', types.own.rootFields('Mutation'), types),
+  })
+}
+
 /**
  * `Subscription`: every list and look-up, live pages and counts, and the same for any kind. Plans answer it: its fields have no
  * resolvers.

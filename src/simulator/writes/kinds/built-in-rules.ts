@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import { type Fields, fieldsOf, itemsOf } from '../../../kubernetes/fields.ts'
+import type { Unstructured } from '../../../kubernetes/object.ts'
+import { isJsonObject } from '../../../lib/json.ts'
 import { equalJson } from '../../api/json.ts'
 import type { ObjectRules } from '../../api/served-resource.ts'
 import {
@@ -74,8 +76,8 @@ const secretData: Readonly<Record<string, readonly string[]>> = {
 }
 
 const secretType: ObjectCheck = (secret, previous) => {
-  const { data, metadata, stringData, type = 'Opaque' } = secret
-  const given = { ...fieldsOf(data), ...fieldsOf(stringData) }
+  const { data, metadata, type = 'Opaque' } = secret
+  const given = fieldsOf(data)
   const lacking = (keys: readonly string[]): FieldProblem[] =>
     keys.filter((key) => !(key in given)).map((key) => requiredAt(`data[${key}]`))
   const found = lacking(secretData[String(type)] ?? [])
@@ -352,7 +354,7 @@ const checksByResource: Readonly<Record<string, Checks>> = {
   pods: podChecks,
   services: { spec: all(serviceFields, serviceAddress, servicePorts, sourceRanges) },
   configmaps: { data: dataKeys, binaryData: dataKeys },
-  secrets: { data: dataKeys, stringData: dataKeys },
+  secrets: { data: dataKeys },
   persistentvolumeclaims: { spec: claimSpec },
   'statefulsets.apps': {
     ...workloadChecks['statefulsets.apps'],
@@ -401,7 +403,7 @@ export function builtInRules(groupResource: string): ObjectRules | undefined {
   const checks = checksByResource[groupResource]
   if (checks === undefined) return undefined
   return {
-    settle: (object) => object,
+    settle: groupResource === 'secrets' ? withEncodedData : (object) => object,
     problems: (object, before, part) => {
       if (part === 'status') return []
       const previous = before && { value: before }
@@ -411,4 +413,15 @@ export function builtInRules(groupResource: string): ObjectRules | undefined {
       ]
     },
   }
+}
+
+/** Secrets are stored without `stringData`: its values become `data`. */
+function withEncodedData(secret: Unstructured): Unstructured {
+  const { stringData, data, ...rest } = secret
+  if (!isJsonObject(stringData)) return secret
+  const encoded = Object.entries(stringData).map(([key, value]) => [
+    key,
+    Buffer.from(String(value)).toString('base64'),
+  ])
+  return { ...rest, data: { ...fieldsOf(data), ...Object.fromEntries(encoded) } }
 }

@@ -1,0 +1,63 @@
+import type { IndexedStore } from '../informer/store/indexed-store.ts'
+import { resourceVersionOf } from '../kubernetes/object.ts'
+import {
+  compareResourceVersions,
+  readJointPosition,
+  type ResourceVersion,
+  resourceVersion,
+} from '../kubernetes/resource-version.ts'
+import { sleep } from '../lib/backoff.ts'
+import { DeadlineError } from '../lib/deadline.ts'
+
+/** The state of an object after a write. */
+export type WrittenState = { readonly key: string } & (
+  | { readonly gone: false; readonly resourceVersion: ResourceVersion }
+  | { readonly gone: true; readonly uid: string }
+)
+
+type WaitableStore = Pick<
+  IndexedStore,
+  'idOf' | 'object' | 'resourceVersion' | 'uidOf' | 'waitForResourceVersion'
+>
+
+const firstPauseMs = 1
+const maxPauseMs = 20
+
+/**
+ * Resolves with true once a store shows a write, with false if the deadline passes first. The version of a deletion is
+ * not known, versions of some servers have no order, and of a store that several watches fill, the watch of the object
+ * may be ahead of the others: then the object itself is looked at.
+ */
+export async function showsWrite(
+  store: WaitableStore,
+  written: WrittenState,
+  deadlineMs: number,
+): Promise<boolean> {
+  const isOfOneWatch = readJointPosition(store.resourceVersion) === undefined
+  if (!written.gone && isOfOneWatch && deadlineMs > 0) {
+    try {
+      await store.waitForResourceVersion(written.resourceVersion, { deadlineMs })
+      return true
+    } catch (error) {
+      if (error instanceof DeadlineError) return false
+    }
+  }
+  const endsAtMs = performance.now() + deadlineMs
+  const { signal } = new AbortController()
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    if (shows(store, written)) return true
+    const leftMs = endsAtMs - performance.now()
+    if (leftMs <= 0) return false
+    await sleep(Math.min(pauseMs, leftMs), signal)
+  }
+}
+
+function shows(store: WaitableStore, written: WrittenState): boolean {
+  const id = store.idOf(written.key)
+  if (written.gone) return id === undefined || store.uidOf(id) !== written.uid
+  if (id === undefined) return false
+  const held = resourceVersion(resourceVersionOf(store.object(id)))
+  if (held === written.resourceVersion) return true
+  const order = compareResourceVersions(held, written.resourceVersion)
+  return order !== undefined && order > 0
+}

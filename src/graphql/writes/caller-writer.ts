@@ -1,0 +1,388 @@
+import { questionOf, placeOf } from '../../access/access-question.ts'
+import type { ApiServer } from '../../api-server/api-server.ts'
+import { ObjectClient } from '../../api-server/writes/object-client.ts'
+import type { AppliedObject } from '../../api-server/writes/object-patch.ts'
+import type { ApplyOptions, WriteOptions } from '../../api-server/writes/write-options.ts'
+import type { CallerServer } from '../../cache/cluster-cache.ts'
+import { createObjectCodec } from '../../informer/codec/object-codec.ts'
+import { type ApiResource, resourcePath } from '../../kubernetes/api-resource.ts'
+import { fieldsOf, textOf } from '../../kubernetes/fields.ts'
+import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { type ResourceVersion, resourceVersion } from '../../kubernetes/resource-version.ts'
+import { present } from '../../lib/options.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { FieldChange, WritePayload } from '../schema/read-context.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import { fieldChanges } from './field-changes.ts'
+import {
+  failedWrite,
+  forbiddenWrite,
+  notAsLookedAt,
+  type WritePlace,
+  type WriteVerb,
+} from './write-errors.ts'
+import type { WriteLimits } from './write-limits.ts'
+
+/** What every write takes. */
+export interface WriteWishes {
+  readonly dryRun?: boolean | null | undefined
+  readonly fieldManager?: string | null | undefined
+  /** The state that the caller looked at. */
+  readonly resourceVersion?: string | null | undefined
+}
+
+export const defaultFieldManager = 'informerql'
+
+export interface CallerWriterOptions {
+  readonly served: ServedSchema
+  readonly caller: Caller
+  /** Absent without authentication. */
+  readonly access: ViewerAccess | undefined
+  readonly limits: WriteLimits
+  /** When the operation has to be answered, by `performance.now()`. */
+  readonly endsAtMs: number
+  /** Whether the values of Secrets may be shown to those who may read them. */
+  readonly secretData: boolean
+}
+
+/** A client of the caller for one resource, and the warnings of the API server so far. */
+interface Session {
+  readonly client: ObjectClient<Unstructured>
+  readonly server: Pick<ApiServer, 'request'>
+  readonly warnings: readonly string[]
+}
+
+/** What is left for the answer after the API server has answered. */
+const reserveMs = 500
+
+/**
+ * Writes with the credentials of the caller: reviews the right, reads the object as it is, writes with preconditions,
+ * says what has changed, and waits until the cache has it. All methods reject with `ClientError`.
+ */
+export class CallerWriter implements AsyncDisposable {
+  readonly #options: CallerWriterOptions
+  readonly #servers = new Map<string, CallerServer>()
+
+  constructor(options: CallerWriterOptions) {
+    this.#options = options
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.allSettled(
+      Array.from(this.#servers.values(), (one) => one[Symbol.asyncDispose]()),
+    )
+  }
+
+  /** The object as the API server has it now, with `managedFields`. Rejects if it is another one than the caller means. */
+  async read(
+    place: WritePlace,
+    resource: ApiResource = place.kind.resource,
+  ): Promise<Unstructured> {
+    const { client } = this.#session(place, resource, {})
+    let object: Unstructured
+    try {
+      object = await client.get(nameOf(place), { deadlineMs: this.#deadlineMs(place) })
+    } catch (error) {
+      throw failedWrite(place, { verb: 'get' }, error)
+    }
+    if (place.uid !== undefined && place.uid !== '' && object.metadata.uid !== place.uid) {
+      const { kind, namespace, name } = place
+      const message = `${kind.typeName} ${objectKey({ namespace, name })} is another object by now`
+      throw notAsLookedAt(place, 'uid', message)
+    }
+    return object
+  }
+
+  /** A list as the caller may read it: small ones, such as the revisions of a workload. */
+  async list(
+    place: WritePlace,
+    resource: ApiResource,
+    labelSelector: string,
+  ): Promise<readonly Unstructured[]> {
+    const { server } = this.#session(place, resource, {})
+    const query = new URLSearchParams({ labelSelector, limit: '500' })
+    const path = `${resourcePath(resource, present({ namespace: place.namespace || undefined }))}?${query}`
+    try {
+      const found = await server.request('GET', path, {
+        exact: true,
+        deadlineMs: this.#deadlineMs(place),
+      })
+      const { items } = fieldsOf(found)
+      return Array.isArray(items) ? (items as readonly Unstructured[]) : []
+    } catch (error) {
+      const kind = { ...place.kind, resource, typeName: resource.kind }
+      throw failedWrite({ ...place, kind, name: '' }, { verb: 'list' }, error)
+    }
+  }
+
+  /**
+   * Writes to one object. `before`: the object as it was read; `null`: there is none yet; absent: it is read first.
+   * `send` sends the write and returns the object as the server answered; `undefined`: the object is read again.
+   */
+  async write(
+    place: WritePlace,
+    { verb, subresource }: WriteVerb,
+    { dryRun, fieldManager, resourceVersion: looked }: WriteWishes,
+    parts: {
+      readonly resource?: ApiResource
+      readonly before?: Unstructured | null
+      readonly send: (
+        session: Session,
+        options: WriteOptions & {
+          readonly preconditions: { uid?: string; resourceVersion?: string }
+        },
+        before: Unstructured | undefined,
+      ) => Promise<Unstructured | undefined>
+      /** The object of a dry run whose answer has none. */
+      readonly drawn?: (before: Unstructured) => Unstructured
+    },
+  ): Promise<WritePayload> {
+    const { resource = place.kind.resource, send, drawn } = parts
+    const isDryRun = dryRun === true
+    await this.#review(place, { verb, subresource })
+    const session = this.#session(place, resource, { fieldManager: fieldManager || undefined })
+    const before = parts.before === undefined ? await this.#before(place, resource) : parts.before
+    const preconditions = present({
+      uid: place.uid || undefined,
+      resourceVersion: looked || undefined,
+    })
+    let answered: Unstructured | undefined
+    try {
+      const deadlineMs = this.#deadlineMs(place)
+      const given = { dryRun: isDryRun, deadlineMs, preconditions }
+      answered = await send(session, given, before ?? undefined)
+    } catch (error) {
+      throw failedWrite(place, { verb, subresource }, error)
+    }
+    const isKnown = before !== undefined
+    const known = before ?? undefined
+    const after =
+      answered ?? (isDryRun ? known && drawn?.(known) : await this.#after(place, resource))
+    const warnings = [...session.warnings]
+    if (!isKnown) warnings.push('the changes are not known, as you may not get this object')
+    const changes = isKnown ? this.#changes(place.kind, known, after) : []
+    const version = after?.metadata.resourceVersion
+    const written = version === undefined ? undefined : writtenAt(version)
+    const behind = !isDryRun && (await this.#isBehind(place, written))
+    const object = await this.#rowOf(place, resource, after, isDryRun)
+    return {
+      object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
+      changes,
+      resourceVersion: version ?? null,
+      warnings,
+      dryRun: isDryRun,
+      behind,
+    }
+  }
+
+  /** Server-side apply: creates the object or sets the given fields. */
+  async apply(
+    place: WritePlace,
+    wishes: WriteWishes,
+    {
+      resource,
+      object,
+      ...options
+    }: Pick<ApplyOptions, 'force' | 'fieldValidation'> & {
+      readonly resource: ApiResource
+      readonly object: AppliedObject
+    },
+  ): Promise<WritePayload> {
+    const before = await this.read(place, resource).catch((error: unknown) => {
+      const code = error instanceof ClientError ? error.code : undefined
+      if (code === 'NOT_FOUND') return null
+      if (code === 'FORBIDDEN') return undefined
+      throw error
+    })
+    return await this.write(place, { verb: 'patch' }, wishes, {
+      resource,
+      ...(before === undefined ? {} : { before }),
+      send: ({ client }, given) => client.apply(object, { ...given, ...options }),
+    })
+  }
+
+  /** Deletes or evicts an object: `send` asks for that. */
+  async remove(
+    place: WritePlace,
+    { verb, subresource }: WriteVerb,
+    { dryRun, resourceVersion: looked }: WriteWishes,
+    send: (
+      session: Session,
+      options: {
+        dryRun: boolean
+        deadlineMs: number
+        preconditions: { uid?: string; resourceVersion?: string }
+      },
+    ) => Promise<void>,
+  ): Promise<WritePayload> {
+    const isDryRun = dryRun === true
+    await this.#review(place, { verb, subresource })
+    const { resource } = place.kind
+    const session = this.#session(place, resource, {})
+    const before = await this.#before(place, resource)
+    const uid = place.uid || before?.metadata.uid
+    const preconditions = present({ uid, resourceVersion: looked || undefined })
+    const given = { dryRun: isDryRun, deadlineMs: this.#deadlineMs(place), preconditions }
+    try {
+      await send(session, given)
+    } catch (error) {
+      throw failedWrite(place, { verb, subresource }, error)
+    }
+    const after = isDryRun ? undefined : await this.#left({ ...place, uid }, resource)
+    const shown = isDryRun ? before : after
+    const version = after?.metadata.resourceVersion
+    const object = await this.#rowOf(place, resource, shown, true)
+    const gone = { gone: true, uid: uid ?? '' } as const
+    const written = version === undefined ? gone : writtenAt(version)
+    return {
+      object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
+      changes: before === undefined ? [] : this.#changes(place.kind, before, after),
+      resourceVersion: version ?? null,
+      warnings: [...session.warnings],
+      dryRun: isDryRun,
+      behind: !isDryRun && (await this.#isBehind(place, written)),
+    }
+  }
+
+  /** A client that adds to its warnings what the API server warns of. */
+  #session(
+    { cluster }: WritePlace,
+    resource: ApiResource,
+    { fieldManager = defaultFieldManager }: { readonly fieldManager?: string | undefined },
+  ): Session {
+    const { served, caller } = this.#options
+    let open = this.#servers.get(cluster)
+    if (open === undefined) {
+      this.#servers.set(cluster, (open = callerServer(served, cluster, caller)))
+    }
+    const { server } = open
+    const warnings: string[] = []
+    const warned = (texts: readonly string[]): void => {
+      for (const text of texts) if (!warnings.includes(text)) warnings.push(text)
+    }
+    const warning: Pick<ApiServer, 'request'> = {
+      request: (method, path, options) => server.request(method, path, { ...options, warned }),
+    }
+    const client = new ObjectClient<Unstructured>(resource, warning, { fieldManager })
+    return { client, server: warning, warnings }
+  }
+
+  /** Asks for the right first: a proxy before the API server might add credentials of its own. */
+  async #review(place: WritePlace, asked: WriteVerb): Promise<void> {
+    const { access } = this.#options
+    if (access === undefined) return
+    const { cluster, kind, namespace, name } = place
+    const { namespace: where, name: called } = placeOf(kind.resource, { namespace, name })
+    const { verb, subresource = '' } = asked
+    const of = verb === 'create' && subresource === '' ? '' : called
+    const question = questionOf(verb, kind.resource, { namespace: where, name: of, subresource })
+    if (!(await access.may(cluster, question))) throw forbiddenWrite(place, asked)
+  }
+
+  /** The object before the write; `undefined` if the caller may write it but not get it. */
+  async #before(place: WritePlace, resource: ApiResource): Promise<Unstructured | undefined> {
+    try {
+      return await this.read(place, resource)
+    } catch (error) {
+      if (error instanceof ClientError && error.code === 'FORBIDDEN') return undefined
+      throw error
+    }
+  }
+
+  async #after(place: WritePlace, resource: ApiResource): Promise<Unstructured | undefined> {
+    try {
+      return await this.read(place, resource)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** What is left of a deleted object: it waits for its finalizers or its grace period. */
+  async #left(place: WritePlace, resource: ApiResource): Promise<Unstructured | undefined> {
+    const { client } = this.#session(place, resource, {})
+    try {
+      const left = await client.get(nameOf(place), { deadlineMs: this.#deadlineMs(place) })
+      return left.metadata.uid === place.uid ? left : undefined
+    } catch {
+      // Gone, or the caller may delete it but not get it.
+      return undefined
+    }
+  }
+
+  #changes(
+    kind: Kind,
+    before: Unstructured | undefined,
+    after: Unstructured | undefined,
+  ): readonly FieldChange[] {
+    const masked = kind.metadataOnly && !this.#options.secretData
+    return fieldChanges(before, after, { masked })
+  }
+
+  /** Waits until the cache shows a write, and says whether it still does not. */
+  async #isBehind(
+    { cluster, kind, namespace, name }: WritePlace,
+    written: Written | undefined,
+  ): Promise<boolean> {
+    const { served, limits, endsAtMs } = this.#options
+    const cache = served.clusters.get(cluster)
+    if (cache === undefined || written === undefined) return false
+    const leftMs = endsAtMs - performance.now() - reserveMs
+    const deadlineMs = Math.max(0, Math.min(limits.cacheDeadlineMs, leftMs))
+    const key = objectKey({ namespace, name })
+    return !(await cache.caughtUp(kind.resource, { key, ...written }, deadlineMs))
+  }
+
+  /** The object in the form of caches, in the version that is served. */
+  async #rowOf(
+    place: WritePlace,
+    resource: ApiResource,
+    object: Unstructured | undefined,
+    isDryRun: boolean,
+  ): Promise<KubernetesObject | undefined> {
+    if (object === undefined) return undefined
+    const { kind } = place
+    let shown = object
+    if (resource.version !== kind.resource.version) {
+      if (isDryRun) return undefined
+      const served = await this.#after(
+        { ...place, uid: textOf(object.metadata.uid) },
+        kind.resource,
+      )
+      if (served === undefined) return undefined
+      shown = served
+    }
+    const codec = createObjectCodec({ resource: kind.resource, metadataOnly: kind.metadataOnly })
+    return codec.encode(Buffer.from(JSON.stringify(shown))).object
+  }
+
+  /** Throws `ClientError` if the operation has no time left. */
+  #deadlineMs({ cluster, kind }: WritePlace): number {
+    const { limits, endsAtMs } = this.#options
+    const leftMs = endsAtMs - performance.now() - reserveMs
+    if (leftMs <= 0) {
+      const message = 'the operation has no time left, and this was not written'
+      const hint = 'write less in one operation'
+      throw new ClientError('DEADLINE_EXCEEDED', message, { cluster, type: kind.typeName, hint })
+    }
+    return Math.ceil(Math.min(limits.requestDeadlineMs, leftMs))
+  }
+}
+
+/** The state of the object after a write: as of a version, or gone. */
+type Written =
+  | { readonly gone: false; readonly resourceVersion: ResourceVersion }
+  | { readonly gone: true; readonly uid: string }
+
+function writtenAt(version: string): Written {
+  return { gone: false, resourceVersion: resourceVersion(version) }
+}
+
+export function nameOf({ namespace, name }: Pick<WritePlace, 'namespace' | 'name'>): {
+  readonly namespace?: string
+  readonly name: string
+} {
+  return namespace === '' ? { name } : { namespace, name }
+}

@@ -1,0 +1,200 @@
+import { isDeepStrictEqual } from 'node:util'
+import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
+import { lastAppliedAnnotation } from '../../kubernetes/object.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import type { FieldChange } from '../schema/read-context.ts'
+
+/** What a server sets with every write, and what only managers read. */
+const noise: ReadonlySet<string> = new Set([
+  '/apiVersion',
+  '/kind',
+  '/metadata/managedFields',
+  '/metadata/resourceVersion',
+  '/metadata/generation',
+  '/metadata/uid',
+  '/metadata/creationTimestamp',
+  '/metadata/selfLink',
+  `/metadata/annotations/${escaped(lastAppliedAnnotation)}`,
+])
+
+/** Objects whose members are shown one by one, also where the whole comes or goes. */
+const opened: ReadonlySet<string> = new Set([
+  '',
+  '/metadata',
+  '/metadata/labels',
+  '/metadata/annotations',
+  '/spec',
+  '/data',
+])
+
+/** The largest number of changes; a rewritten list of thousands of items has no readers. */
+export const maxChanges = 1_000
+
+interface ChangesOptions {
+  /** Whether values outside of `metadata` are withheld, as those of Secrets are. */
+  readonly masked: boolean
+}
+
+/**
+ * The fields that differ between two states of one object, sorted by path (RFC 6901), at most {@link maxChanges}. Items
+ * of lists that have a name or another key are compared with the item of that key; the path of a removed one is its
+ * place before. `before` with `managedFields` gives the manager of each.
+ */
+export function fieldChanges(
+  before: object | undefined,
+  after: object | undefined,
+  { masked }: ChangesOptions,
+): readonly FieldChange[] {
+  const managers = before === undefined ? [] : managersOf(before)
+  const found: FieldChange[] = []
+  const add = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
+    if (found.length >= maxChanges) return
+    const hides = masked && !path.startsWith('/metadata')
+    found.push({
+      path,
+      before: hides ? null : (from ?? null),
+      after: hides ? null : (to ?? null),
+      manager: managerOf(owners),
+      masked: hides,
+    })
+  }
+  const compare = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
+    if (noise.has(path) || isDeepStrictEqual(from, to)) return
+    if (isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
+      const [one, other] = [fieldsOf(from), fieldsOf(to)]
+      for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
+        const within = `${path}/${escaped(name)}`
+        compare(within, one[name], other[name], ownersWithin(owners, `f:${name}`))
+      }
+      return
+    }
+    if (Array.isArray(from) && Array.isArray(to)) compareLists(path, from, to, owners)
+    else add(path, from, to, owners)
+  }
+  const compareLists = (
+    path: string,
+    from: readonly unknown[],
+    to: readonly unknown[],
+    owners: readonly Owner[],
+  ): void => {
+    const key = keyOf(from, to)
+    if (key === undefined && from.length !== to.length) {
+      add(path, from, to, owners)
+      return
+    }
+    const identity = (item: unknown, at: number): string | number =>
+      key === undefined ? at : JSON.stringify(fieldsOf(item)[key])
+    const places = new Map(from.map((item, at) => [identity(item, at), at]))
+    const kept = new Set<number>()
+    for (const [at, item] of to.entries()) {
+      const place = places.get(identity(item, at))
+      if (place !== undefined) kept.add(place)
+      const previous = place === undefined ? undefined : from[place]
+      compare(`${path}/${at}`, previous, item, ownersOfItem(owners, previous ?? item))
+    }
+    for (const [at, item] of from.entries()) {
+      if (!kept.has(at)) add(`${path}/${at}`, item, undefined, ownersOfItem(owners, item))
+    }
+  }
+  if (after === undefined || before === undefined) {
+    // The whole object comes or goes.
+    if (after === undefined) add('', masked ? null : shown(before ?? {}), null, managers)
+    else compare('', {}, after, managers)
+  } else compare('', before, after, managers)
+  return found.toSorted((one, other) => (one.path < other.path ? -1 : 1))
+}
+
+/** An object as changes show it, without noise. */
+function shown(object: object): object {
+  const { metadata, ...rest } = fieldsOf(object)
+  const { managedFields: _, ...kept } = fieldsOf(metadata)
+  return { ...rest, metadata: kept }
+}
+
+/** RFC 6901, 3. */
+function escaped(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+function isObjectOrAbsent(value: unknown, path: string): boolean {
+  return isJsonObject(value) || (value === undefined && opened.has(path))
+}
+
+/** The member that names the items of a list: the first that all items have, each with another value. */
+const keys = [
+  'name',
+  'type',
+  'key',
+  'containerPort',
+  'port',
+  'mountPath',
+  'devicePath',
+  'ip',
+  'uid',
+]
+
+function keyOf(from: readonly unknown[], to: readonly unknown[]): string | undefined {
+  return keys.find((key) => isKeyed(from, key) && isKeyed(to, key))
+}
+
+function isKeyed(items: readonly unknown[], key: string): boolean {
+  const values = items.map((item) => (isJsonObject(item) ? item[key] : undefined))
+  const isPlain = values.every((value) => typeof value === 'string' || typeof value === 'number')
+  return isPlain && new Set(values).size === values.length
+}
+
+/** A manager, and the part of its fields (`fieldsV1`) at one place of the object. */
+interface Owner {
+  readonly manager: string
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+function managersOf(object: object): readonly Owner[] {
+  const { managedFields } = fieldsOf(fieldsOf(object)['metadata'])
+  return itemsOf(managedFields).map(({ manager, fieldsV1 }) => ({
+    manager: textOf(manager) ?? '',
+    fields: fieldsOf(fieldsV1),
+  }))
+}
+
+function ownersWithin(owners: readonly Owner[], step: string): readonly Owner[] {
+  return owners.flatMap((owner) => {
+    // A manager of the whole (`{}`), as of an atomic map, has all that is within.
+    if (isWhole(owner)) return [owner]
+    const within = owner.fields[step]
+    return within === undefined ? [] : [{ ...owner, fields: fieldsOf(within) }]
+  })
+}
+
+function isWhole({ fields }: Owner): boolean {
+  for (const name in fields) if (name !== '.') return false
+  return true
+}
+
+/** The managers of an item, which `fieldsV1` names by its keys (`k:{"name":"main"}`) or its value (`v:"text"`). */
+function ownersOfItem(owners: readonly Owner[], item: unknown): readonly Owner[] {
+  return owners.flatMap((owner) => {
+    if (isWhole(owner)) return [owner]
+    const step = Object.keys(owner.fields).find((one) => isStepTo(one, item))
+    return step === undefined ? [] : [{ ...owner, fields: fieldsOf(owner.fields[step]) }]
+  })
+}
+
+function isStepTo(step: string, item: unknown): boolean {
+  try {
+    if (step.startsWith('v:')) return isDeepStrictEqual(JSON.parse(step.slice(2)), item)
+    if (!step.startsWith('k:')) return false
+    const given = fieldsOf(item)
+    return Object.entries(fieldsOf(JSON.parse(step.slice(2)))).every(
+      // Defaults are part of the key, although an older object may lack them.
+      ([name, value]) => given[name] === undefined || isDeepStrictEqual(given[name], value),
+    )
+  } catch {
+    return false
+  }
+}
+
+/** The manager that owned a field; of several, the last that wrote. */
+function managerOf(owners: readonly Owner[]): string | null {
+  return owners.at(-1)?.manager ?? null
+}

@@ -1,0 +1,202 @@
+import { parseAllDocuments } from 'yaml'
+import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { isJsonObject, rawJson } from '../../lib/json.ts'
+import { quoted, shortened } from '../../lib/text.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+import type { WritePlace } from './write-errors.ts'
+import type { WriteLimits } from './write-limits.ts'
+
+type ManifestLimits = Pick<WriteLimits, 'maxBytes' | 'maxWrites'>
+
+/** YAML aliases may multiply a text; each document may resolve so many. */
+const maxAliases = 100
+/** Deeper values would overflow the stack of those who read them. */
+const maxDepth = 100
+
+/**
+ * The documents of a manifest: YAML or JSON as text, an object, or a list of them. Empty documents are left out, and a
+ * `List` is its items. Throws `ClientError` BAD_USER_INPUT for what is no manifest, and for one beyond the bounds, which
+ * are checked before anything is expanded.
+ */
+export function documentsOf(
+  manifest: unknown,
+  argument: string,
+  limits: ManifestLimits,
+): readonly Unstructured[] {
+  const values =
+    typeof manifest === 'string' ? parsedText(manifest, argument, limits) : [manifest].flat()
+  const documents = values
+    .filter((value) => value !== null && value !== undefined)
+    .flatMap((value): readonly unknown[] =>
+      isList(value) ? itemsOf(fieldsOf(value)['items']) : [value],
+    )
+  if (documents.length === 0) throw unusable(argument, 'there is no document in it')
+  if (documents.length > limits.maxWrites) throw tooMany(argument, documents.length, limits)
+  checkSize(documents, argument, limits)
+  return documents.map((value, at) => checkedDocument(value, at, argument))
+}
+
+/** The value of a patch: an object or a list, also as YAML or JSON text. */
+export function patchOf(patch: unknown, argument: string, limits: ManifestLimits): object {
+  const [value, ...further] =
+    typeof patch === 'string' ? parsedText(patch, argument, limits) : [patch]
+  checkSize([value], argument, limits)
+  if (typeof value === 'object' && value !== null && further.length === 0) return value
+  throw unusable(argument, 'a patch is one object, or for JSON one list of steps')
+}
+
+/** Where a document says that its object belongs. Throws `ClientError`. */
+export function placeOfDocument(
+  served: ServedSchema,
+  cluster: string,
+  { apiVersion, kind: name, metadata }: Unstructured,
+  { namespace: given }: { readonly namespace?: string | null | undefined },
+): WritePlace & { readonly version: string } {
+  const { group, version } = splitApiVersion(apiVersion)
+  const kind = served.kindOf(group, name)
+  if (kind === undefined) {
+    const message = `the gateway serves no ${name} of ${apiVersion}`
+    const hint = 'apply its definition first, and again once the cluster serves it'
+    const details = { argument: 'manifest', value: `${apiVersion} ${name}`, hint, cluster }
+    throw new ClientError('BAD_USER_INPUT', message, details)
+  }
+  const title = `${name} ${metadata.name ?? metadata.generateName}`
+  const own = metadata.namespace ?? ''
+  const asked = given ?? ''
+  if (!kind.resource.namespaced)
+    return { cluster, kind, namespace: '', name: metadata.name, version }
+  if (own !== '' && asked !== '' && own !== asked) {
+    const message = `${title} is for namespace ${own}, and the argument says ${asked}`
+    throw new ClientError('BAD_USER_INPUT', message, {
+      argument: 'namespace',
+      value: asked,
+      hint: 'leave the argument out, or the namespace of the document',
+    })
+  }
+  const namespace = own === '' ? asked : own
+  if (namespace !== '') return { cluster, kind, namespace, name: metadata.name, version }
+  throw new ClientError('BAD_USER_INPUT', `${title} names no namespace`, {
+    argument: 'namespace',
+    type: kind.typeName,
+    hint: 'write metadata.namespace, or give `namespace` for all documents without one',
+  })
+}
+
+function parsedText(text: string, argument: string, limits: ManifestLimits): readonly unknown[] {
+  if (text.length > limits.maxBytes) throw tooLarge(argument, text.length, limits)
+  if (/^\s*[[{]/.test(text)) {
+    try {
+      return [JSON.parse(text) as unknown].flat()
+    } catch {
+      // YAML may begin with a brace, too.
+    }
+  }
+  // Counts before it parses: each document costs memory and time.
+  const starts = text.match(/^---(?:\s|$)/gm)?.length ?? 0
+  if (starts > limits.maxWrites + 1) throw tooMany(argument, starts, limits)
+  try {
+    return parseAllDocuments(text, { intAsBigInt: true, logLevel: 'silent' }).map((document) => {
+      const [error] = document.errors
+      if (error !== undefined) throw error
+      return exactNumbers(document.toJS({ maxAliasCount: maxAliases }), 0)
+    })
+  } catch (error) {
+    if (error instanceof ClientError) throw error
+    const problem = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : ''
+    throw unusable(argument, `it is not YAML: ${shortened(problem)}`)
+  }
+}
+
+/** Integers that a double cannot hold keep their digits. */
+function exactNumbers(value: unknown, depth: number): unknown {
+  if (depth > maxDepth) throw new RangeError(`nested more than ${maxDepth} deep`)
+  if (typeof value === 'bigint') {
+    return Number.isSafeInteger(Number(value)) ? Number(value) : rawJson(String(value))
+  }
+  if (Array.isArray(value)) {
+    for (const [at, item] of value.entries()) {
+      // Aliases share what they stand for: it is changed once, in place.
+      if (typeof item === 'bigint' || typeof item === 'object')
+        value[at] = exactNumbers(item, depth + 1)
+    }
+    return value
+  }
+  if (isJsonObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member === 'bigint' || typeof member === 'object') {
+        value[name] = exactNumbers(member, depth + 1)
+      }
+    }
+  }
+  return value
+}
+
+/** Measures values until they exceed the bound: aliases may make them much longer than their text. */
+function checkSize(values: readonly unknown[], argument: string, limits: ManifestLimits): void {
+  let length = 0
+  const add = (characters: number): void => {
+    length += characters
+    if (length > limits.maxBytes) throw tooLarge(argument, length, limits)
+  }
+  const measure = (value: unknown, depth: number): void => {
+    if (depth > maxDepth) throw unusable(argument, `it is nested more than ${maxDepth} deep`)
+    if (typeof value === 'string') add(value.length + 2)
+    else if (Array.isArray(value)) {
+      add(2 + value.length)
+      for (const item of value) measure(item, depth + 1)
+    } else if (isJsonObject(value)) {
+      for (const [name, member] of Object.entries(value)) {
+        add(name.length + 4)
+        measure(member, depth + 1)
+      }
+    } else add(4)
+  }
+  for (const value of values) measure(value, 0)
+}
+
+function isList(value: unknown): boolean {
+  const { apiVersion, kind, items } = fieldsOf(value)
+  return apiVersion === 'v1' && kind === 'List' && Array.isArray(items)
+}
+
+function checkedDocument(value: unknown, at: number, argument: string): Unstructured {
+  const { apiVersion, kind, metadata } = fieldsOf(value)
+  const { name, generateName } = fieldsOf(metadata)
+  const isNamed = textOf(name) !== undefined || textOf(generateName) !== undefined
+  if (textOf(apiVersion) !== undefined && textOf(kind) !== undefined && isNamed) {
+    return value as Unstructured
+  }
+  const missing = [
+    ...(textOf(apiVersion) === undefined ? ['apiVersion'] : []),
+    ...(textOf(kind) === undefined ? ['kind'] : []),
+    ...(isNamed ? [] : ['metadata.name']),
+  ]
+  throw unusable(argument, `document ${at + 1} has no ${missing.join(', no ')}`)
+}
+
+function unusable(argument: string, problem: string): ClientError {
+  return new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, {
+    argument,
+    hint: 'write objects as kubectl takes them, in YAML or JSON; nothing was written',
+  })
+}
+
+function tooLarge(argument: string, length: number, { maxBytes }: ManifestLimits): ClientError {
+  const message = `${argument} has more than ${maxBytes} characters, its aliases resolved`
+  const hint = 'write less in one operation; nothing was written'
+  return new ClientError('BAD_USER_INPUT', message, { argument, value: length, hint })
+}
+
+function tooMany(argument: string, count: number, { maxWrites }: ManifestLimits): ClientError {
+  const message = `${argument} has ${count} documents, and one operation writes at most ${maxWrites}`
+  const hint = 'write them in several operations; nothing was written'
+  return new ClientError('BAD_USER_INPUT', message, { argument, value: count, hint })
+}
+
+/** A name of a manifest in a message. */
+export function titleOf({ kind, metadata }: Unstructured): string {
+  return `${kind} ${quoted(metadata.name ?? metadata.generateName ?? '')}`
+}

@@ -1,0 +1,342 @@
+import { randomBytes } from 'node:crypto'
+import type { ObjectPatch } from '../../api-server/writes/object-patch.ts'
+import { groupResourceOf, resourcePath } from '../../kubernetes/api-resource.ts'
+import { fieldsOf, itemsOf, specOf, textOf } from '../../kubernetes/fields.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
+import { timestamp } from '../../kubernetes/timestamp.ts'
+import { isJsonObject } from '../../lib/json.ts'
+import { present } from '../../lib/options.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { WritePayload } from '../schema/read-context.ts'
+import type { Kind } from '../model/kind.ts'
+import { type CallerWriter, nameOf, type WriteWishes } from './caller-writer.ts'
+import type { WritePlace } from './write-errors.ts'
+import { patchOf } from './manifests.ts'
+import { refusePaused, rollback } from './rollback.ts'
+import type { WriteLimits } from './write-limits.ts'
+
+/** The arguments of all mutations of one object. */
+export interface ActionArguments extends WriteWishes {
+  readonly type?: 'MERGE' | 'STRATEGIC' | 'JSON'
+  readonly patch?: unknown
+  readonly fieldValidation?: 'STRICT' | 'WARN' | 'IGNORE' | null
+  readonly propagation?: 'BACKGROUND' | 'FOREGROUND' | 'ORPHAN' | null
+  readonly gracePeriodSeconds?: number | null
+  readonly replicas?: number
+  readonly toRevision?: number | null
+  readonly name?: string | null
+  readonly container?: string
+  readonly image?: string
+  readonly labels?: unknown
+  readonly annotations?: unknown
+}
+
+export type ObjectAction = (
+  writer: CallerWriter,
+  place: WritePlace,
+  args: ActionArguments,
+  limits: WriteLimits,
+) => Promise<WritePayload>
+
+const templated = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps']
+const suspendable = ['cronjobs.batch', 'jobs.batch']
+
+/** The mutations of one object, by name. Each says which kinds it is for. */
+export const objectActions: Readonly<Record<string, ObjectAction>> = {
+  patch: (writer, place, args, limits) =>
+    patched(writer, place, args, objectPatchOf(args, limits), validationOf(args)),
+  delete: deleteObject,
+  scale,
+  restart: only(templated, 'restart', restart),
+  pauseRollout: only(['deployments.apps'], 'pauseRollout', (writer, place, args) =>
+    merged(writer, place, args, { spec: { paused: true } }),
+  ),
+  resumeRollout: only(['deployments.apps'], 'resumeRollout', (writer, place, args) =>
+    merged(writer, place, args, { spec: { paused: null } }),
+  ),
+  rollback: only(templated, 'rollback', rollback),
+  suspend: only(suspendable, 'suspend', (writer, place, args) =>
+    merged(writer, place, args, { spec: { suspend: true } }),
+  ),
+  resume: only(suspendable, 'resume', (writer, place, args) =>
+    merged(writer, place, args, { spec: { suspend: false } }),
+  ),
+  cordon: only(['nodes'], 'cordon', (writer, place, args) =>
+    merged(writer, place, args, { spec: { unschedulable: true } }),
+  ),
+  uncordon: only(['nodes'], 'uncordon', (writer, place, args) =>
+    merged(writer, place, args, { spec: { unschedulable: null } }),
+  ),
+  evict: only(['pods'], 'evict', evict),
+  setImage,
+  label: (writer, place, args) =>
+    merged(writer, place, args, { metadata: { labels: textsOf(args.labels, 'labels') } }),
+  annotate: (writer, place, args) =>
+    merged(writer, place, args, {
+      metadata: { annotations: textsOf(args.annotations, 'annotations') },
+    }),
+}
+
+/** The values of `fieldValidation`. As kubectl does, unknown fields are refused unless the caller says otherwise. */
+export function validationOf({
+  fieldValidation,
+}: Pick<ActionArguments, 'fieldValidation'>): 'Strict' | 'Warn' | 'Ignore' {
+  const values = { STRICT: 'Strict', WARN: 'Warn', IGNORE: 'Ignore' } as const
+  return values[fieldValidation ?? 'STRICT']
+}
+
+/** An action for some kinds. Throws `ClientError` for another. */
+function only(resources: readonly string[], name: string, action: ObjectAction): ObjectAction {
+  return (writer, place, args, limits) => {
+    if (!resources.includes(groupResourceOf(place.kind.resource))) {
+      throw notFor(name, place.kind, resources.join(', '))
+    }
+    return action(writer, place, args, limits)
+  }
+}
+
+function notFor(name: string, { typeName }: Kind, expected: string): ClientError {
+  return new ClientError('BAD_USER_INPUT', `${name} is not for objects of ${typeName}`, {
+    argument: 'id',
+    type: typeName,
+    hint: `give the id of an object of ${expected}`,
+  })
+}
+
+function objectPatchOf({ type, patch }: ActionArguments, limits: WriteLimits): ObjectPatch {
+  const content = patchOf(patch, 'patch', limits)
+  const isSteps = Array.isArray(content)
+  if (isSteps !== (type === 'JSON')) {
+    throw new ClientError('BAD_USER_INPUT', `patch: this is no patch of type ${type}`, {
+      argument: 'patch',
+      hint: 'a JSON patch is a list of steps, the others are an object',
+    })
+  }
+  if (type === 'JSON') return { json: content as never }
+  return type === 'STRATEGIC' ? { strategic: content } : { merge: content }
+}
+
+/** Patches an object as the caller. */
+export function patched(
+  writer: CallerWriter,
+  place: WritePlace,
+  wishes: WriteWishes,
+  patch: ObjectPatch,
+  fieldValidation: 'Strict' | 'Warn' | 'Ignore' = 'Strict',
+  before?: Unstructured,
+): Promise<WritePayload> {
+  return writer.write(place, { verb: 'patch' }, wishes, {
+    ...(before === undefined ? {} : { before }),
+    send: ({ client }, options) =>
+      client.patch(nameOf(place), patch, { ...options, fieldValidation }),
+  })
+}
+
+function merged(
+  writer: CallerWriter,
+  place: WritePlace,
+  wishes: WriteWishes,
+  merge: object,
+  before?: Unstructured,
+): Promise<WritePayload> {
+  return patched(writer, place, wishes, { merge }, 'Strict', before)
+}
+
+function deleteObject(
+  writer: CallerWriter,
+  place: WritePlace,
+  args: ActionArguments,
+): Promise<WritePayload> {
+  const { propagation, gracePeriodSeconds } = args
+  const policies = { BACKGROUND: 'Background', FOREGROUND: 'Foreground', ORPHAN: 'Orphan' } as const
+  const further = present({
+    propagationPolicy: propagation ? policies[propagation] : undefined,
+    gracePeriodSeconds: secondsOf(gracePeriodSeconds),
+  })
+  return writer.remove(place, { verb: 'delete' }, args, ({ client }, options) =>
+    client.delete(nameOf(place), { ...options, ...further }),
+  )
+}
+
+function evict(
+  writer: CallerWriter,
+  place: WritePlace,
+  { gracePeriodSeconds, ...wishes }: ActionArguments,
+): Promise<WritePayload> {
+  const seconds = secondsOf(gracePeriodSeconds)
+  return evicted(writer, place, wishes, seconds)
+}
+
+/** Evicts a pod by the subresource `eviction`. Rejects with DISRUPTION_BUDGET while a budget forbids it. */
+export function evicted(
+  writer: CallerWriter,
+  place: WritePlace,
+  wishes: WriteWishes,
+  gracePeriodSeconds: number | undefined,
+): Promise<WritePayload> {
+  const { namespace, name } = place
+  const asked = { verb: 'create', subresource: 'eviction' } as const
+  return writer.remove(place, asked, wishes, async ({ server }, options) => {
+    const { dryRun, deadlineMs, preconditions } = options
+    const deleteOptions = {
+      ...present({ gracePeriodSeconds }),
+      preconditions,
+      ...(dryRun ? { dryRun: ['All'] } : {}),
+    }
+    const body = {
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name, namespace },
+      deleteOptions,
+    }
+    const path = `${resourcePath(place.kind.resource, { namespace, name })}/eviction`
+    await server.request('POST', path, { body, deadlineMs })
+  })
+}
+
+async function scale(
+  writer: CallerWriter,
+  place: WritePlace,
+  { replicas = 0, ...wishes }: ActionArguments,
+): Promise<WritePayload> {
+  const { kind } = place
+  if (kind.resource.subresources?.includes('scale') === false) {
+    throw notFor('scale', kind, 'a kind with the subresource scale: Deployments, StatefulSets')
+  }
+  if (replicas < 0) {
+    throw new ClientError('BAD_USER_INPUT', `replicas: ${replicas} is less than 0`, {
+      argument: 'replicas',
+      value: replicas,
+      hint: 'give 0 or more',
+    })
+  }
+  return writer.write(place, { verb: 'patch', subresource: 'scale' }, wishes, {
+    async send({ server }, { dryRun, deadlineMs, preconditions }) {
+      const { resource } = kind
+      const query = new URLSearchParams({
+        fieldManager: wishes.fieldManager || 'informerql',
+        ...(dryRun === true ? { dryRun: 'All' } : {}),
+      })
+      const path = `${resourcePath(resource, nameOf(place))}/scale?${query}`
+      const body = { metadata: preconditions, spec: { replicas } }
+      const contentType = 'application/merge-patch+json'
+      await server.request('PATCH', path, { body, contentType, ...present({ deadlineMs }) })
+      return undefined
+    },
+    // The answer is a Scale. Of custom resources only the API server knows where the number is.
+    drawn: (before) =>
+      specOf(before)['replicas'] === undefined
+        ? before
+        : { ...before, spec: { ...specOf(before), replicas } },
+  })
+}
+
+const restartedAt = 'kubectl.kubernetes.io/restartedAt'
+
+async function restart(
+  writer: CallerWriter,
+  place: WritePlace,
+  args: ActionArguments,
+): Promise<WritePayload> {
+  const before = await writer.read(place)
+  refusePaused(place, before, 'restart')
+  const annotations = { [restartedAt]: timestamp(Date.now()) }
+  const patch = { spec: { template: { metadata: { annotations } } } }
+  return merged(writer, place, args, patch, before)
+}
+
+async function setImage(
+  writer: CallerWriter,
+  place: WritePlace,
+  { container = '', image = '', ...wishes }: ActionArguments,
+): Promise<WritePayload> {
+  const path = podSpecPaths[groupResourceOf(place.kind.resource)]
+  if (path === undefined) throw notFor('setImage', place.kind, Object.keys(podSpecPaths).join(', '))
+  const before = await writer.read(place)
+  const podSpec = path.reduce((within, step) => fieldsOf(within[step]), fieldsOf(before))
+  const lists = ['containers', 'initContainers']
+  const list = lists.find((one) => itemsOf(podSpec[one]).some(({ name }) => name === container))
+  if (list === undefined) {
+    const names = lists.flatMap((one) =>
+      itemsOf(podSpec[one]).map(({ name }) => textOf(name) ?? ''),
+    )
+    throw new ClientError('BAD_USER_INPUT', `container: there is no ${JSON.stringify(container)}`, {
+      argument: 'container',
+      value: container,
+      type: place.kind.typeName,
+      hint: `there are ${names.join(', ')}`,
+    })
+  }
+  const change = { [list]: [{ name: container, image }] }
+  const patch = path.reduceRight<object>((within, step) => ({ [step]: within }), change)
+  return patched(writer, place, wishes, { strategic: patch }, 'Strict', before)
+}
+
+const ofTemplate = ['spec', 'template', 'spec']
+const podSpecPaths: Readonly<Record<string, readonly string[]>> = {
+  pods: ['spec'],
+  'deployments.apps': ofTemplate,
+  'statefulsets.apps': ofTemplate,
+  'daemonsets.apps': ofTemplate,
+  'replicasets.apps': ofTemplate,
+  replicationcontrollers: ofTemplate,
+  'cronjobs.batch': ['spec', 'jobTemplate', ...ofTemplate],
+}
+
+/** `runNow`: creates a Job of a CronJob's template. `jobs` is the kind of Jobs. */
+export async function runNow(
+  writer: CallerWriter,
+  place: WritePlace,
+  jobs: Kind,
+  { name: given, ...wishes }: ActionArguments,
+): Promise<WritePayload> {
+  if (groupResourceOf(place.kind.resource) !== 'cronjobs.batch') {
+    throw notFor('runNow', place.kind, 'cronjobs.batch')
+  }
+  const cronJob = await writer.read(place)
+  const { metadata, spec } = fieldsOf(specOf(cronJob)['jobTemplate'])
+  const { labels, annotations } = fieldsOf(metadata)
+  const { cluster, namespace } = place
+  // A Job's name is a label of its pods: at most 63 characters.
+  const name = given || `${place.name.slice(0, 46)}-manual-${randomBytes(4).toString('hex')}`
+  const { apiVersion, kind, metadata: owner } = cronJob
+  const job = {
+    apiVersion,
+    kind: jobs.resource.kind,
+    metadata: {
+      name,
+      namespace,
+      ...present({ labels }),
+      annotations: { ...fieldsOf(annotations), 'cronjob.kubernetes.io/instantiate': 'manual' },
+      // As kubectl: without blockOwnerDeletion, which would need a further right.
+      ownerReferences: [{ apiVersion, kind, name: owner.name, uid: owner.uid, controller: true }],
+    },
+    spec,
+  }
+  const at = { cluster, kind: jobs, namespace, name }
+  return writer.write(at, { verb: 'create' }, wishes, {
+    before: null,
+    send: ({ client }, options) => client.create(job as never, options),
+  })
+}
+
+function textsOf(value: unknown, argument: string): Readonly<Record<string, string | null>> {
+  const isTexts =
+    isJsonObject(value) &&
+    Object.values(value).every((one) => one === null || typeof one === 'string')
+  if (isTexts) return value as Readonly<Record<string, string | null>>
+  throw new ClientError('BAD_USER_INPUT', `${argument}: expected an object of texts`, {
+    argument,
+    hint: 'give { "key": "value" }; null removes a key',
+  })
+}
+
+function secondsOf(seconds: number | null | undefined): number | undefined {
+  if (seconds === null || seconds === undefined) return undefined
+  if (seconds >= 0) return seconds
+  throw new ClientError('BAD_USER_INPUT', `gracePeriodSeconds: ${seconds} is less than 0`, {
+    argument: 'gracePeriodSeconds',
+    value: seconds,
+    hint: 'give 0 or more, or leave it out',
+  })
+}

@@ -1,0 +1,256 @@
+import {
+  ConnectionError,
+  type ConnectionFailure,
+} from '../../api-server/transport/connection-error.ts'
+import { itemsOf, textOf } from '../../kubernetes/fields.ts'
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { ApiStatusError, isAlreadyExists, isNotFound } from '../../kubernetes/status.ts'
+import { shortened } from '../../lib/text.ts'
+import { ClientError } from '../errors/client-error.ts'
+import { refusedByServer } from '../prepare/caller-server.ts'
+import type { Kind } from '../model/kind.ts'
+
+/** The object that a write is about. */
+export interface WritePlace {
+  readonly cluster: string
+  readonly kind: Kind
+  /** `''` for cluster-scoped objects. */
+  readonly namespace: string
+  readonly name: string
+  /** Of the object that the caller means; absent: whichever has the name. */
+  readonly uid?: string | undefined
+}
+
+/** What a write asks for, as RBAC and errors name it. */
+export interface WriteVerb {
+  readonly verb: 'get' | 'list' | 'create' | 'patch' | 'update' | 'delete'
+  readonly subresource?: string | undefined
+}
+
+/** A field that another manager owns, as a conflict of a server-side apply names it. */
+interface FieldConflict {
+  readonly manager: string
+  /** As the API server writes it: `.spec.template.spec.containers[name="main"].image`. */
+  readonly field: string
+  /** The subresource that the manager wrote, or null. */
+  readonly subresource: string | null
+}
+
+/** Errors quote at most so many causes. */
+const maxCauses = 50
+const maxTextLength = 1_000
+
+/**
+ * The error of a refused or failed write, with the facts of the API server's Status in its extensions. See docs/writes.md
+ * for the codes.
+ */
+export function failedWrite(
+  place: WritePlace,
+  { verb, subresource = '' }: WriteVerb,
+  cause: unknown,
+): Error {
+  if (cause instanceof ClientError) return cause
+  const { cluster, kind, namespace, name } = place
+  const details = { cluster, type: kind.typeName, cause }
+  const named = `${kind.typeName} ${namespace === '' ? name : `${namespace}/${name}`}`
+  if (!(cause instanceof ApiStatusError)) return failedRequest(place, verb, cause)
+  const { httpStatus, status, retryAfterMs } = cause
+  const said = shortened(textOf(status.message) ?? `HTTP ${httpStatus}`, maxTextLength)
+  const message = `${named}: ${said}`
+  const admission = admissionOf(said, httpStatus)
+  if (admission !== undefined) {
+    return new ClientError('ADMISSION_DENIED', message, {
+      ...details,
+      hint: 'change what the message names, or ask those who run the policy',
+      facts: { admission },
+    })
+  }
+  if (httpStatus === 401) return refusedByServer(cluster)
+  if (httpStatus === 403) return forbiddenWrite(place, { verb, subresource }, message)
+  if (isAlreadyExists(cause)) {
+    const hint = 'choose another name, or apply instead'
+    return new ClientError('ALREADY_EXISTS', message, { ...details, hint })
+  }
+  if (isNotFound(cause)) {
+    const hint = 'it is gone, or its namespace or its kind is: read it again'
+    return new ClientError('NOT_FOUND', message, { ...details, hint })
+  }
+  if (httpStatus === 409) return conflict(message, status.details?.causes, said, details)
+  if (httpStatus === 422) {
+    const causes = causesOf(status.details?.causes)
+    return new ClientError('INVALID', message, { ...details, facts: { causes } })
+  }
+  if (httpStatus === 429) {
+    const causes = causesOf(status.details?.causes)
+    if (causes.some(({ reason }) => reason === 'DisruptionBudget')) {
+      const budget = causes.map((one) => one.message).join('; ')
+      const hint = 'wait until the other pods are healthy, or drain, which waits'
+      const facts = { causes }
+      const more = { ...details, hint, facts, retryAfterMs: retryAfterMs ?? 5_000 }
+      return new ClientError('DISRUPTION_BUDGET', `${message} ${budget}`, more)
+    }
+    const more = { ...details, retryAfterMs: retryAfterMs ?? 1_000 }
+    return new ClientError('CLUSTER_UNREACHABLE', message, more)
+  }
+  if (httpStatus >= 400 && httpStatus < 500) {
+    const code = httpStatus === 405 || httpStatus === 415 ? 'UNSUPPORTED' : 'BAD_USER_INPUT'
+    return new ClientError(code, message, details)
+  }
+  // The typed conversion of a server-side apply fails with 500 for a field that the schema does not declare.
+  if (said.includes('failed to create typed patch object')) {
+    const [, field = '', problem = said] = /: (\.\S+): (.*)$/.exec(said) ?? []
+    const causes = [{ field, reason: 'FieldValueInvalid', message: problem }]
+    return new ClientError('INVALID', message, { ...details, facts: { causes } })
+  }
+  return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs })
+}
+
+/** The error of a write that the caller may not make. */
+export function forbiddenWrite(
+  { cluster, kind, namespace, name }: WritePlace,
+  { verb, subresource = '' }: WriteVerb,
+  message?: string,
+): ClientError {
+  const { typeName, resource } = kind
+  const groupResource = groupResourceOf(resource)
+  const [plain, ...group] = groupResource.split('.')
+  const full = [subresource === '' ? plain : `${plain}/${subresource}`, ...group].join('.')
+  const where = namespace === '' ? '' : ` in namespace ${namespace}`
+  return new ClientError('FORBIDDEN', message ?? `you may not ${verb} ${full}${where}`, {
+    cluster,
+    type: typeName,
+    hint: `ask for ${verb} on ${full}${where}`,
+    facts: { verb, resource: groupResource, subresource, namespace, name },
+  })
+}
+
+/** The object has changed, or is another one, since the caller looked at it. */
+export function notAsLookedAt(
+  { cluster, kind }: Pick<WritePlace, 'cluster' | 'kind'>,
+  precondition: 'uid' | 'resourceVersion',
+  message: string,
+): ClientError {
+  const hint =
+    precondition === 'uid'
+      ? 'the object was deleted and created again: read the new one'
+      : 'the object has changed since you looked at it: read it again, then write'
+  const details = { cluster, type: kind.typeName, hint, facts: { precondition } }
+  return new ClientError('PRECONDITION_FAILED', message, details)
+}
+
+function conflict(
+  message: string,
+  causes: unknown,
+  said: string,
+  details: { readonly cluster: string; readonly type: string; readonly cause: unknown },
+): ClientError {
+  const conflicts = itemsOf(causes).flatMap(({ reason, message: text, field }) =>
+    reason === 'FieldManagerConflict' ? [conflictOf(textOf(text) ?? '', textOf(field) ?? '')] : [],
+  )
+  if (conflicts.length > 0) {
+    return new ClientError('CONFLICT', message, {
+      ...details,
+      hint: 'leave these fields to their managers, or take them over with force: true',
+      facts: { conflicts: conflicts.slice(0, maxCauses), conflictCount: conflicts.length },
+    })
+  }
+  const precondition = /UID in precondition/i.test(said) ? 'uid' : 'resourceVersion'
+  const hint =
+    precondition === 'uid'
+      ? 'the object was deleted and created again: read the new one'
+      : 'the object has changed since you looked at it: read it again, then write'
+  return new ClientError('PRECONDITION_FAILED', message, {
+    ...details,
+    hint,
+    facts: { precondition },
+  })
+}
+
+/** `conflict with "other" with subresource "status" using v1` */
+function conflictOf(message: string, field: string): FieldConflict {
+  const [, manager = '', subresource] =
+    /conflict with "([^"]*)"(?: with subresource "([^"]*)")?/.exec(message) ?? []
+  return { manager, field: shortened(field, maxTextLength), subresource: subresource ?? null }
+}
+
+interface WriteCause {
+  readonly field: string
+  readonly reason: string
+  readonly message: string
+}
+
+function causesOf(causes: unknown): readonly WriteCause[] {
+  return itemsOf(causes)
+    .slice(0, maxCauses)
+    .map(({ field, reason, message }) => ({
+      field: shortened(textOf(field) ?? '', maxTextLength),
+      reason: textOf(reason) ?? '',
+      message: shortened(textOf(message) ?? '', maxTextLength),
+    }))
+}
+
+interface AdmissionDenial {
+  readonly by: 'WEBHOOK' | 'POLICY' | 'PLUGIN'
+  /** The name of the webhook or policy; null for a plugin of the API server, which does not say its name. */
+  readonly name: string | null
+  /** The binding of the policy. */
+  readonly binding: string | null
+  readonly message: string
+}
+
+const byWebhook =
+  /admission webhook "([^"]+)" denied the request(?:: ([\s\S]*)| without explanation)/
+const byPolicy =
+  /(?:Validating|Mutating)AdmissionPolicy '([^']+)' with binding '([^']+)' denied request: ([\s\S]*)/
+/** RBAC, and each other authorizer, names the user and the verb. */
+const byAuthorizer = /User "[^"]*" cannot \S+ (?:resource|path)/
+const byPlugin = /is forbidden: ([\s\S]*)/
+
+/** Who denied a write at admission; `undefined` for other refusals. */
+function admissionOf(said: string, httpStatus: number): AdmissionDenial | undefined {
+  const webhook = byWebhook.exec(said)
+  if (webhook !== null) {
+    const [, name = '', message = ''] = webhook
+    return { by: 'WEBHOOK', name, binding: null, message }
+  }
+  const policy = byPolicy.exec(said)
+  if (policy !== null) {
+    const [, name = '', binding = '', message = ''] = policy
+    return { by: 'POLICY', name, binding, message }
+  }
+  if (httpStatus !== 403 || byAuthorizer.test(said)) return undefined
+  const [, message] = byPlugin.exec(said) ?? []
+  return message === undefined ? undefined : { by: 'PLUGIN', name: null, binding: null, message }
+}
+
+/** Failures that happen before the API server can have got the request. */
+const unsent: ReadonlySet<ConnectionFailure> = new Set([
+  'refused',
+  'name',
+  'unreachable',
+  'certificate-expired',
+  'certificate-not-yet-valid',
+  'unknown-authority',
+  'wrong-host',
+  'client-certificate',
+  'tls',
+])
+
+function failedRequest(
+  { cluster, kind }: WritePlace,
+  verb: WriteVerb['verb'],
+  cause: unknown,
+): ClientError {
+  const details = { cluster, type: kind.typeName, cause }
+  const isUnsent =
+    verb === 'get' ||
+    verb === 'list' ||
+    (cause instanceof ConnectionError && unsent.has(cause.failure))
+  if (isUnsent) {
+    const message = `cluster ${cluster} cannot be reached, and nothing was written`
+    return new ClientError('CLUSTER_UNREACHABLE', message, { ...details, retryAfterMs: 1_000 })
+  }
+  const message = `the API server of cluster ${cluster} has not answered: the write may have been made`
+  const hint = 'read the object before you write again'
+  return new ClientError('OUTCOME_UNKNOWN', message, { ...details, hint })
+}

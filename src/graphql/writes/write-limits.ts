@@ -1,0 +1,65 @@
+import { LRUCache } from 'lru-cache'
+import type { Viewer } from '../../access/viewer.ts'
+import { ClientError } from '../errors/client-error.ts'
+
+/** The bounds of writes. Times are milliseconds. */
+export interface WriteLimits {
+  /** Writes of one operation: each mutation is one, and each document of an `apply`. */
+  readonly maxWrites: number
+  /** Characters of one manifest or patch, as sent and after its YAML aliases are resolved. */
+  readonly maxBytes: number
+  /** Writes of one user in a minute, evictions of drains included; unused ones add up to this many. */
+  readonly writesPerMinute: number
+  /** How long one request to the API server may take. */
+  readonly requestDeadlineMs: number
+  /** How long a write waits until the cache has it. */
+  readonly cacheDeadlineMs: number
+  /** How long a drain may take. */
+  readonly drainDeadlineMs: number
+  /** Drains of one user at a time. */
+  readonly maxDrains: number
+}
+
+/** Every default of {@link WriteLimits}. */
+export const defaultWriteLimits: WriteLimits = {
+  maxWrites: 100,
+  maxBytes: 1 << 20,
+  writesPerMinute: 600,
+  requestDeadlineMs: 10_000,
+  cacheDeadlineMs: 5_000,
+  drainDeadlineMs: 600_000,
+  maxDrains: 5,
+}
+
+interface Allowance {
+  left: number
+  /** By `performance.now()`. */
+  atMs: number
+}
+
+const maxUsers = 10_000
+
+/** The writes that each user may still make: a bucket that fills steadily. Without authentication there is one user. */
+export class WriteQuota {
+  readonly #perMinute: number
+  readonly #users = new LRUCache<string, Allowance>({ max: maxUsers })
+
+  constructor({ writesPerMinute }: Pick<WriteLimits, 'writesPerMinute'>) {
+    this.#perMinute = writesPerMinute
+  }
+
+  /** Takes one write. Throws `ClientError` TOO_MANY_WRITES. */
+  take(viewer: Viewer | undefined): void {
+    const most = this.#perMinute
+    const nowMs = performance.now()
+    const user = viewer?.username ?? ''
+    const known = this.#users.get(user) ?? { left: most, atMs: nowMs }
+    const left = Math.min(most, known.left + ((nowMs - known.atMs) * most) / 60_000)
+    this.#users.set(user, { left: left < 1 ? left : left - 1, atMs: nowMs })
+    if (left >= 1) return
+    const retryAfterMs = Math.ceil(((1 - left) * 60_000) / most)
+    const message = `this user has made ${most} writes within a minute`
+    const details = { value: most, hint: 'wait, then write what is left', retryAfterMs }
+    throw new ClientError('TOO_MANY_WRITES', message, details)
+  }
+}
