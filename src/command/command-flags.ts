@@ -69,7 +69,14 @@ export const commandFlags: Readonly<
   Record<'serve' | 'demo' | 'simulate' | 'schema', readonly Flag[]>
 > = {
   serve: [...serverFlags, ...serveFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
-  demo: [...serverFlags, ...demoFlags, ...simulatorFlags, ...preloadFlags, ...schemaFlags, ...logFlags],
+  demo: [
+    ...serverFlags,
+    ...demoFlags,
+    ...simulatorFlags,
+    ...preloadFlags,
+    ...schemaFlags,
+    ...logFlags,
+  ],
   simulate: [...simulatorFlags, ...logFlags],
   schema: [...schemaFlags, ...logFlags],
 }

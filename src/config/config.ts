@@ -15,6 +15,7 @@ import {
   type GatewayConfig,
   gatewayConfigShape,
   liveConfigSchema,
+  shardSchema,
   workLimitsSchema,
   writeLimitsSchema,
 } from './gateway-config.ts'
@@ -108,6 +109,7 @@ const parts = {
   writes: part(writeLimitsSchema),
   cache: part(cacheLimitsSchema),
   live: part(liveConfigSchema),
+  shard: part(shardSchema),
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
   audit: part(auditSchema),

@@ -15,6 +15,7 @@ import {
   type OperationLimits,
 } from '../graphql/served/served-schema.ts'
 import { defaultWriteLimits, type WriteLimits } from '../graphql/writes/write-limits.ts'
+import { type Shard, wholeFleet } from '../gateway/sources/shard.ts'
 import { labelsProblem, parseLabelSelector } from '../kubernetes/label-selector.ts'
 import { defaultWorkLimits, type WorkLimits } from '../query/condition/work-budget.ts'
 
@@ -24,6 +25,8 @@ export interface GatewayConfig {
   readonly clusters: readonly NamedClusterSelection[]
   /** Directories of kubeconfigs, and Secrets of hub clusters, that name further clusters: see docs/fleet.md. */
   readonly clusterSources: readonly ClusterSourceOptions[]
+  /** The share of the clusters of the sources, where several gateways serve them: see docs/scale.md. */
+  readonly shard: Shard
   /** List fields (`pods`) whose informers start with the gateway. */
   readonly preload: readonly string[]
   /** List fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, and keep. */
@@ -151,6 +154,7 @@ function whole(byDefault: number, least: number, most = Infinity): z.ZodType<num
 
 const operation = defaultOperationLimits
 const mostMs = 600_000
+const mostShards = 1_000
 const mostBytes = 1_099_511_627_776
 
 /** Checks {@link WorkLimits}. */
@@ -210,6 +214,17 @@ export const liveConfigSchema: z.ZodType<LiveConfig> = z.strictObject({
   maxHeldBytesPerUser: whole(defaultLiveLimits.maxHeldBytesPerUser, 0, mostBytes),
 })
 
+/** Checks a {@link Shard}, and holds its default. */
+export const shardSchema: z.ZodType<Shard> = z
+  .strictObject({
+    index: whole(wholeFleet.index, 0, mostShards - 1),
+    count: whole(wholeFleet.count, 1, mostShards),
+  })
+  .refine(({ index, count }) => index < count, {
+    path: ['index'],
+    error: 'the shards are numbered from 0: the index is below the count',
+  })
+
 const names = z.array(z.string())
 
 const schemaParts = z.strictObject({
@@ -227,7 +242,10 @@ const schemaParts = z.strictObject({
 /** The options of {@link GatewayConfig} at the top level of a configuration, with their defaults. */
 export const gatewayConfigShape: {
   readonly [
-    option in Exclude<keyof GatewayConfig, 'work' | 'cache' | 'documents' | 'live' | 'writes'>
+    option in Exclude<
+      keyof GatewayConfig,
+      'work' | 'cache' | 'documents' | 'live' | 'shard' | 'writes'
+    >
   ]: z.ZodType<GatewayConfig[option]>
 } = {
   // Without undefined properties, as JSON and YAML have none.
@@ -269,6 +287,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { clusters: selections, preload, schema, schemaFiles, inferReferences, aliases } = config
   const {
     clusterSources,
+    shard,
     commonKinds,
     problemKinds,
     uncached,
@@ -293,6 +312,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     ...(schema === undefined ? {} : { schema }),
     clusters: selections,
     clusterSources,
+    shard,
     preload,
     commonKinds,
     problemKinds,

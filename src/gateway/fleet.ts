@@ -22,6 +22,7 @@ import {
   type SourcedCluster,
   type SourceState,
 } from './sources/cluster-source.ts'
+import { isInShard, type Shard, wholeFleet } from './sources/shard.ts'
 import { DirectorySource, type DirectorySourceOptions } from './sources/directory-source.ts'
 import { type Hub, HubSource, type HubSourceOptions } from './sources/hub-source.ts'
 
@@ -65,6 +66,8 @@ export interface FleetOptions {
   readonly clusters: readonly NamedClusterSelection[]
   /** Places that name further clusters, which may change while the gateway runs. */
   readonly clusterSources?: readonly ClusterSourceOptions[]
+  /** The share of the clusters of the sources, where several gateways serve them. Default: all. */
+  readonly shard?: Shard
   /** Bounds of the caches, and the time after which unused caches stop. */
   readonly cache?: Partial<CacheLimits> & CachedNamespaces
   /** Bounds of access reviews, and the time for which answers are kept. */
@@ -97,6 +100,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   readonly #bounds: CacheBounds
   readonly #stop = new AbortController()
   readonly #listeners = new Set<() => void>()
+  readonly #shard: Shard
   readonly #sources: readonly ClusterSource[]
   readonly #states = new Map<ClusterSource, SourceState>()
   /** The clusters that were left out because their name is taken, as logged. */
@@ -117,7 +121,8 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     this.#observer = observer
     this.#bounds = new CacheBounds(options.cache ?? {})
     this.#configured = options.clusters.map(configuredCluster)
-    const { clusterSources = [], reflector = {} } = options
+    const { clusterSources = [], shard = wholeFleet, reflector = {} } = options
+    this.#shard = shard
     this.#sources = clusterSources.map((source) =>
       source.type === 'directory'
         ? new DirectorySource(source)
@@ -314,7 +319,9 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     for (const cluster of this.#configured) take(cluster)
     for (const source of this.#sources) {
       const { clusters = [], problem } = this.#states.get(source) ?? {}
-      for (const cluster of clusters) take(cluster, problem)
+      for (const cluster of clusters) {
+        if (isInShard(cluster.name, this.#shard)) take(cluster, problem)
+      }
     }
     for (const { message, hint } of leftOut) {
       if (!this.#leftOut.has(message)) this.#log.error(message, { hint })

@@ -55,6 +55,7 @@ import type { ServerPlugin } from '../server/operation-options.ts'
 import type { Readiness } from '../server/http/probes.ts'
 import { defaultApiWatchTimes } from './api-watch.ts'
 import { type ClusterSourceOptions, Fleet, type FleetOptions } from './fleet.ts'
+import type { Shard } from './sources/shard.ts'
 import type { DirectorySourceOptions } from './sources/directory-source.ts'
 import type { HubSourceOptions } from './sources/hub-source.ts'
 import { Preload } from './preload.ts'
@@ -182,6 +183,14 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
       optionsOf(sourceChecks)(`${option}[${at}]`, source)
       const needed = source.type === 'directory' ? 'path' : 'hub'
       aString(`${option}[${at}].${needed}`, (source as unknown as Record<string, unknown>)[needed])
+    }
+  },
+  shard(option, given) {
+    anObject(option, given)
+    const { index, count } = given as Shard
+    if (!Number.isInteger(index) || !Number.isInteger(count) || index < 0 || index >= count) {
+      const expected = 'whole numbers, the index from 0 and below the count'
+      throw new InvalidOptionError(option, { index, count }, expected)
     }
   },
   preload: aList,

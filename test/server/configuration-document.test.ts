@@ -29,6 +29,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
     'src/server/unsent-bytes.ts',
   ],
   auth: ['src/access/authentication/authentication-options.ts'],
+  shard: ['src/gateway/sources/shard.ts'],
   audit: ['src/config/config.ts'],
   simulator: ['src/config/config.ts'],
 }
