@@ -7,6 +7,9 @@ import {
 } from '../simulator/simulated-fleet.ts'
 import { startSimulatedCluster } from '../simulator/simulated-cluster.ts'
 import { ListenError } from '../server/listen.ts'
+import { signInPaths } from '../access/sign-in/sign-in.ts'
+import { bindDemoPeople, demoAuthentication, demoPeople, demoTeam } from './demo-people.ts'
+import { type DemoPerson, DemoProvider } from './demo-provider.ts'
 import { followCutKeys } from './cut-keys.ts'
 import { firstQuery } from './example-operations.ts'
 import { faultsPath, faultsRoute } from './faults-route.ts'
@@ -18,8 +21,10 @@ export async function demo(context: CommandContext): Promise<void> {
   const { eventsPerSecond, ...population } = config.simulator
   // Nothing can be broken here that a restart does not mend.
   const { allowWrites = true } = config
+  await using provider = new DemoProvider()
   await using fleet = await startSimulatedFleet({
     population,
+    access: { authorization: 'rbac', identifyToken: (token) => userOf(provider.personOf(token)) },
     churn: { seed: population.seed, eventsPerSecond },
     onChurnError: (error, cluster) =>
       log.error('a simulated cluster has stopped changing', { cluster, error }),
@@ -29,13 +34,21 @@ export async function demo(context: CommandContext): Promise<void> {
     labels,
     server: simulator.url,
   }))
-  // The faults are for those who run the demo: they are not served beyond loopback.
+  // The faults and the people are for those who run the demo: they are not served beyond loopback.
   const hasFaults = isLoopback(config.server.host)
+  const hasPeople = hasFaults && config.auth.mode === 'none'
+  const team = demoTeam(fleet)
+  bindDemoPeople(fleet, team)
+  if (hasPeople) await provider.listen(demoPeople(team))
+  const auth = hasPeople ? demoAuthentication(config.auth, provider.url) : config.auth
   await runGateway(
-    { log, signal, print, config: { ...config, allowWrites, clusters, clusterSources: [] } },
+    { log, signal, print, config: { ...config, auth, allowWrites, clusters, clusterSources: [] } },
     ({ url, portalUrl }) => {
       if (portalUrl !== undefined) print(`  the portal, in a browser             ${portalUrl}\n`)
-      print(`  GraphQL, and GraphiQL in a browser   ${url}\n\n`)
+      print(`  GraphQL, and GraphiQL in a browser   ${url}\n`)
+      if (hasPeople)
+        print(`  to be one of three people            ${new URL(signInPaths.login, url).href}\n`)
+      print('\n')
       print(fleetText(fleet))
       print(
         `About ${eventsPerSecond} changes per second (--rate), the same for the same --seed.\n\n`,
@@ -53,6 +66,12 @@ export async function demo(context: CommandContext): Promise<void> {
     },
     hasFaults ? { [faultsPath]: faultsRoute(fleet) } : {},
   )
+}
+
+function userOf(
+  person: DemoPerson | undefined,
+): { user: string; groups: readonly string[] } | undefined {
+  return person === undefined ? undefined : { user: person.email, groups: person.groups }
 }
 
 /** `simulate`: the simulated API server alone, until the signal aborts. */

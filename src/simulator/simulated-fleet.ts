@@ -3,7 +3,7 @@ import type { ChurnOptions } from './churn/churn.ts'
 import { clusterSeed, type PopulationOptions } from './population/plan.ts'
 import { readScenario, type Scenario } from './population/scenario.ts'
 import { startSimulatedCluster } from './simulated-cluster.ts'
-import type { Simulator } from './simulator.ts'
+import type { Simulator, SimulatorOptions } from './simulator.ts'
 
 /** Options of a simulated fleet. */
 export interface SimulatedFleetOptions {
@@ -11,6 +11,8 @@ export interface SimulatedFleetOptions {
   readonly population?: Omit<PopulationOptions, 'cluster' | 'nodes' | 'namespaces'>
   /** The changes: `eventsPerSecond` are those of all clusters together. */
   readonly churn?: Omit<ChurnOptions, 'writer'>
+  /** Who may do what at each API server. Default: every request runs as administrator. */
+  readonly access?: Pick<SimulatorOptions, 'users' | 'authorization' | 'identifyToken'>
   /** Called when the churn of a cluster fails. Its server keeps running. Default: a process warning. */
   readonly onChurnError?: (error: unknown, cluster: string) => void
 }
@@ -32,6 +34,7 @@ export interface SimulatedFleet extends AsyncDisposable {
 const fleetChecks: OptionChecks<SimulatedFleetOptions> = {
   population: anObject,
   churn: anObject,
+  access: anObject,
   onChurnError: aFunction,
 }
 
@@ -46,13 +49,14 @@ export async function startSimulatedFleet(
   given: SimulatedFleetOptions = {},
 ): Promise<SimulatedFleet> {
   const options = checkedOptions('a simulated fleet', given, fleetChecks)
-  const { population = {}, churn = {}, onChurnError } = options
+  const { population = {}, churn = {}, access = {}, onChurnError } = options
   const members = membersOf(readScenario(population.scenario), population)
   const { seed, eventsPerSecond = 5 } = churn
   await using parts = new AsyncDisposableStack()
   const clusters = await Promise.all(
     members.map(async ({ name, labels, population: own }): Promise<SimulatedFleetCluster> => {
       const simulator = await startSimulatedCluster({
+        ...access,
         population: own,
         metrics: true,
         churn: {

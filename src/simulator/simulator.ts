@@ -13,6 +13,7 @@ import {
 import {
   audience,
   Authentication,
+  type IdentifyToken,
   ServiceAccountTokens,
   type SimulatorUser,
 } from './access/authentication.ts'
@@ -46,6 +47,11 @@ export interface SimulatorOptions {
    * `allow`: users may do everything except what their `denied` lists.
    */
   readonly authorization?: 'allow' | 'rbac'
+  /**
+   * Names the users of tokens that another issuer signs, as `--oidc-issuer-url` of a kube-apiserver does. Requests without
+   * a token run as administrator if there are no `users`.
+   */
+  readonly identifyToken?: IdentifyToken
   /** Whether it serves `metrics.k8s.io` as metrics-server does: what pods and nodes use. Default: no. */
   readonly metrics?: boolean
   /** Writes the first objects, before the server listens. They leave no history. */
@@ -60,6 +66,7 @@ export const simulatorChecks: OptionChecks<SimulatorOptions> = {
   bookmarkIntervalMs: aDuration,
   users: aList,
   authorization: oneOf('allow', 'rbac'),
+  identifyToken: aFunction,
   metrics: aFlag,
   populate: aFunction,
 }
@@ -76,8 +83,8 @@ export interface Simulator extends AsyncDisposable {
 /** Starts a server that reads and writes objects as kube-apiserver 1.36 does. */
 export async function startSimulator(given: SimulatorOptions = {}): Promise<Simulator> {
   const options = checkedOptions('a simulator', given, simulatorChecks)
-  const { users = [], authorization = 'allow' } = options
-  checkAuthorization(users, authorization)
+  const { users = [], authorization = 'allow', identifyToken } = options
+  checkAuthorization(users, identifyToken, authorization)
   const aggregated = options.metrics === true ? [metricsVersion()] : []
   const registry = new ResourceRegistry(capturedApi(options.kubernetes), aggregated)
   const storage = new Storage(registry, {
@@ -98,6 +105,7 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
     bookmarkIntervalMs: options.bookmarkIntervalMs ?? 60_000,
     authentication: new Authentication(users, new ServiceAccountTokens(storage, audience), {
       allowAnonymous: authorization === 'rbac',
+      identifyToken,
     }),
     authorizer: authorization === 'rbac' ? new Rbac(storage) : denyingAuthorizer(users),
   })
@@ -110,8 +118,12 @@ export async function startSimulator(given: SimulatorOptions = {}): Promise<Simu
   }
 }
 
-function checkAuthorization(users: readonly SimulatorUser[], authorization: string): void {
-  if (authorization === 'rbac' && users.length === 0) {
+function checkAuthorization(
+  users: readonly SimulatorUser[],
+  identifyToken: IdentifyToken | undefined,
+  authorization: string,
+): void {
+  if (authorization === 'rbac' && users.length === 0 && identifyToken === undefined) {
     throw new CodedError('SIMULATOR_OPTIONS', 'authorization by RBAC needs users', {
       value: users,
       hint: "list them in users, one of them in the group 'system:masters'",

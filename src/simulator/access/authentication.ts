@@ -13,6 +13,12 @@ export interface SimulatorUser {
   readonly denied?: readonly string[]
 }
 
+/**
+ * Names the users of tokens that another issuer signs, as a kube-apiserver with `--oidc-issuer-url` does; `undefined` for
+ * other tokens.
+ */
+export type IdentifyToken = (token: string) => Pick<SimulatorUser, 'user' | 'groups'> | undefined
+
 export interface Identity {
   readonly name: string
   readonly uid: string
@@ -39,28 +45,40 @@ export class Authentication {
   readonly accounts: ServiceAccountTokens
   readonly #users: ReadonlyMap<string, Identity>
   readonly #anonymous: boolean
+  readonly #identifyToken: IdentifyToken | undefined
 
   /** Requests without a token run as `system:anonymous` if that is allowed, and are refused otherwise. */
   constructor(
     users: readonly SimulatorUser[],
     accounts: ServiceAccountTokens,
-    options: { readonly allowAnonymous: boolean },
+    options: {
+      readonly allowAnonymous: boolean
+      readonly identifyToken?: IdentifyToken | undefined
+    },
   ) {
     this.#users = new Map(users.map((user) => [user.token, identityOf(user)]))
     this.#anonymous = options.allowAnonymous
+    this.#identifyToken = options.identifyToken
     this.accounts = accounts
   }
 
   /** The user and the audiences of a token. */
   find(token: string): BoundIdentity | undefined {
-    const identity = this.#users.get(token)
+    const issued = this.#identifyToken?.(token)
+    const identity = issued === undefined ? this.#users.get(token) : identityOf(issued)
     return identity === undefined ? this.accounts.find(token) : { identity, audiences: [audience] }
   }
 
-  /** The user who sends a request. Without configured users, every request comes from the administrator. Throws 401. */
+  /**
+   * The user who sends a request. Without configured users, every request comes from the administrator, except those with
+   * a token if tokens of another issuer are known. Throws 401.
+   */
   identify(authorization: string | undefined): Identity {
-    if (this.#users.size === 0) return administrator
-    if (authorization === undefined || authorization === '') {
+    const isGiven = authorization !== undefined && authorization !== ''
+    if (this.#users.size === 0 && !(isGiven && this.#identifyToken !== undefined)) {
+      return administrator
+    }
+    if (!isGiven) {
       if (this.#anonymous) return anonymous
       throw unauthorized()
     }
@@ -73,7 +91,7 @@ export class Authentication {
 
 const unauthorized = (): Refusal => new Refusal(401, 'Unauthorized')
 
-function identityOf({ user, uid = '', groups = [] }: SimulatorUser): Identity {
+function identityOf({ user, uid = '', groups = [] }: Omit<SimulatorUser, 'token'>): Identity {
   return { name: user, uid, groups: [...new Set([...groups, 'system:authenticated'])] }
 }
 
