@@ -44,9 +44,20 @@ describe('Usage', () => {
 
   it('is on pods, their containers and nodes, as metrics-server measured it', async () => {
     const { pods, nodes } = await same.gateway.data(`{
-      pods { nodes { name usage { cpu memory at window containers { name cpu memory } } } }
+      pods {
+        nodes {
+          name
+          requests { cpu memory }
+          limits { cpu memory }
+          usage { cpu memory at window containers { name cpu memory } }
+        }
+      }
       nodes { nodes { usage { cpu memory at window containers { name } } } }
     }`)
+    for (const { requests, limits } of pods.nodes) {
+      expect(requests).toEqual({ cpu: '500m', memory: '64Mi' })
+      expect(limits).toEqual({ cpu: null, memory: null })
+    }
     const of = Object.fromEntries(pods.nodes.map(({ name, usage }: Fields) => [name, usage]))
     expect(of.large).toMatchObject({ cpu: '1500m', memory: '1Gi' })
     expect(of.large.containers).toEqual([

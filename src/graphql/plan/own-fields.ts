@@ -24,8 +24,9 @@ import {
   writeString,
 } from '../../informer/codec/projection.ts'
 import { type Health, ruledHealth } from '../../kubernetes/health/health.ts'
-import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
+import { type KubernetesObject, objectKey, type Unstructured } from '../../kubernetes/object.ts'
 import { valuesAt } from '../../query/index/path.ts'
+import { type PodAmounts, podAmountsOf } from '../../query/index/pod-total.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import type { Kind } from '../model/kind.ts'
 import { encodeObjectId, objectIdOf } from '../model/object-id.ts'
@@ -66,6 +67,9 @@ const fieldsPerPrintedRow = 40
 /** For `health`: each object is decoded and evaluated. */
 const fieldsPerHealth = 26
 
+/** For `requests` and `limits`: each pod is decoded, and its containers are added up. */
+const fieldsPerAmounts = 30
+
 /**
  * Selects an object's own fields, which depend on the object alone: fields of a kind's type, or of a plain JSON type
  * within it. Throws {@link NotCoveredError} for a field that plans do not cover.
@@ -104,6 +108,7 @@ const ownForms: ReadonlySet<string> = new Set([
   'health',
   'json',
   'mapValue',
+  'podAmounts',
   'property',
 ])
 
@@ -141,6 +146,15 @@ function ownField(
       context.charge(fieldsPerHealth)
       const write = madeText<Health>(health, fields, ['status', 'reason', 'message'])
       return made((object) => write(ruledHealth(source.rule, object)))
+    }
+    case 'podAmounts': {
+      const amounts = getNullableType(field.type)
+      if (!isObjectType(amounts)) break
+      const fields = collectedOf(amounts, nodes, context)
+      context.note(`${source.list} ${nodesText(fields)}`)
+      context.charge(fieldsPerAmounts)
+      const write = madeText<PodAmounts>(amounts, fields, ['cpu', 'memory'])
+      return made((pod) => write(podAmountsOf(source.list, pod as Unstructured)))
     }
     case 'printerColumns': {
       const { printed, argument } = source

@@ -90,6 +90,8 @@ type RowSource =
   | { readonly form: 'secretContents' }
   /** What the object used, by the measurements of metrics.k8s.io. */
   | { readonly form: 'usage' }
+  /** What a pod requests, or its limits. */
+  | { readonly form: 'podAmounts'; readonly list: 'requests' | 'limits' }
   | { readonly form: 'relation'; readonly relation: RelationField }
   /** The reference at a path of the object: an `ObjectRef`, or with `many` a list of them. */
   | { readonly form: 'objectRef'; readonly field: ObjectRefField }
@@ -179,6 +181,7 @@ export interface OwnParts {
   readonly objectRef: 'id' | 'apiVersion' | 'kind' | 'namespace' | 'name' | 'object'
   readonly healthPart: 'status' | 'reason' | 'message'
   readonly printerColumn: 'name' | 'type' | 'format' | 'priority' | 'value' | 'since'
+  readonly resourceAmounts: 'cpu' | 'memory'
   readonly resourceUsage: 'cpu' | 'memory' | 'at' | 'window' | 'containers'
   readonly containerUsage: 'name' | 'cpu' | 'memory'
   readonly graph:

@@ -295,6 +295,14 @@ type PrinterColumn {
   since: DateTime
 }
 
+"What a pod requests, or its limits, counted as the scheduler counts them: with init containers, sidecars and overhead."
+type ResourceAmounts {
+  "The CPU; null where no part of the pod says."
+  cpu: Quantity
+  "The memory; null where no part of the pod says."
+  memory: Quantity
+}
+
 "What a pod or a node used when metrics.k8s.io last measured it."
 type ResourceUsage {
   "The CPU, of all containers of a pod together."

@@ -7,7 +7,9 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { parsePath, type Path, valueAt } from '../../query/index/path.ts'
+import { podAmountsOf } from '../../query/index/pod-total.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
 import type { Definitions } from '../model/definitions.ts'
 import type {
@@ -50,6 +52,7 @@ export function buildKindType(kind: Kind, options: KindTypeOptions): GraphQLObje
       ...partOf(kind, types, {
         ...nativeFields(kind, definitions, openApiTypes),
         ...(types.secretData ? secretFields(kind) : {}),
+        ...amountFields(kind, types),
         ...usageField(kind, types),
         ...Object.fromEntries(
           kind.relations.map((relation) => [
@@ -190,6 +193,33 @@ function oneObjectRef(
   return (row, _args, context, info) => {
     const other = context.read.followOne(row, kindAt.relation, refusedAt(context, info))
     return other && objectRefOfKindAt(paths, row, valueAt(kindPath, other.object), types)
+  }
+}
+
+/** The fields `requests` and `limits` of pods. */
+function amountFields(
+  { resource }: Kind,
+  { own }: SchemaTypes,
+): GraphQLFieldConfigMap<Row, ResolverContext> {
+  if (resource.group !== '' || resource.kind !== 'Pod') return {}
+  const field = (
+    list: 'requests' | 'limits',
+    description: string,
+  ): GraphQLFieldConfig<Row, ResolverContext> => ({
+    type: own.object('ResourceAmounts'),
+    description,
+    resolve: ({ object }) => podAmountsOf(list, object as Unstructured),
+    ...fromSource({ form: 'podAmounts', list }),
+  })
+  return {
+    requests: field(
+      'requests',
+      'What the scheduler reserves for the pod as a whole: the values of `cpuRequests` and `memoryRequests`.',
+    ),
+    limits: field(
+      'limits',
+      'The limits of the pod as a whole: the values of `cpuLimits` and `memoryLimits`. Containers without a limit count nothing.',
+    ),
   }
 }
 

@@ -254,6 +254,7 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   }),
   Health: own('healthPart'),
   PrinterColumn: own('printerColumn'),
+  ResourceAmounts: own('resourceAmounts'),
   ResourceUsage: own('resourceUsage'),
   ContainerUsage: own('containerUsage'),
   Viewer: own('viewer', {

@@ -1,7 +1,7 @@
 import type { IndexFunction } from '../../informer/store/store-view.ts'
 import { type Fields, fieldsOf, specOf, statusOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
-import { decimalKey, decimalOfKey, sumOf } from './decimal.ts'
+import { decimalKey, decimalOfKey, quantityText, sumOf } from './decimal.ts'
 import { indexKeyOf } from './index-key.ts'
 import type { Path } from './path.ts'
 
@@ -67,6 +67,28 @@ export function podTotalOf(resource: ContainerResource): IndexFunction {
     return total === undefined ? none : [total]
   }
 }
+
+/** What a whole pod requests, or its limits; null where no part of the pod says. Quantities are as Kubernetes writes them. */
+export interface PodAmounts {
+  readonly cpu: string | null
+  readonly memory: string | null
+}
+
+/** Counts the CPU and the memory of a pod as {@link podTotalOf} does. */
+export function podAmountsOf(list: ContainerResource['list'], pod: Unstructured): PodAmounts {
+  const amount = (name: 'cpu' | 'memory'): string | null => {
+    const [total] = totals[list][name](pod)
+    return total === undefined ? null : quantityText(decimalOfKey(total), name === 'memory')
+  }
+  return { cpu: amount('cpu'), memory: amount('memory') }
+}
+
+const totalsOf = (list: ContainerResource['list']) => ({
+  cpu: podTotalOf({ list, name: 'cpu' }),
+  memory: podTotalOf({ list, name: 'memory' }),
+})
+
+const totals = { requests: totalsOf('requests'), limits: totalsOf('limits') }
 
 const none: readonly string[] = []
 const zero = decimalKey(sumOf([]))
