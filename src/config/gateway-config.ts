@@ -4,6 +4,7 @@ import type { CachedNamespaces } from '../cache/account-namespaces.ts'
 import { type CacheLimits, defaultCacheLimits } from '../cache/cache-bounds.ts'
 import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
+import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
@@ -126,7 +127,13 @@ const hub = {
       }
     })
     .optional(),
-  execCommands: z.array(z.string().min(1)).optional(),
+  execCommands: z
+    .array(
+      z.string().refine((line) => commandLineOf(line) !== undefined, {
+        error: 'has no program: write a command line such as "aws eks get-token --cluster-name *"',
+      }),
+    )
+    .optional(),
   ...named,
 }
 

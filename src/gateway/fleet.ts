@@ -249,7 +249,7 @@ export class Fleet implements AsyncDisposable, FleetChanges {
     if (problem.message === before?.problem?.message) return
     const hint = problem instanceof CodedError ? problem.hint : undefined
     this.#log.error(
-      `${source.name}: ${problem.message}; the ${now.clusters.length} clusters that it named last stay`,
+      `${source.name}: ${problem.message}; its ${now.clusters.length} clusters stay`,
       { hint },
     )
   }
@@ -305,8 +305,8 @@ export class Fleet implements AsyncDisposable, FleetChanges {
   }
 
   /**
-   * The clusters of the configuration in their order, then those of the sources that are served already, then new ones:
-   * a new cluster never becomes the default one in place of another. The first of a name counts.
+   * The clusters of the configuration in their order, then those of the sources by name, so that all replicas have the
+   * same default cluster. The first of a name counts.
    */
   #wanted(): readonly WantedCluster[] {
     const byName = new Map<string, WantedCluster>()
@@ -327,14 +327,13 @@ export class Fleet implements AsyncDisposable, FleetChanges {
       if (!this.#leftOut.has(message)) this.#log.error(message, { hint })
     }
     this.#leftOut = new Set(leftOut.map(({ message }) => message))
-    const served = this.#changed === undefined ? [] : this.#members
-    const places = new Map(served.map(({ name }, at) => [name, at]))
-    const placeOf = ({ cluster }: WantedCluster): number =>
-      cluster.source === configuration ? -1 : (places.get(cluster.name) ?? Infinity)
-    return [...byName.values()].toSorted((a, b) => {
-      const [one, other] = [placeOf(a), placeOf(b)]
-      return one === other ? 0 : one - other
-    })
+    const isConfigured = ({ cluster }: WantedCluster): boolean => cluster.source === configuration
+    const wanted = [...byName.values()]
+    const sourced = wanted.filter((one) => !isConfigured(one))
+    return [
+      ...wanted.filter(isConfigured),
+      ...sourced.toSorted((a, b) => (a.cluster.name < b.cluster.name ? -1 : 1)),
+    ]
   }
 
   /** The hub of a source: only a cluster of the configuration. */

@@ -101,8 +101,8 @@ describe('a directory of kubeconfigs', () => {
     await expect
       .poll(() => clusterNamed(gateway, 'dir-a-second'), wait)
       .toEqual({ name: 'dir-a-second', source: 'directory a-second.yaml', ...served })
-    // The first one stays the default cluster.
-    expect(await namesOf(gateway)).toEqual(['dir-one', 'dir-a-second'])
+    // The default cluster is the same on all replicas, whichever they saw first.
+    expect(await namesOf(gateway)).toEqual(['dir-a-second', 'dir-one'])
     const second = await followed(gateway, 'dir-a-second')
     await rm(join(dir, 'a-second.yaml'))
     await expect.poll(() => namesOf(gateway), wait).toEqual(['dir-one'])
@@ -521,6 +521,43 @@ describeClusters('clusters of the Secrets of a hub', (hub) => {
       .toMatchObject({ state: 'CONNECTED', problem: null })
   })
 
+  it('those that run a program give it the arguments and variables that are allowed, and no others', async () => {
+    const script = join(await mkdtemp(join(tmpdir(), 'informerql-plugin-')), 'plugin.cjs')
+    await writeFile(
+      script,
+      `console.log(JSON.stringify({ kind: 'ExecCredential', status: { token: process.env.TOKEN },
+        apiVersion: 'client.authentication.k8s.io/v1' }))`,
+    )
+    const withPlugin = (args: readonly string[], env: object): object => ({
+      execProviderConfig: {
+        command: process.execPath,
+        args,
+        env: { TOKEN: before.token, ...env },
+        apiVersion: 'client.authentication.k8s.io/v1',
+      },
+    })
+    const asked: Readonly<Record<string, object>> = {
+      allowed: withPlugin([script, '--cluster', 'one'], {}),
+      evaluated: withPlugin(['-e', '1', script], {}),
+      fewer: withPlugin([script, '--cluster'], {}),
+      further: withPlugin([script, '--cluster', 'one', '--to=elsewhere'], {}),
+      option: withPlugin([script, '--cluster', '--to=elsewhere'], {}),
+      variable: withPlugin([script, '--cluster', 'one'], { NODE_OPTIONS: '--require /tmp/x' }),
+    }
+    for (const [name, config] of Object.entries(asked)) await create(argo(name, one.url, config))
+    const line = `TOKEN=* ${process.execPath} ${script} --cluster *`
+    gateway = await serve('argocd', { execCommands: [line] })
+    const clusters = (await clustersOf(gateway)).slice(1)
+    const refused = ['MISCONFIGURED', 'CREDENTIALS_UNSUPPORTED']
+    expect(clusters.map(({ name, state, problem }: Fields) => [name, state, problem])).toEqual([
+      ['allowed', 'CONNECTED', null],
+      ...Object.keys(asked)
+        .slice(1)
+        .map((name) => [name, ...refused]),
+    ])
+    expect(gateway.log.join('\n')).not.toContain('elsewhere')
+  })
+
   it('a broken Secret leaves its cluster as it was, and says so', async () => {
     await create(argo('one', one.url, { bearerToken: before.token }))
     gateway = await serve('argocd')
@@ -599,9 +636,7 @@ describeClusters('clusters of the Secrets of a hub', (hub) => {
     gateway = await serve('argocd')
     const live = await followed(gateway, 'one')
     await hub().outage({ forgetHistory: true })
-    await expect
-      .poll(() => gateway.log.join('\n'), wait)
-      .toContain('the 1 clusters that it named last stay')
+    await expect.poll(() => gateway.log.join('\n'), wait).toContain('its 1 clusters stay')
     await expect.poll(() => gateway.log.join('\n'), wait).toContain('argocd hub: is followed again')
     expect(await clusterNamed(gateway, 'one')).toMatchObject({ state: 'CONNECTED', problem: null })
     await create(argo('two', two.url, { bearerToken: before.token }))

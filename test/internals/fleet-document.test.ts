@@ -48,6 +48,12 @@ it('the configuration of docs/fleet.md serves clusters of every source', async (
     expect(gatewayClusters).toEqual([
       { name: 'hub', source: 'configuration', state: 'CONNECTED', labels: { region: 'eu' } },
       {
+        name: 'capi-a',
+        source: 'cluster-api hub/teams/a-kubeconfig',
+        state: 'CONNECTED',
+        labels: { 'cluster.x-k8s.io/cluster-name': 'a' },
+      },
+      {
         name: 'dev',
         source: 'directory dev.yaml',
         state: 'CONNECTED',
@@ -59,16 +65,10 @@ it('the configuration of docs/fleet.md serves clusters of every source', async (
         state: 'CONNECTED',
         labels: { 'argocd.argoproj.io/secret-type': 'cluster' },
       },
-      {
-        name: 'capi-a',
-        source: 'cluster-api hub/teams/a-kubeconfig',
-        state: 'CONNECTED',
-        labels: { 'cluster.x-k8s.io/cluster-name': 'a' },
-      },
     ])
     await writeFile(file, `clusters: [{ name: hub }]\n${execution}`)
     expect(loadConfig({ file, variables: {}, flags: [] }).clusterSources).toMatchObject([
-      { execCommands: ['argocd-k8s-auth'] },
+      { execCommands: expect.arrayContaining(['argocd-k8s-auth aws --cluster-name *']) },
     ])
     await writeFile(
       join(dir, 'hub.yaml'),

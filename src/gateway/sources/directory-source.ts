@@ -42,6 +42,17 @@ class DirectoryUnreadableError extends CodedError {
   }
 }
 
+/** Some files of the directory are not read. */
+class TooManyFilesError extends CodedError {
+  constructor(path: string, files: number) {
+    const problem = `has ${files} kubeconfigs, of which the first ${maxFiles} by name are read`
+    super('TOO_MANY_CLUSTERS', problem, {
+      value: path,
+      hint: 'let several gateways serve some of the clusters each',
+    })
+  }
+}
+
 /** Polls, because a mounted Secret is a symbolic link that is replaced: events of its folder miss that. */
 const intervalMs = 2_000
 /** Other extensions are other files: keys, certificates, notes. */
@@ -74,28 +85,33 @@ export class DirectorySource implements ClusterSource {
   async *follow(signal: AbortSignal): AsyncIterable<SourceState> {
     let seen: string | undefined
     while (!signal.aborted) {
-      const files = await this.#files()
-      const now = files instanceof Error ? files.message : JSON.stringify(files)
+      const found = await this.#files()
+      const now = found instanceof Error ? found.message : JSON.stringify(found)
       if (now !== seen) {
         seen = now
-        yield files instanceof Error
-          ? { clusters: [...this.#ofFiles.values()].flat(), problem: files }
-          : { clusters: this.#read(files.map(({ file }) => file)), problem: undefined }
+        yield found instanceof Error
+          ? { clusters: [...this.#ofFiles.values()].flat(), problem: found }
+          : {
+              clusters: this.#read(found.files.map(({ file }) => file)),
+              problem:
+                found.names > maxFiles
+                  ? new TooManyFilesError(this.#options.path, found.names)
+                  : undefined,
+            }
       }
       await sleep(intervalMs, signal)
     }
   }
 
-  /** The kubeconfig files by name, each with what changes when it does. */
-  async #files(): Promise<readonly { readonly file: string; readonly state: string }[] | Error> {
+  /** The first kubeconfig files by name, each with what changes when it does, and the number of all names. */
+  async #files(): Promise<FoundFiles | Error> {
     const { path } = this.#options
     try {
       const names = (await readdir(path))
         .filter((name) => !name.startsWith('.') && extensions.includes(extname(name)))
         .toSorted()
-        .slice(0, maxFiles)
       const files = await Promise.all(
-        names.map(async (name) => {
+        names.slice(0, maxFiles).map(async (name) => {
           const file = join(path, name)
           const found = await stat(file).catch(() => undefined)
           if (found === undefined || !found.isFile()) return []
@@ -103,7 +119,7 @@ export class DirectorySource implements ClusterSource {
           return [{ file, state: [ino, size, mtimeMs, ctimeMs].join(':') }]
         }),
       )
-      return files.flat()
+      return { files: files.flat(), names: names.length }
     } catch (error) {
       return new DirectoryUnreadableError(path, error as Error)
     }
@@ -154,6 +170,11 @@ export class DirectorySource implements ClusterSource {
       return withDefaultsOf(this.#options, { name, labels: {}, source, place })
     }
   }
+}
+
+interface FoundFiles {
+  readonly files: readonly { readonly file: string; readonly state: string }[]
+  readonly names: number
 }
 
 function brokenBy(error: Error): SourcedCluster['place'] {

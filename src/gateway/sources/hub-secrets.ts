@@ -10,6 +10,7 @@ import {
 import { type Fields, fieldsOf, textOf } from '../../kubernetes/fields.ts'
 import type { KubernetesObject } from '../../kubernetes/object.ts'
 import { present } from '../../lib/options.ts'
+import { isAllowed } from './exec-commands.ts'
 
 /** A Secret, as far as layouts read it. */
 export interface ClusterSecret extends KubernetesObject {
@@ -38,7 +39,7 @@ export interface SecretLayout {
 }
 
 interface SecretOptions {
-  /** The credential plugins that a Secret may name. */
+  /** The command lines of credential plugins that a Secret may name. */
   readonly execCommands: readonly string[]
 }
 
@@ -152,8 +153,8 @@ function clusterApiConfig(secret: ClusterSecret, options: SecretOptions): Cluste
 }
 
 /**
- * Refuses what would let an author of Secrets read files of the gateway or run programs: paths, and plugins that the
- * configuration does not allow.
+ * Refuses what would let an author of Secrets read files of the gateway or run programs: paths, and plugins with
+ * arguments and variables that the configuration does not allow.
  */
 function checked(config: ClusterConfig, { execCommands }: SecretOptions): ClusterConfig {
   const { cluster, user, source } = config
@@ -164,12 +165,13 @@ function checked(config: ClusterConfig, { execCommands }: SecretOptions): Cluste
     throw unsupported(source, `it names ${what}`, 'write the credentials into the Secret')
   }
   if (!hasOf(user.exec)) return config
-  const command = textOf(fieldsOf(user.exec)['command']) ?? ''
-  if (execCommands.includes(command)) return config
-  const hint = `add ${JSON.stringify(command)} to execCommands of the source, and install it beside the gateway; or use a token`
+  const exec = fieldsOf(user.exec)
+  if (isAllowed(exec, execCommands)) return config
+  const command = JSON.stringify(textOf(exec['command']) ?? '')
+  const hint = `write the whole command line of ${command} into execCommands of the source, and install it beside the gateway; or use a token`
   throw unsupported(
     source,
-    `its credentials come from the program ${JSON.stringify(command)}`,
+    `its credentials come from the program ${command}, called in a way that execCommands does not allow`,
     hint,
   )
 }

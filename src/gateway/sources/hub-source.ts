@@ -25,7 +25,10 @@ export interface HubSourceOptions {
   readonly namespaces?: readonly string[]
   /** Selects some of the Secrets: `environment=production`. */
   readonly labelSelector?: string
-  /** The credential plugins that Secrets may have the gateway run. Default: none. */
+  /**
+   * The command lines of credential plugins that Secrets may have the gateway run:
+   * `AWS_PROFILE=* aws eks get-token --cluster-name *`. Default: none.
+   */
   readonly execCommands?: readonly string[]
   /** Before the name of each cluster. */
   readonly prefix?: string
