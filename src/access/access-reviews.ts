@@ -64,6 +64,8 @@ export class AccessReviews {
   readonly #underWay = new Map<string, Promise<Decision>>()
   readonly #rate: ReviewRate
   #sent = 0
+  #running = 0
+  #silentSinceMs = 0
 
   constructor(options: AccessReviewsOptions) {
     const { limits } = options
@@ -76,6 +78,11 @@ export class AccessReviews {
 
   get sent(): number {
     return this.#sent
+  }
+
+  /** How long the API server has answered none of the reviews that it was asked for; 0 if it was asked for none. */
+  get silentMs(): number {
+    return this.#running === 0 ? 0 : performance.now() - this.#silentSinceMs
   }
 
   /** How long a viewer should wait before an operation asks for more; 0 if it may ask now. */
@@ -117,13 +124,27 @@ export class AccessReviews {
       return await this.#slots.run(viewer.username, async () => {
         const askedMs = performance.now()
         this.#sent += 1
-        const answer = await reviewAccess(server(), viewer, question, limits.reviewDeadlineMs)
+        const answer = await this.#timed(
+          reviewAccess(server(), viewer, question, limits.reviewDeadlineMs),
+        )
         const decision = { ...answer, askedMs }
         this.decisions.set(asked, decision)
         return decision
       })
     } catch (cause) {
       throw new AccessReviewError(cluster, cause)
+    }
+  }
+
+  async #timed<T>(answer: Promise<T>): Promise<T> {
+    if (this.#running === 0) this.#silentSinceMs = performance.now()
+    this.#running += 1
+    try {
+      const answered = await answer
+      this.#silentSinceMs = performance.now()
+      return answered
+    } finally {
+      this.#running -= 1
     }
   }
 }

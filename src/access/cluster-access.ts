@@ -113,6 +113,11 @@ export class ClusterAccess implements AsyncDisposable {
     return this.#reviews.pauseMs(this.#local(viewer))
   }
 
+  /** As `AccessReviews.silentMs`. */
+  get silentMs(): number {
+    return this.#reviews.silentMs
+  }
+
   /** The reviews that a question needs at most. */
   unknown(viewer: Viewer, question: AccessQuestion): readonly AccessQuestion[] {
     const local = this.#local(viewer)

@@ -110,6 +110,14 @@ export function unreachable(place: UnreadablePlace, cause: Error): UnreadableRes
   return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, cause.message, { cause, hint })
 }
 
+/** A resource that is not loaded cannot be: the cluster is known to be away. `cause`: the last failure of the list. */
+export function away(place: UnreadablePlace, cause?: Error): UnreadableResourceError {
+  if (cause instanceof ConnectionError) return unreachable(place, cause)
+  const problem = `cluster ${place.cluster} cannot be reached`
+  const hint = 'ask again in a moment'
+  return new UnreadableResourceError('CLUSTER_UNREACHABLE', place, problem, { hint, retryAfterMs })
+}
+
 export function stopped(place: UnreadablePlace): UnreadableResourceError {
   return new UnreadableResourceError('NOT_SYNCED', place, 'the gateway is stopping')
 }

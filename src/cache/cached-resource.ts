@@ -3,6 +3,7 @@ import type { InformerState, SharedInformer } from '../informer/shared-informer.
 import type { Indexers } from '../informer/store/store-view.ts'
 import { DeadlineError, withDeadline } from '../lib/deadline.ts'
 import {
+  away,
   isLasting,
   listedNowhere,
   notIndexed,
@@ -21,6 +22,8 @@ export interface CachedResourceOptions extends UnreadablePlace {
   readonly informer: SharedInformer
   readonly history: ResourceHistory
   readonly namespaces: ResourceNamespaces
+  /** Whether the API server answers, as far as is known. */
+  readonly isReachable: () => boolean
   /** Aborted when the resource stops. */
   readonly stop: AbortController
   readonly idleStopMs: number
@@ -193,13 +196,16 @@ export class CachedResource {
     if (coverage?.namespaces?.size === 0) {
       return listedNowhere(this.#options, coverage, namespaces.refusal)
     }
-    return this.informer.hasSynced() ? undefined : notSynced(this.#options, this.informer.lastError)
+    if (this.informer.hasSynced()) return undefined
+    const { lastError } = this.informer
+    const isAway = lastError === undefined && !this.#options.isReachable()
+    return isAway ? away(this.#options) : notSynced(this.#options, lastError)
   }
 
   /**
-   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts, after
-   * `deadlineMs`, or at once for a moment after another wait has reached its deadline, so that callers who retry do not
-   * wait again.
+   * Waits for the first sync. Rejects with {@link UnreadableResourceError}: at once if the failure lasts or the cluster
+   * cannot be reached, after `deadlineMs`, or at once for a moment after another wait has reached its deadline, so that
+   * callers who retry do not wait again.
    */
   async ready(deadlineMs: number): Promise<void> {
     if (this.#refusal !== undefined) throw this.#refusal
@@ -211,6 +217,7 @@ export class CachedResource {
     if (known !== undefined && isWaiting && this.#endsWaits(known)) {
       throw notSynced(this.#options, known)
     }
+    if (!this.#options.isReachable()) throw away(this.#options, known)
     if (performance.now() - this.#vainWaitMs < retryAfterMs) {
       throw notSynced(this.#options, known, deadlineMs)
     }

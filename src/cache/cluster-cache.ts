@@ -437,6 +437,10 @@ export class ClusterCache implements AsyncDisposable {
       resource,
       history,
       namespaces,
+      isReachable: () => {
+        const now = this.#connection
+        return now.state === 'connected' && now.isReachable?.() !== false
+      },
       stop,
       idleStopMs: isKept ? Infinity : idleStopMs,
       isPolled: isPolled === true,

@@ -38,3 +38,29 @@ it('While the API server is away, /readyz says how many caches are behind, and w
   await expect.poll(() => statesOf(gateway)).toEqual(kinds.map(() => 'SYNCED'))
   await expect.poll(ready).toEqual([200, 'ok\n'])
 })
+
+it('A kind that was never loaded fails at once while the API server is known to be away, and is there once it is back', async () => {
+  await using simulator = await startSimulator()
+  await using proxy = await startCutProxy(Number(new URL(simulator.url).port))
+  await using gateway = await serveGateway({
+    clusters: [{ name: 'one', server: `http://127.0.0.1:${proxy.port}` }],
+    // Longer than the test waits for an answer.
+    limits: { syncDeadlineMs: 600_000, operationDeadlineMs: 600_000 },
+  })
+  await gateway.data('{ pods { totalCount } }')
+  await proxy.refuse()
+  const cluster = async (): Promise<string> =>
+    (await gateway.data('{ gatewayClusters { state } }')).gatewayClusters[0].state
+  await expect.poll(cluster).toBe('UNREACHABLE')
+  const answer = await gateway.query('{ services { totalCount } pods { totalCount } }')
+  expect(answer.data).toEqual({ services: null, pods: { totalCount: expect.any(Number) } })
+  expect(answer.errors).toMatchObject([
+    { path: ['services'], extensions: { code: 'CLUSTER_UNREACHABLE', type: 'Service' } },
+  ])
+  await proxy.listen()
+  await expect
+    .poll(async () => (await gateway.query('{ services { totalCount } }')).errors, {
+      timeout: 20_000,
+    })
+    .toBeUndefined()
+})

@@ -5,7 +5,7 @@ import type { StoreView } from '../../informer/store/store-view.ts'
 import { sleep } from '../../lib/backoff.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { ByKind, type ClusterKind } from './kind-view.ts'
-import { goneCluster } from './read-failures.ts'
+import { goneCluster, silentReview } from './read-failures.ts'
 import { isReachable } from '../served/cluster-argument.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import {
@@ -24,6 +24,8 @@ export interface KindLeasesOptions {
   readonly access?: ViewerAccess | undefined
   /** Whether a viewer sees the errors; default: whether there is `access`. */
   readonly isViewed?: boolean
+  /** How long a cluster may answer no access review before the kinds that are optional there are given up. Default: any. */
+  readonly reviewSilenceMs?: number
 }
 
 /**
@@ -197,16 +199,25 @@ export class KindLeases implements KindSource, Disposable {
     return this.#named.get(at)?.every((indexes) => isIndexed(view, indexes)) ?? true
   }
 
-  /** Waits as long as the cluster can be reached. */
+  /** Waits as long as the cluster can be reached and answers access reviews. */
   async #whileReachable({ cluster }: ClusterKind, wait: Promise<unknown>): Promise<void> {
     const end = new AbortController()
     const waited = wait.finally(() => end.abort())
     const left = async (): Promise<void> => {
       while (!end.signal.aborted && isReachable(this.#options.served, cluster)) {
+        if (this.#isSilent(cluster)) {
+          this.#failures.set(cluster, silentReview(cluster))
+          return
+        }
         await sleep(reachableCheckMs, end.signal)
       }
     }
     await Promise.race([waited, left()])
+  }
+
+  #isSilent(cluster: string): boolean {
+    const { served, reviewSilenceMs = Infinity } = this.#options
+    return (served.access.get(cluster)?.silentMs ?? 0) > reviewSilenceMs
   }
 
   /** Starts an informer only if the viewer may see something of its kind. */

@@ -9,6 +9,9 @@ import type { ViewerAccess } from './viewer-access.ts'
 /** The number of runs that may find missing kinds or indexes. */
 export const maxRounds = 3
 
+/** A cluster that answers no access review for so long is left out of answers over several clusters. */
+const reviewSilenceMs = 1_000
+
 /** How to run an operation once its kinds are prepared. */
 export interface RunOptions<T> {
   readonly served: ServedSchema
@@ -37,7 +40,8 @@ export function prepareAndRun<T>(
   options: RunOptions<T>,
 ): T | Promise<T> {
   const { served, access, limits } = options
-  const prepared = new KindLeases({ served, syncDeadlineMs: limits.syncDeadlineMs, access })
+  const { syncDeadlineMs } = limits
+  const prepared = new KindLeases({ served, syncDeadlineMs, access, reviewSilenceMs })
   const release = (): void => prepared[Symbol.dispose]()
   let result: T | Promise<T> | undefined
   try {

@@ -133,6 +133,13 @@ export function tooManyReviews(most: number): ClientError {
   return new ClientError('RBAC_BUDGET_EXCEEDED', message, { value: most, hint })
 }
 
+/** The error of what an answer does not wait for: the cluster does not say what the viewer may see. */
+export function silentReview(cluster: string): ClientError {
+  const message = `cluster ${cluster} does not answer what you may see`
+  const details = { cluster, hint: 'ask again in a moment', retryAfterMs: 1_000 }
+  return new ClientError('CLUSTER_UNREACHABLE', message, details)
+}
+
 /** A failed access review as the error of the field that needs it. Returns other errors unchanged. */
 export function reviewFailure(cluster: string, error: unknown): unknown {
   if (!(error instanceof AccessReviewError)) return error
