@@ -13,7 +13,7 @@ it('a cluster that does not say what the viewer may see is left out of an answer
     between = await startCountedServer(url)
     return between.url
   })
-  await using server = between as CountedServer | undefined
+  await using server = between
   for (const world of [first, second])
     await world.allowEverywhere('alice', 'alice', [reads('*', '*')])
   await using served = await serveViewers({

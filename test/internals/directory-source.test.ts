@@ -1,3 +1,4 @@
+// Imports internals: a gateway would connect to thousands of clusters.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
