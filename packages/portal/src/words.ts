@@ -1,4 +1,5 @@
 import { objectWords } from './object/object-words.ts'
+import { actionWords } from './actions/action-words.ts'
 import { filterWords, tableWords } from './kinds/table-words.ts'
 
 const health = {
@@ -310,6 +311,7 @@ export const words = {
     more: (clusters: string, others: number): string => `${clusters} and ${others} more`,
   },
   showQuery: 'Show the query',
+  actions: actionWords,
   filter: filterWords,
   table: tableWords,
 } as const

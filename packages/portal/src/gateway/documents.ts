@@ -101,6 +101,33 @@ export type Removal =
   /** The object no longer matches the arguments. */
   | 'UNMATCHED';
 
+export type FieldChangePartsFragment = { path: string, before: unknown, after: unknown, manager: string | null, masked: boolean };
+
+export type WritesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WritesQuery = { __schema: { mutationType: { name: string | null } | null } };
+
+export type ApplyManifestMutationVariables = Exact<{
+  manifest: unknown;
+  cluster?: string | null | undefined;
+  force: boolean;
+  dryRun: boolean;
+}>;
+
+
+export type ApplyManifestMutation = { apply: Array<{ resourceVersion: string | null, warnings: Array<string>, behind: boolean, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null> | null };
+
+export type MergePatchMutationVariables = Exact<{
+  id: string | number;
+  patch: unknown;
+  resourceVersion?: string | null | undefined;
+  dryRun: boolean;
+}>;
+
+
+export type MergePatchMutation = { patch: { resourceVersion: string | null, warnings: Array<string>, behind: boolean, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
 export type WorkloadPodFragment = { id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null };
 
 export type WorkloadServiceFragment = { id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null };
@@ -722,6 +749,15 @@ export class TypedDocumentString<TResult, TVariables>
     return this.value;
   }
 }
+export const FieldChangePartsFragmentDoc = new TypedDocumentString(`
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+    `, {"fragmentName":"FieldChangeParts"}) as unknown as TypedDocumentString<FieldChangePartsFragment, unknown>;
 export const WorkloadPodFragmentDoc = new TypedDocumentString(`
     fragment WorkloadPod on Pod {
   id
@@ -950,6 +986,57 @@ export const ProblemRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ProblemRow"}) as unknown as TypedDocumentString<ProblemRowFragment, unknown>;
+export const WritesDocument = new TypedDocumentString(`
+    query Writes {
+  __schema {
+    mutationType {
+      name
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<WritesQuery, WritesQueryVariables>;
+export const ApplyManifestDocument = new TypedDocumentString(`
+    mutation ApplyManifest($manifest: JSON!, $cluster: String, $force: Boolean!, $dryRun: Boolean!) {
+  apply(manifest: $manifest, cluster: $cluster, force: $force, dryRun: $dryRun) {
+    changes {
+      ...FieldChangeParts
+    }
+    resourceVersion
+    warnings
+    behind
+  }
+}
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<ApplyManifestMutation, ApplyManifestMutationVariables>;
+export const MergePatchDocument = new TypedDocumentString(`
+    mutation MergePatch($id: ID!, $patch: JSON!, $resourceVersion: String, $dryRun: Boolean!) {
+  patch(
+    id: $id
+    type: MERGE
+    patch: $patch
+    resourceVersion: $resourceVersion
+    dryRun: $dryRun
+  ) {
+    changes {
+      ...FieldChangeParts
+    }
+    resourceVersion
+    warnings
+    behind
+  }
+}
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<MergePatchMutation, MergePatchMutationVariables>;
 export const ApplicationDocument = new TypedDocumentString(`
     subscription Application($id: ID!, $resumeFrom: String) {
   object(id: $id, resumeFrom: $resumeFrom, coalesceMs: 200) {
