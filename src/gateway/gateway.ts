@@ -26,6 +26,7 @@ import {
 } from '../graphql/served/served-schema.ts'
 import { FragmentCache } from '../graphql/plan/fragment-cache.ts'
 import { PlannedQueries } from '../graphql/answer/planned-queries.ts'
+import { Drains } from '../graphql/writes/drain.ts'
 import { Mutations } from '../graphql/writes/mutations.ts'
 import { defaultWriteLimits, type WriteLimits, WriteQuota } from '../graphql/writes/write-limits.ts'
 import { SdlError } from '../graphql/sdl/sdl-error.ts'
@@ -299,18 +300,20 @@ class RunningGateway implements Gateway {
       log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
     }
     const queries = new PlannedQueries({ ...planned, observer, unexpected })
+    const writes = { ...defaultWriteLimits, ...options.writes }
+    const quota = new WriteQuota(writes)
+    const { secretData = false } = options
+    const writing = { limits, writes, quota, secretData, observer }
+    const mutations = new Mutations(writing)
     const subscriptions = new PlannedSubscriptions({
       ...planned,
+      drains: new Drains(writing),
       observer,
       unexpected,
       subscriptions: this.#subscriptions,
       live: { ...defaultLiveLimits, ...options.live },
       counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
     })
-    const writes = { ...defaultWriteLimits, ...options.writes }
-    const quota = new WriteQuota(writes)
-    const { secretData = false } = options
-    const mutations = new Mutations({ limits, writes, quota, secretData, observer })
     this.plugin = operationPlugin({
       served: () => this.#now,
       plans: queries,

@@ -3,14 +3,14 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
-  GraphQLError,
+  type GraphQLError,
   OperationTypeNode,
 } from 'graphql'
 import type { CallerToken } from '../access/authentication/authenticator.ts'
 import type { Viewer } from '../access/viewer.ts'
 import type { OperationOptions } from '../graphql/answer/execution.ts'
 import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
-import type { ClientErrorCode } from '../graphql/errors/client-error.ts'
+import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { observedDocument } from './document-source.ts'
 import type { HashedOperation } from './http/query-fast-path.ts'
 import {
@@ -77,7 +77,7 @@ export async function prepareOperation(
   if (errors.length > 0) return errors
   const { operationName, variables } = operation
   const kind = getOperationAST(document, operationName)?.operation
-  if (kind === OperationTypeNode.MUTATION && isGet(asked)) return [mutationByGet]
+  if (kind === OperationTypeNode.MUTATION && isGet(asked)) return [clientErrorOf(writeByGet())]
   return {
     schema: enveloped.schema,
     document,
@@ -97,16 +97,6 @@ export async function prepareOperation(
 function isGet({ transport, request }: StreamedRequest): boolean {
   return transport === 'http' && request.method !== 'POST'
 }
-
-const mutationByGet = new GraphQLError(
-  'mutations are made by POST and by WebSocket, never by GET',
-  {
-    extensions: {
-      code: 'BAD_USER_INPUT' satisfies ClientErrorCode,
-      hint: 'send a POST with content-type application/json',
-    },
-  },
-)
 
 /**
  * Answers an operation by its plan, whose frames go to `sendFrames`, or by the pipeline. The results that it returns
@@ -135,7 +125,9 @@ async function streamOf(
   const planAsked = { query, operationName, variables: operation.variables ?? {} }
   const origin = { transport, headers: request.headers, connectionParams, viewer }
   const caller = { ...origin, callerToken }
-  if (isSubscription) return await planned.subscribe?.(planAsked, caller)
+  if (isSubscription) {
+    return await planned.subscribe?.(planAsked, { ...caller, mayWrite: !isGet(asked) })
+  }
   const text = await planned.answer(planAsked, caller)
   return text === undefined ? undefined : oneFrame(text)
 }

@@ -73,6 +73,17 @@ export class ClientError extends CodedError {
   }
 }
 
+/** The error of a write by GET: a link, a prefetch or a reload must not write. */
+export function writeByGet(): ClientError {
+  return new ClientError(
+    'BAD_USER_INPUT',
+    'writes are made by POST and by WebSocket, never by GET',
+    {
+      hint: 'send a POST with content-type application/json',
+    },
+  )
+}
+
 /** Errors of lower layers with these codes are for the caller. Other codes mean a fault of the gateway. */
 const passedOn: ReadonlySet<string> = new Set<ClientErrorCode>([
   'UNAUTHENTICATED',

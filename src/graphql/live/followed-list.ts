@@ -96,7 +96,8 @@ export function followedLists(
       return listsToFollow(served, source.kind, args)
     case 'clusterFrames':
     case 'problemFrames':
-      throw new TypeError('clusters and problems are no lists')
+    case 'drainFrames':
+      throw new TypeError('clusters, problems and drains are no lists')
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':

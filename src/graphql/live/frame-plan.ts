@@ -217,6 +217,11 @@ export class FramePlans {
     return this.#source.form === 'clusterFrames'
   }
 
+  /** Whether it drains a node: then there are no lists. */
+  get drains(): boolean {
+    return this.#source.form === 'drainFrames'
+  }
+
   /** The frames of problems, if it follows these: then there are no lists. Throws {@link NotCoveredError}. */
   get problems(): ProblemFrames | undefined {
     if (this.#source.form !== 'problemFrames') return undefined

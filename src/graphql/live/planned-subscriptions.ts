@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   type DocumentNode,
+  executeSubscriptionEvent,
   type ExecutionResult,
   getOperationAST,
   type GraphQLError,
@@ -19,7 +20,7 @@ import { interruptible } from '../../lib/generators.ts'
 import { parseExact } from '../../lib/json.ts'
 import type { SubscriptionSource } from '../answer/execution.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { ClientError, clientErrorOf, clientResult } from '../errors/client-error.ts'
+import { ClientError, clientErrorOf, clientResult, writeByGet } from '../errors/client-error.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
 import { inTime } from '../answer/operation-deadline.ts'
@@ -35,6 +36,8 @@ import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
 import { PlannedQueries, type QueryOrigin, type QueryRequest } from '../answer/planned-queries.ts'
+import type { DrainArguments, DrainProgress, Drains } from '../writes/drain.ts'
+import { DrainStream } from './drain-stream.ts'
 import { ClustersStream, clustersQuery, type SubscribedClusters } from './clusters-stream.ts'
 import { checkedCoalesceMs } from './followed-list.ts'
 import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
@@ -47,6 +50,7 @@ import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
   readonly documents: OperationDocuments
+  readonly drains: Pick<Drains, 'open'>
   /** Receives a report for each started or refused subscription, and for its end. */
   readonly observer?: OperationObserver | undefined
 }
@@ -54,6 +58,8 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 /** The caller of a subscription, and its start in `performance.now()` time. */
 export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken'> {
   readonly beganMs?: number | undefined
+  /** False for a GET, which must not write. */
+  readonly mayWrite?: boolean | undefined
 }
 
 export interface SubscriptionRequest {
@@ -114,16 +120,17 @@ export class PlannedSubscriptions {
   /** Like {@link subscribe}, for a parsed and validated document. */
   async subscribeTo(
     request: SubscriptionRequest,
-    { viewer, beganMs = performance.now() }: SubscriptionOrigin,
+    { viewer, callerToken, mayWrite, beganMs = performance.now() }: SubscriptionOrigin,
   ): Promise<MemberStream> {
     const served = this.#options.served()
     const { limits, unexpected, observer } = this.#options
     const { document, operationName } = request
     const validated = this.#validated(served, request)
+    const caller = { viewer, callerToken, mayWrite }
     const deadline = { deadlineMs: limits.operationDeadlineMs, beganMs }
     const answer =
       'schema' in validated
-        ? await inTime(this.#joined(served, request, validated, viewer), deadline, closeLate)
+        ? await inTime(this.#joined(served, request, validated, caller), deadline, closeLate)
         : { errors: validated }
     const stream =
       'take' in answer
@@ -175,8 +182,9 @@ export class PlannedSubscriptions {
     served: ServedSchema,
     { document, operationName, variables, explains = false }: SubscriptionRequest,
     validated: ValidatedSubscriptionArgs,
-    viewer: Viewer | undefined,
+    caller: SubscriptionOrigin,
   ): Promise<MemberStream | Refusal> {
+    const { viewer } = caller
     const { variableValues, operation } = validated
     const pages = { document, operationName, variables: variableValues }
     const tooLarge = checkPageSizes(served, this.#options.limits, pages)
@@ -190,6 +198,12 @@ export class PlannedSubscriptions {
         const selected = { document, operation: validated.operation, nodes: asked.nodes, variables }
         const { coalesceMs } = asked.arguments(variableValues) as StreamArguments
         return await this.#followClusters(served, selected, coalesceMs, viewer)
+      }
+      if (asked.drains) {
+        if (caller.mayWrite === false) throw writeByGet()
+        const args = asked.arguments(variableValues) as DrainArguments
+        const drain = await this.#options.drains.open(served, args, caller)
+        return new DrainStream(drain, (progress) => drainFrame(validated, progress))
       }
       const { problems: frames } = asked
       if (frames !== undefined) {
@@ -314,6 +328,13 @@ export class PlannedSubscriptions {
   }
 }
 
+/** A frame of a drain. Its fields have no resolvers of their own. */
+function drainFrame(validated: ValidatedSubscriptionArgs, drain: DrainProgress): Buffer {
+  const result = executeSubscriptionEvent({ ...validated, rootValue: { drain } })
+  if (result instanceof Promise) throw new TypeError('the fields of a drain need no waiting')
+  return Buffer.from(JSON.stringify(result))
+}
+
 function closeLate(late: MemberStream | Refusal): void {
   if ('take' in late) late.close()
 }
@@ -428,7 +449,7 @@ export interface PlannedOperations {
   /** The frames of a subscription, or its errors. Never rejects. */
   subscribe(
     request: QueryRequest,
-    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken'>,
+    origin: Pick<SubscriptionOrigin, 'viewer' | 'callerToken' | 'mayWrite'>,
   ): Promise<MemberStream>
   /** The state of the subscriptions, for metrics. */
   liveState(): LiveState
@@ -452,9 +473,9 @@ export function plannedOperations({
     // The plugin refuses the others.
     answer: (request, origin) =>
       isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
-    subscribe: async (request, { viewer, callerToken }) =>
+    subscribe: async (request, { viewer, callerToken, mayWrite }) =>
       isAnswered(viewer)
-        ? subscriptions.subscribe(request, { viewer, callerToken })
+        ? subscriptions.subscribe(request, { viewer, callerToken, mayWrite })
         : failedStream([noViewer()]),
     liveState: () => subscriptions.state(),
   }

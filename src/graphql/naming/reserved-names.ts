@@ -11,13 +11,14 @@ const ownTypes: ReadonlySet<string> = new Set(
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayNamespacesReason GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
-    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine`),
+    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine WritePayload
+    PatchType Propagation FieldValidation DrainProgress DrainState DrainedPod DrainedPodState`),
 )
 
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
   words(
-    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets kubernetesObjects kubernetesObjectsPage search complete graph problems`,
+    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets kubernetesObjects kubernetesObjectsPage search complete graph problems drain`,
   ),
 )
 

@@ -58,7 +58,8 @@ export function* schemaInSteps(
   const { kinds, profile } = model
   const types = schemaTypes(model, secretData)
   const query = buildQueryType(kinds, types, relay ? () => relayFields(kinds, types) : undefined)
-  const subscription = kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types)
+  const subscription =
+    kinds.length === 0 ? undefined : buildSubscriptionType(kinds, types, { writes })
   const mutation = writes && kinds.length > 0 ? buildMutationType(types) : undefined
   yield* resolveFields([query, mutation, subscription].filter((root) => root !== undefined))
   const schema = new GraphQLSchema({

@@ -47,6 +47,7 @@ export type FollowSource =
   | { readonly form: 'clusterFrames' }
   | { readonly form: 'objectListFacetFrames' }
   | { readonly form: 'problemFrames' }
+  | { readonly form: 'drainFrames' }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -242,6 +243,8 @@ export interface OwnParts {
     | 'complete'
   readonly completion: 'term' | 'text' | 'insert' | 'type' | 'count'
   readonly writePayload: 'object' | 'changes' | 'resourceVersion' | 'warnings' | 'dryRun' | 'behind'
+  readonly drain: 'node' | 'state' | 'message' | 'total' | 'gone' | 'dryRun' | 'pods'
+  readonly drainedPod: 'namespace' | 'name' | 'state' | 'reason'
   readonly fieldChange: 'path' | 'before' | 'after' | 'manager' | 'masked'
   readonly clusterState:
     | 'source'
@@ -333,6 +336,7 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'clusterFrames':
     case 'objectListFacetFrames':
     case 'problemFrames':
+    case 'drainFrames':
       return source
     default:
       return undefined

@@ -221,6 +221,9 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
     return source && { source }
   },
   Mutation: () => write,
+  WriteSubscription: () => ({ source: { form: 'drainFrames' } }),
+  DrainProgress: own('drain'),
+  DrainedPod: own('drainedPod'),
   WritePayload: own('writePayload'),
   FieldChange: own('fieldChange'),
   KindConnection: connection,
@@ -364,7 +367,7 @@ export class OwnTypes {
 
   /** The fields of a root type, those of kinds aside. */
   rootFields(
-    type: 'Query' | 'Mutation' | 'Subscription',
+    type: 'Query' | 'Mutation' | 'Subscription' | 'WriteSubscription',
   ): GraphQLFieldConfigMap<unknown, ResolverContext> {
     return this.#fields(type, undefined)
   }

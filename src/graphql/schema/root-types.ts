@@ -66,6 +66,7 @@ export function buildMutationType(types: SchemaTypes): GraphQLObjectType {
 export function buildSubscriptionType(
   kinds: readonly Kind[],
   types: SchemaTypes,
+  { writes }: { readonly writes: boolean },
 ): GraphQLObjectType {
   return new GraphQLObjectType<unknown, ResolverContext>({
     name: 'Subscription',
@@ -73,6 +74,7 @@ export function buildSubscriptionType(
       'The matching objects, then their changes. The snapshot comes in frames: the first one resets, the last one is synced.',
     fields(): RootFields {
       const fields = types.own.rootFields('Subscription')
+      if (writes) Object.assign(fields, types.own.rootFields('WriteSubscription'))
       const add = (name: string, form: SubscriptionForm, kind: Kind): void => {
         fields[name] ??= {
           ...types.own.kindField(form, kind),

@@ -119,6 +119,88 @@ type Mutation {
   ): WritePayload
 }
 
+type WriteSubscription {
+  """
+  Empties a node as \`kubectl drain\` does: makes it unschedulable and evicts its pods, which respects
+  PodDisruptionBudgets: an eviction that one forbids is tried again until the deadline. It begins with the
+  subscription, ends by itself, and stops when the subscriber leaves. Pods of DaemonSets and static pods stay.
+  """
+  drain(
+    "The \`id\` of the node."
+    id: ID!
+    "The grace period of each pod in seconds; that of the pod if absent."
+    gracePeriodSeconds: Int
+    "How long the drain may take, in seconds; at most, and by default, what the gateway allows."
+    deadlineSeconds: Int
+    "Evicts pods with data in an \`emptyDir\`, too: it is lost. They are refused otherwise."
+    deleteEmptyDirData: Boolean
+    "Evicts pods without a controller, too: nothing starts them again. They are refused otherwise."
+    force: Boolean
+    "Evicts nothing; the progress shows what would be evicted, and what not."
+    dryRun: Boolean
+  ): DrainProgress
+}
+
+"How the drain of a node goes on. Each frame is the whole of it."
+type DrainProgress {
+  "The name of the node."
+  node: String!
+  "The state of the drain."
+  state: DrainState!
+  "Why it was refused or has failed; null otherwise."
+  message: String
+  "The number of pods that have to go."
+  total: Int!
+  "The number of pods that are gone."
+  gone: Int!
+  "Whether it was a dry run."
+  dryRun: Boolean!
+  "The pods of the node when the drain began."
+  pods: [DrainedPod!]!
+}
+
+"A pod of a node that is drained."
+type DrainedPod {
+  "The namespace of the pod."
+  namespace: String!
+  "The name of the pod."
+  name: String!
+  "How far it is."
+  state: DrainedPodState!
+  "Why it is blocked, stays, is refused or has failed; null otherwise."
+  reason: String
+}
+
+"The states of a drain."
+enum DrainState {
+  "Pods are being evicted, or have not ended yet."
+  EVICTING
+  "All pods that had to go are gone."
+  DONE
+  "Pods would be lost, so nothing was done."
+  REFUSED
+  "Some pods are left: see \`message\`."
+  FAILED
+}
+
+"The states of a pod whose node is drained."
+enum DrainedPodState {
+  "It waits for its turn."
+  PENDING
+  "A PodDisruptionBudget forbids its eviction now; it is tried again."
+  BLOCKED
+  "It was evicted, and has not ended yet."
+  TERMINATING
+  "It is gone."
+  GONE
+  "It stays, as it belongs to the node."
+  SKIPPED
+  "It would be lost, so nothing was done."
+  REFUSED
+  "It could not be evicted."
+  FAILED
+}
+
 "What a write has done; of a dry run, what it would do."
 type WritePayload {
   """

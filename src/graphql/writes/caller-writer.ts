@@ -100,10 +100,10 @@ export class CallerWriter implements AsyncDisposable {
   async list(
     place: WritePlace,
     resource: ApiResource,
-    labelSelector: string,
+    selector: { readonly labelSelector: string } | { readonly fieldSelector: string },
   ): Promise<readonly Unstructured[]> {
     const { server } = this.#session(place, resource, {})
-    const query = new URLSearchParams({ labelSelector, limit: '500' })
+    const query = new URLSearchParams({ ...selector, limit: '1000' })
     const path = `${resourcePath(resource, present({ namespace: place.namespace || undefined }))}?${query}`
     try {
       const found = await server.request('GET', path, {

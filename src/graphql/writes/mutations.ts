@@ -5,22 +5,19 @@ import {
   type ValidatedExecutionArgs,
 } from 'graphql'
 import type { MutationSource } from '../answer/execution.ts'
-import { type QueryOrigin, runQuery } from '../answer/planned-queries.ts'
-import { WorkBudget } from '../../query/condition/work-budget.ts'
-import { splitObjectKey, type Unstructured } from '../../kubernetes/object.ts'
+import type { QueryOrigin } from '../answer/planned-queries.ts'
+import type { Unstructured } from '../../kubernetes/object.ts'
 import { clientErrorOf, ClientError } from '../errors/client-error.ts'
 import { fragmentsOf } from '../documents/document-fragments.ts'
-import { decodeObjectId } from '../model/object-id.ts'
 import { collectFields } from '../plan/collected-fields.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import { identified, kindOfIdentity } from '../reads/object-read.ts'
-import { ReadRun } from '../reads/read-run.ts'
 import type { WritePayload, WriteResults } from '../schema/read-context.ts'
 import { clusterNamed } from '../served/cluster-argument.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { OperationObserver } from '../answer/operation-observer.ts'
 import { CallerWriter, nameOf } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
+import { placeOfId } from './identified-place.ts'
 import { documentsOf, placeOfDocument, titleOf } from './manifests.ts'
 import { type ActionArguments, objectActions, runNow, validationOf } from './object-actions.ts'
 import type { WriteLimits, WriteQuota } from './write-limits.ts'
@@ -167,8 +164,8 @@ export class Mutations implements MutationSource {
   }
 
   async #act(name: string, args: WriteArguments, making: Making): Promise<WritePayload> {
-    const place = await this.#placeOf(args.id ?? '', making)
-    const { served } = making
+    const { served, origin } = making
+    const place = await placeOfId(args.id ?? '', served, this.#options.limits, origin)
     return await this.#made(name, place, args, making, (writer) => {
       if (name === 'runNow') {
         const jobs = served.kindOf('batch', 'Job')
@@ -215,34 +212,6 @@ export class Mutations implements MutationSource {
       })
     }
   }
-
-  /** Where the object of an `id` is, as the caller may see it. */
-  async #placeOf(id: string, { served, origin }: Making): Promise<WritePlace> {
-    const { limits } = this.#options
-    const identity = decodeObjectId(id)
-    const at = kindOfIdentity(served, identity)
-    if (at === undefined) throw gone(identity.cluster, identity.kind)
-    const { object } = identity
-    if (!('uid' in object)) return { ...at, ...object }
-    const kinds = [at]
-    const found = await runQuery(
-      { served, limits, kinds, origin, secrets: new Set() },
-      (parts, direct) => {
-        const budget = new WorkBudget(limits.work)
-        const run = new ReadRun({ served, limits, budget, parts, direct })
-        const row = identified(run, at, identity)
-        return row && { ...splitObjectKey(row.part.view.keyOf(row.id)), uid: object.uid }
-      },
-    )
-    if (found === undefined) throw gone(at.cluster, at.kind.typeName)
-    return { ...at, ...found }
-  }
-}
-
-function gone(cluster: string, type: string): ClientError {
-  const message = `there is no ${type} of this id (any more), or you may not get it`
-  const hint = 'read it again: an object that was created again has another id'
-  return new ClientError('NOT_FOUND', message, { argument: 'id', cluster, type, hint })
 }
 
 function needsName(document: Unstructured): ClientError {

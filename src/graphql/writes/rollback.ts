@@ -79,10 +79,10 @@ async function revisionsOf(
     ? { ...place.kind.resource, resource: 'replicasets', kind: 'ReplicaSet' }
     : { ...place.kind.resource, resource: 'controllerrevisions', kind: 'ControllerRevision' }
   const { matchLabels } = fieldsOf(specOf(workload)['selector'])
-  const selector = Object.entries(fieldsOf(matchLabels))
+  const labelSelector = Object.entries(fieldsOf(matchLabels))
     .map(([key, value]) => `${key}=${String(value)}`)
     .join(',')
-  const all = await writer.list(place, resource, selector)
+  const all = await writer.list(place, resource, { labelSelector })
   return all
     .filter(({ metadata }) =>
       metadata.ownerReferences?.some((owner) => owner.uid === uid && owner.controller === true),

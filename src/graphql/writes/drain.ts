@@ -1,0 +1,357 @@
+import { groupResourceOf } from '../../kubernetes/api-resource.ts'
+import { itemsOf, specOf, statusOf, textOf } from '../../kubernetes/fields.ts'
+import { objectKey, type Unstructured } from '../../kubernetes/object.ts'
+import { sleep } from '../../lib/backoff.ts'
+import { boundedParallel } from '../../lib/concurrency.ts'
+import type { OperationObserver } from '../answer/operation-observer.ts'
+import type { QueryOrigin } from '../answer/planned-queries.ts'
+import { ClientError, clientErrorOf } from '../errors/client-error.ts'
+import type { Kind } from '../model/kind.ts'
+import { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { CallerWriter } from './caller-writer.ts'
+import { placeOfId } from './identified-place.ts'
+import { evicted, objectActions } from './object-actions.ts'
+import type { WritePlace } from './write-errors.ts'
+import type { WriteLimits, WriteQuota } from './write-limits.ts'
+
+/** The arguments of `drain`. */
+export interface DrainArguments {
+  readonly id: string
+  readonly gracePeriodSeconds?: number | null
+  readonly deadlineSeconds?: number | null
+  readonly deleteEmptyDirData?: boolean | null
+  readonly force?: boolean | null
+  readonly dryRun?: boolean | null
+}
+
+/** How a drain of a node goes on. */
+export interface DrainProgress {
+  readonly node: string
+  readonly state: 'EVICTING' | 'DONE' | 'REFUSED' | 'FAILED'
+  /** Why it was refused or has failed; `null` otherwise. */
+  readonly message: string | null
+  /** The pods that have to go. */
+  readonly total: number
+  readonly gone: number
+  readonly dryRun: boolean
+  readonly pods: readonly DrainedPod[]
+}
+
+type PodState = 'PENDING' | 'BLOCKED' | 'TERMINATING' | 'GONE' | 'SKIPPED' | 'REFUSED' | 'FAILED'
+
+interface DrainedPod {
+  readonly namespace: string
+  readonly name: string
+  readonly state: PodState
+  readonly reason: string | null
+}
+
+export interface DrainsOptions {
+  readonly limits: OperationLimits
+  readonly writes: WriteLimits
+  readonly quota: WriteQuota
+  readonly secretData: boolean
+  readonly observer?: OperationObserver | undefined
+}
+
+/** Starts drains, a bounded number at a time for each user. */
+export class Drains {
+  readonly #options: DrainsOptions
+  readonly #running = new Map<string, number>()
+
+  constructor(options: DrainsOptions) {
+    this.#options = options
+  }
+
+  /** Finds the node and its pods; nothing is written before {@link Drain.run}. Rejects with `ClientError`. */
+  async open(served: ServedSchema, args: DrainArguments, origin: QueryOrigin): Promise<Drain> {
+    const { limits, writes } = this.#options
+    const user = origin.viewer?.username ?? ''
+    const running = this.#running.get(user) ?? 0
+    if (running >= writes.maxDrains) {
+      const message = `this user has ${running} drains under way`
+      const details = { value: running, hint: 'wait until one has ended', retryAfterMs: 5_000 }
+      throw new ClientError('TOO_MANY_WRITES', message, details)
+    }
+    this.#running.set(user, running + 1)
+    const ended = (): void => {
+      const left = (this.#running.get(user) ?? 1) - 1
+      if (left === 0) this.#running.delete(user)
+      else this.#running.set(user, left)
+    }
+    try {
+      const place = await placeOfId(args.id, served, limits, origin)
+      const pods = served.kindOf('', 'Pod')
+      if (groupResourceOf(place.kind.resource) !== 'nodes' || pods === undefined) {
+        const { typeName } = place.kind
+        const message = `drain is not for objects of ${typeName}`
+        const details = { argument: 'id', type: typeName, hint: 'give the id of a Node' }
+        throw new ClientError('BAD_USER_INPUT', message, details)
+      }
+      const drain = new Drain({ ...this.#options, served, args, origin, node: place, pods, ended })
+      await drain.look().catch(async (error: unknown) => {
+        await drain.close()
+        throw error
+      })
+      return drain
+    } catch (error) {
+      ended()
+      throw error
+    }
+  }
+}
+
+interface DrainOptions extends DrainsOptions {
+  readonly served: ServedSchema
+  readonly args: DrainArguments
+  readonly origin: QueryOrigin
+  readonly node: WritePlace
+  /** The kind of pods. */
+  readonly pods: Kind
+  readonly ended: () => void
+}
+
+/** A pod of the node, as it goes. */
+interface Leaving {
+  readonly place: WritePlace
+  state: PodState
+  reason: string | null
+  /** When to try again, by `performance.now()`. */
+  dueMs: number
+}
+
+/** Evictions at a time. */
+const maxParallel = 5
+/** How often the pods of the node are listed. */
+const pauseMs = 1_000
+/** kubectl's pause after an eviction that a budget forbids. */
+const blockedPauseMs = 5_000
+
+/**
+ * Empties a node as `kubectl drain` does: cordons it, and evicts its pods, which respects PodDisruptionBudgets; an
+ * eviction that a budget forbids is tried again until the deadline. Pods of DaemonSets and static pods stay. Pods
+ * without a controller, and those with data in an `emptyDir`, are refused before anything is written unless the caller
+ * asks for them.
+ */
+export class Drain {
+  readonly #options: DrainOptions
+  readonly #writer: CallerWriter
+  readonly #endsAtMs: number
+  #pods: readonly Leaving[] = []
+  #state: DrainProgress['state'] = 'EVICTING'
+  #message: string | null = null
+  #changed: () => void = () => {}
+
+  constructor(options: DrainOptions) {
+    const { served, writes, origin, secretData, args } = options
+    const { drainDeadlineMs } = writes
+    const wanted = (args.deadlineSeconds ?? Infinity) * 1_000
+    this.#options = options
+    this.#endsAtMs = performance.now() + Math.min(drainDeadlineMs, Math.max(0, wanted))
+    this.#writer = new CallerWriter({
+      served,
+      caller: origin,
+      access: origin.viewer && new ViewerAccess(served, origin.viewer),
+      // An eviction need not wait for the cache: the pods are listed anyway.
+      limits: { ...writes, cacheDeadlineMs: 0 },
+      endsAtMs: this.#endsAtMs + writes.requestDeadlineMs,
+      secretData,
+    })
+  }
+
+  get progress(): DrainProgress {
+    const { node, args } = this.#options
+    const leaving = this.#pods.filter(({ state }) => state !== 'SKIPPED')
+    return {
+      node: node.name,
+      state: this.#state,
+      message: this.#message,
+      total: leaving.length,
+      gone: leaving.filter(({ state }) => state === 'GONE').length,
+      dryRun: args.dryRun === true,
+      pods: this.#pods.map(({ place: { namespace, name }, state, reason }) => ({
+        namespace,
+        name,
+        state,
+        reason,
+      })),
+    }
+  }
+
+  /** Lists the pods of the node and decides about each. Rejects with `ClientError`. */
+  async look(): Promise<void> {
+    const found = await this.#list()
+    const { node, pods, args } = this.#options
+    this.#pods = found.map((pod) => {
+      const { namespace = '', name, uid } = pod.metadata
+      const place = { cluster: node.cluster, kind: pods, namespace, name, uid }
+      return { place, dueMs: 0, ...decided(pod, args) }
+    })
+    const refused = this.#pods.filter(({ state }) => state === 'REFUSED')
+    const [first] = refused
+    if (first === undefined) return
+    const { namespace, name } = first.place
+    this.#state = 'REFUSED'
+    this.#message = `${refused.length} pods would be lost, such as ${objectKey({ namespace, name })}: ${first.reason}; nothing was done`
+  }
+
+  /** Drains until all pods are gone, the deadline passes, or the signal aborts. Never rejects. */
+  async run(changed: () => void, signal: AbortSignal): Promise<void> {
+    this.#changed = changed
+    try {
+      if (this.#state === 'EVICTING') await this.#drain(signal)
+    } catch (error) {
+      this.#end('FAILED', clientErrorOf(error).message)
+    } finally {
+      this.#options.ended()
+      await this.close()
+    }
+  }
+
+  /** Closes its connections. */
+  async close(): Promise<void> {
+    await this.#writer[Symbol.asyncDispose]()
+  }
+
+  async #drain(signal: AbortSignal): Promise<void> {
+    const { node, args, writes } = this.#options
+    const { dryRun } = args
+    await this.#reported(node, () =>
+      must(objectActions['cordon'])(this.#writer, node, { dryRun }, writes),
+    )
+    while (!signal.aborted) {
+      const nowMs = performance.now()
+      const due = this.#pods.filter(({ state, dueMs }) => isWaiting(state) && dueMs <= nowMs)
+      await boundedParallel(due, maxParallel, async (pod) => {
+        if (!signal.aborted) await this.#evict(pod)
+      })
+      if (signal.aborted) return
+      if (this.#pods.some(({ state }) => state === 'TERMINATING')) await this.#markGone()
+      const open = this.#pods.filter(({ state }) => isWaiting(state) || state === 'TERMINATING')
+      const failed = this.#pods.filter(({ state }) => state === 'FAILED')
+      if (open.length === 0) {
+        if (failed.length === 0) this.#end('DONE', null)
+        else this.#end('FAILED', `${failed.length} pods could not be evicted`)
+        return
+      }
+      if (performance.now() >= this.#endsAtMs) {
+        this.#end('FAILED', `the deadline has passed with ${open.length} pods left`)
+        return
+      }
+      await sleep(pauseMs, signal)
+    }
+  }
+
+  async #evict(pod: Leaving): Promise<void> {
+    const { args, quota, origin } = this.#options
+    const isDryRun = args.dryRun === true
+    try {
+      quota.take(origin.viewer)
+      const gracePeriodSeconds = args.gracePeriodSeconds ?? undefined
+      const wishes = { dryRun: isDryRun }
+      const { object } = await this.#reported(pod.place, () =>
+        evicted(this.#writer, pod.place, wishes, gracePeriodSeconds),
+      )
+      this.#set(pod, object === null || isDryRun ? 'GONE' : 'TERMINATING', null)
+    } catch (error) {
+      const { message, extensions } = clientErrorOf(error)
+      const { code, retryAfterMs } = extensions
+      const isPassing = code === 'DISRUPTION_BUDGET' || code === 'TOO_MANY_WRITES'
+      if (code === 'NOT_FOUND' || code === 'PRECONDITION_FAILED') this.#set(pod, 'GONE', null)
+      else if (isPassing && !isDryRun) {
+        pod.dueMs = performance.now() + (Number(retryAfterMs) || blockedPauseMs)
+        this.#set(pod, 'BLOCKED', message)
+      } else this.#set(pod, 'FAILED', message)
+    }
+  }
+
+  /** Pods that the node has no longer, or has as other ones of their names, are gone. */
+  async #markGone(): Promise<void> {
+    const left = new Set((await this.#list()).map(({ metadata }) => metadata.uid))
+    for (const pod of this.#pods) {
+      if (pod.state === 'TERMINATING' && !left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
+    }
+  }
+
+  async #list(): Promise<readonly Unstructured[]> {
+    const { node, pods } = this.#options
+    const at = { cluster: node.cluster, kind: pods, namespace: '', name: '' }
+    const fieldSelector = `spec.nodeName=${node.name}`
+    return await this.#writer.list(at, pods.resource, { fieldSelector })
+  }
+
+  async #reported<T>(place: WritePlace, write: () => Promise<T>): Promise<T> {
+    const { observer, origin, args } = this.#options
+    const startedMs = performance.now()
+    let code = ''
+    try {
+      return await write()
+    } catch (error) {
+      code = String(clientErrorOf(error).extensions['code'])
+      throw error
+    } finally {
+      const { cluster, kind, namespace, name } = place
+      observer?.wrote?.({
+        mutation: 'drain',
+        operationName: undefined,
+        viewer: origin.viewer,
+        cluster,
+        type: kind.typeName,
+        namespace,
+        name,
+        dryRun: args.dryRun === true,
+        code,
+        durationMs: performance.now() - startedMs,
+      })
+    }
+  }
+
+  #set(pod: Leaving, state: PodState, reason: string | null): void {
+    pod.state = state
+    pod.reason = reason
+    this.#changed()
+  }
+
+  #end(state: DrainProgress['state'], message: string | null): void {
+    this.#state = state
+    this.#message = message
+    this.#changed()
+  }
+}
+
+function isWaiting(state: PodState): boolean {
+  return state === 'PENDING' || state === 'BLOCKED'
+}
+
+/** What a drain does with a pod (kubectl's `drain/filters.go`). */
+function decided(
+  pod: Unstructured,
+  { force, deleteEmptyDirData }: DrainArguments,
+): { readonly state: PodState; readonly reason: string | null } {
+  const { annotations = {}, ownerReferences = [], deletionTimestamp } = pod.metadata
+  const controller = ownerReferences.find((owner) => owner.controller === true)
+  if (annotations['kubernetes.io/config.mirror'] !== undefined) {
+    return { state: 'SKIPPED', reason: 'a static pod, which only its node removes' }
+  }
+  const isOver = ['Succeeded', 'Failed'].includes(textOf(statusOf(pod)['phase']) ?? '')
+  if (controller?.kind === 'DaemonSet' && !isOver) {
+    return { state: 'SKIPPED', reason: 'its DaemonSet would start it again' }
+  }
+  if (deletionTimestamp !== undefined) return { state: 'TERMINATING', reason: null }
+  if (!isOver && controller === undefined && force !== true) {
+    return { state: 'REFUSED', reason: 'no controller starts it again (force: true evicts it)' }
+  }
+  const volumes = itemsOf(specOf(pod)['volumes'])
+  const hasData = volumes.some(({ emptyDir }) => (emptyDir ?? null) !== null)
+  if (!isOver && hasData && deleteEmptyDirData !== true) {
+    const reason = 'it has data in an emptyDir (deleteEmptyDirData: true evicts it)'
+    return { state: 'REFUSED', reason }
+  }
+  return { state: 'PENDING', reason: null }
+}
+
+function must<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('there is no such action')
+  return value
+}

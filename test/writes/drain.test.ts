@@ -1,0 +1,165 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AccessCluster, describeAccess } from '../access/access-cluster.ts'
+import type { Fields } from '../gateway/test-cluster.ts'
+import type { GatewayCaller, ServedGateway } from '../support/gateway.ts'
+import { core, idOf, namespace, populateShop, Reports, serveShop } from './shop.ts'
+
+const selection = 'node state message total gone dryRun pods { namespace name state reason }'
+
+/** The frames of a drain, until it ends or `isEnough`. */
+async function drained(
+  caller: GatewayCaller,
+  args: string,
+  isEnough: (frame: Fields) => boolean = () => false,
+): Promise<readonly Fields[]> {
+  const frames: Fields[] = []
+  for await (const { data, errors } of caller
+    .connect()
+    .iterate({ query: `subscription { drain(${args}) { ${selection} } }` })) {
+    if (errors !== undefined) throw new Error(JSON.stringify(errors))
+    frames.push((data as Fields).drain)
+    if (isEnough(frames.at(-1))) break
+  }
+  return frames
+}
+
+const states = ({ pods }: Fields): Fields =>
+  Object.fromEntries(pods.map(({ name, state }: Fields) => [name, state]))
+
+describeAccess('a drain', (cluster) => {
+  let gateway: ServedGateway
+  let ann: GatewayCaller
+  const reports = new Reports()
+  beforeAll(async () => {
+    await populateShop(cluster())
+    gateway = await serveShop(cluster(), { audit: reports })
+    ann = gateway.as('ann-token')
+  })
+  afterAll(async () => gateway[Symbol.asyncDispose]())
+
+  const nodeWith = async (
+    name: string,
+    pods: Readonly<Record<string, Fields>>,
+  ): Promise<string> => {
+    const { must }: AccessCluster = cluster()
+    await must('/api/v1/nodes', { method: 'POST', body: { metadata: { name } } })
+    for (const [pod, { owner, ...more }] of Object.entries(pods)) {
+      const uid = '5d5e8f3a-0000-4000-8000-000000000001'
+      const owners = owner && [
+        { apiVersion: 'apps/v1', kind: owner, name: 'web', uid, controller: true },
+      ]
+      await must(`${core}/pods`, {
+        method: 'POST',
+        body: {
+          metadata: { name: pod, ...(owners && { ownerReferences: owners }), ...more.metadata },
+          spec: {
+            nodeName: name,
+            terminationGracePeriodSeconds: 0,
+            containers: [{ name: 'a', image: 'a' }],
+            ...more.spec,
+          },
+        },
+      })
+    }
+    return await idOf(ann, `node(name: "${name}")`)
+  }
+
+  it('cordons the node and evicts its pods, except those of DaemonSets and static ones', async () => {
+    const id = await nodeWith('plain', {
+      one: { owner: 'ReplicaSet' },
+      two: { owner: 'ReplicaSet' },
+      agent: { owner: 'DaemonSet' },
+      static: { metadata: { annotations: { 'kubernetes.io/config.mirror': 'x' } } },
+    })
+    const dry = await drained(ann, `id: "${id}", dryRun: true`)
+    expect(dry.at(-1)).toMatchObject({ state: 'DONE', dryRun: true, total: 2 })
+    expect((await cluster().must('/api/v1/nodes/plain')).spec?.unschedulable).toBeUndefined()
+    reports.writes.length = 0
+    const frames = await drained(ann, `id: "${id}", gracePeriodSeconds: 0`)
+    expect(frames[0]).toMatchObject({ node: 'plain', state: 'EVICTING', total: 2, gone: 0 })
+    expect(frames.at(-1)).toMatchObject({ state: 'DONE', total: 2, gone: 2, message: null })
+    expect(states(frames.at(-1))).toEqual({
+      one: 'GONE',
+      two: 'GONE',
+      agent: 'SKIPPED',
+      static: 'SKIPPED',
+    })
+    expect((await cluster().must('/api/v1/nodes/plain')).spec.unschedulable).toBe(true)
+    expect((await cluster().ask(`${core}/pods/one`)).status).toBe(404)
+    expect((await cluster().ask(`${core}/pods/agent`)).status).toBe(200)
+    expect(reports.writes).toMatchObject([
+      { mutation: 'drain', type: 'Node', name: 'plain', viewer: { username: 'ann' } },
+      { mutation: 'drain', type: 'Pod', namespace, code: '' },
+      { mutation: 'drain', type: 'Pod' },
+    ])
+  })
+
+  it('does nothing where pods would be lost, unless the caller asks for it', async () => {
+    const id = await nodeWith('lossy', {
+      bare: {},
+      data: { owner: 'ReplicaSet', spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
+    })
+    const [frame, ...further] = await drained(ann, `id: "${id}"`)
+    expect(further.length).toBeLessThan(2)
+    expect(frame).toMatchObject({ state: 'REFUSED', message: expect.stringContaining('2 pods') })
+    expect(states(frame)).toEqual({ bare: 'REFUSED', data: 'REFUSED' })
+    expect((await cluster().must('/api/v1/nodes/lossy')).spec?.unschedulable).toBeUndefined()
+    const asked = 'force: true, deleteEmptyDirData: true, gracePeriodSeconds: 0'
+    const forced = await drained(ann, `id: "${id}", ${asked}`)
+    expect(forced.at(-1)).toMatchObject({ state: 'DONE', gone: 2 })
+  })
+
+  it('waits for a budget, and stops when the subscriber leaves or the deadline passes', async () => {
+    const labels = { app: 'budgeted' }
+    const id = await nodeWith('held', { guarded: { owner: 'ReplicaSet', metadata: { labels } } })
+    await cluster().must(`${core}/pods/guarded/status`, {
+      method: 'PATCH',
+      body: { status: { phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] } },
+    })
+    const budgets = `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets`
+    await cluster().must(budgets, {
+      method: 'POST',
+      body: {
+        metadata: { name: 'guard' },
+        spec: { minAvailable: 1, selector: { matchLabels: labels } },
+      },
+    })
+    const allow = async (disruptionsAllowed: number): Promise<void> => {
+      const counts = { currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 }
+      const status = { observedGeneration: 1, disruptionsAllowed, ...counts }
+      await cluster().must(`${budgets}/guard/status`, { method: 'PATCH', body: { status } })
+    }
+    await allow(0)
+    const isBlocked = (frame: Fields): boolean => states(frame).guarded === 'BLOCKED'
+    const left = await drained(ann, `id: "${id}"`, isBlocked)
+    expect(left.at(-1).pods[0].reason).toContain('disruption budget')
+    expect((await cluster().ask(`${core}/pods/guarded`)).status).toBe(200)
+    const late = await drained(ann, `id: "${id}", deadlineSeconds: 1`)
+    expect(late.at(-1)).toMatchObject({
+      state: 'FAILED',
+      message: 'the deadline has passed with 1 pods left',
+    })
+    await allow(1)
+    const done = await drained(ann, `id: "${id}", gracePeriodSeconds: 0`)
+    expect(done.at(-1)).toMatchObject({ state: 'DONE', gone: 1 })
+  })
+
+  it('needs the rights that it uses, is for nodes, and never begins by GET', async () => {
+    const id = await nodeWith('other', {})
+    await expect(drained(gateway.as('ben-token'), `id: "${id}"`)).rejects.toThrow(
+      /NOT_FOUND|FORBIDDEN/,
+    )
+    const workload = await idOf(ann, `deployment(namespace: "${namespace}", name: "web")`)
+    await expect(drained(ann, `id: "${workload}"`)).rejects.toThrow('drain is not for objects of')
+    const query = `subscription { drain(id: "${id}") { state } }`
+    const response = await fetch(`${gateway.url}?query=${encodeURIComponent(query)}`, {
+      headers: {
+        authorization: 'Bearer ann-token',
+        'graphql-require-preflight': '1',
+        accept: 'text/event-stream',
+      },
+    })
+    expect(await response.text()).toContain('never by GET')
+    expect((await cluster().must('/api/v1/nodes/other')).spec?.unschedulable).toBeUndefined()
+  })
+})
