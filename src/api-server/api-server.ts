@@ -211,6 +211,22 @@ export class ApiServer implements AsyncDisposable {
     })
   }
 
+  /**
+   * Sends a GET whose answer is read as it comes, such as a log. Reading slowly slows the server down; leaving the
+   * iteration early closes the connection.
+   */
+  async open(
+    path: string,
+    options: Required<Pick<TransportRequest, 'responseDeadlineMs'>> & {
+      readonly signal: AbortSignal
+    },
+  ): Promise<AsyncIterable<Buffer>> {
+    const { signal, responseDeadlineMs } = options
+    const headers = { Accept: '*/*' }
+    const request = { method: 'GET', path, headers, responseDeadlineMs } as const
+    return (await this.#transport.send(request, signal)).body
+  }
+
   /** What the server serves. */
   async discover(signal: AbortSignal = neverAborted()): Promise<Discovery> {
     return await discover((path, accept) => this.request('GET', path, { accept, signal }))

@@ -18,6 +18,7 @@ const passing: ReadonlySet<string> = new Set([
   'IDENTITY_UNAVAILABLE',
   'NOT_SYNCED',
   'CLUSTER_UNREACHABLE',
+  'NODE_UNREACHABLE',
   'CACHE_FULL',
   'TOO_MANY_OPERATIONS',
   'DEADLINE_EXCEEDED',

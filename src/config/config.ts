@@ -16,6 +16,7 @@ import {
   gatewayConfigShape,
   liveConfigSchema,
   shardSchema,
+  logLimitsSchema,
   workLimitsSchema,
   writeLimitsSchema,
 } from './gateway-config.ts'
@@ -110,6 +111,7 @@ const parts = {
   cache: part(cacheLimitsSchema),
   live: part(liveConfigSchema),
   shard: part(shardSchema),
+  logs: part(logLimitsSchema),
   server: part(serverOptionsSchema),
   auth: part(authenticationOptionsSchema),
   audit: part(auditSchema),

@@ -6,6 +6,7 @@ import type { ClusterSourceOptions } from '../gateway/fleet.ts'
 import type { GatewayOptions } from '../gateway/gateway.ts'
 import { commandLineOf } from '../gateway/sources/exec-commands.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
+import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
 import type { SchemaProfile } from '../graphql/model/schema-profile.ts'
 import type { GroupAliases } from '../graphql/naming/api-groups.ts'
 import type { DocumentLimits } from '../graphql/documents/document-bounds.ts'
@@ -56,6 +57,8 @@ export interface GatewayConfig {
   readonly cache: CacheLimits & CachedNamespaces
   /** Bounds of subscriptions: see `LiveLimits` and `OperationLimits`. */
   readonly live: LiveConfig
+  /** Bounds of the logs of pods: see `LogLimits`. */
+  readonly logs: LogLimits
   /** Files of SDL with further indexes and relations. */
   readonly schemaFiles: readonly string[]
   /** A directory of such files. The gateway serves edits while it runs. */
@@ -232,6 +235,16 @@ export const shardSchema: z.ZodType<Shard> = z
     error: 'the shards are numbered from 0: the index is below the count',
   })
 
+/** Checks {@link LogLimits}, and holds all its defaults. */
+export const logLimitsSchema: z.ZodType<LogLimits> = z.strictObject({
+  maxStreams: whole(defaultLogLimits.maxStreams, 0, 100_000),
+  maxStreamsPerUser: whole(defaultLogLimits.maxStreamsPerUser, 0, 100_000),
+  maxTailLines: whole(defaultLogLimits.maxTailLines, 1, 1_000_000),
+  maxHeldLines: whole(defaultLogLimits.maxHeldLines, 100, 1_000_000),
+  maxHeldBytes: whole(defaultLogLimits.maxHeldBytes, 65_536, mostBytes),
+  maxLineBytes: whole(defaultLogLimits.maxLineBytes, 256, 1_048_576),
+})
+
 const names = z.array(z.string())
 
 const schemaParts = z.strictObject({
@@ -251,7 +264,7 @@ export const gatewayConfigShape: {
   readonly [
     option in Exclude<
       keyof GatewayConfig,
-      'work' | 'cache' | 'documents' | 'live' | 'shard' | 'writes'
+      'work' | 'cache' | 'documents' | 'live' | 'logs' | 'shard' | 'writes'
     >
   ]: z.ZodType<GatewayConfig[option]>
 } = {
@@ -310,6 +323,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
   const { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs, maxPageSize, maxPathRows } = config
   const { problemAfterMs } = config
   const { coalesceMs, maxFrameObjects, maxFrameBytes, ...live } = config.live
+  const { logs } = config
   const served = { schemaFiles, inferReferences, aliases, uncached, profile, relay, secretData }
   const deadlines = { operationDeadlineMs, syncDeadlineMs, liveDeadlineMs }
   const sizes = { maxPageSize, maxPathRows, maxFrameObjects, maxFrameBytes }
@@ -327,6 +341,7 @@ export function gatewayOptionsOf(config: GatewayConfig): GatewayOptions {
     allowWrites,
     writes,
     live,
+    logs,
     limits: {
       ...deadlines,
       ...sizes,

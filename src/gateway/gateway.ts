@@ -7,6 +7,8 @@ import { apiServerLimitsChecks } from '../api-server/api-server.ts'
 import type { NamedClusterSelection } from '../api-server/kubeconfig/cluster-config.ts'
 import { defaultCacheLimits } from '../cache/cache-bounds.ts'
 import { defaultLiveLimits, type LiveLimits } from '../graphql/live/live-limits.ts'
+import { defaultLogLimits, type LogLimits } from '../graphql/logs/log-limits.ts'
+import { PodLogs } from '../graphql/logs/pod-logs.ts'
 import {
   liveResults,
   type PlannedOperations,
@@ -95,6 +97,8 @@ export interface GatewayOptions extends FleetOptions, SchemaOptions {
   readonly writes?: Partial<WriteLimits>
   /** Bounds of subscriptions. */
   readonly live?: Partial<LiveLimits>
+  /** Bounds of the logs of pods. */
+  readonly logs?: Partial<LogLimits>
   readonly log?: GatewayLog
   /** Counts the gateway's work. Give the same metrics to the server. */
   readonly metrics?: GatewayMetrics
@@ -218,6 +222,7 @@ const gatewayChecks: OptionChecks<GatewayOptions> = {
   fragmentBytes: aLimit(),
   documentBytes: aLimit(),
   live: optionsOf(checksLike(defaultLiveLimits)),
+  logs: optionsOf(checksLike(defaultLogLimits)),
   log: anObject,
   metrics: anObject,
   audit: anObject,
@@ -294,19 +299,27 @@ class RunningGateway implements Gateway {
       fragments: () => fragments.counts,
       documentBytes: () => documents.bytes,
       live: () => this.planned.liveState(),
+      logs: () => logs.counts,
     })
     const planned = { served: () => this.#now, limits, documents, fragments }
     const unexpected = (error: GraphQLError): void => {
       log.error('an operation failed unexpectedly', { error: error.originalError ?? error })
     }
-    const queries = new PlannedQueries({ ...planned, observer, unexpected })
+    const logs = new PodLogs({
+      served: () => this.#now,
+      limits,
+      logs: { ...defaultLogLimits, ...options.logs },
+      subscribe: (request, caller) => subscriptions.follow(request, caller),
+    })
+    const queries = new PlannedQueries({ ...planned, observer, unexpected, logs })
     const writes = { ...defaultWriteLimits, ...options.writes }
     const quota = new WriteQuota(writes)
     const { secretData = false } = options
     const writing = { limits, writes, quota, secretData, observer }
     const mutations = new Mutations(writing)
-    const subscriptions = new PlannedSubscriptions({
+    const subscriptions: PlannedSubscriptions = new PlannedSubscriptions({
       ...planned,
+      logs,
       drains: new Drains(writing),
       observer,
       unexpected,

@@ -24,6 +24,7 @@ const errorCodes: Readonly<Record<ClientErrorCode, true>> = {
   BAD_USER_INPUT: true,
   NOT_SYNCED: true,
   CLUSTER_UNREACHABLE: true,
+  NODE_UNREACHABLE: true,
   CACHE_FULL: true,
   NAMESPACE_NOT_CACHED: true,
   QUERY_TOO_COSTLY: true,

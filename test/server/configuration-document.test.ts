@@ -22,6 +22,7 @@ const declaredIn: Readonly<Record<string, readonly string[]>> = {
   work: ['src/query/condition/work-budget.ts'],
   cache: ['src/cache/cache-bounds.ts', 'src/cache/account-namespaces.ts'],
   writes: ['src/graphql/writes/write-limits.ts'],
+  logs: ['src/graphql/logs/log-limits.ts'],
   live: ['src/graphql/live/live-limits.ts', 'src/graphql/served/served-schema.ts'],
   server: [
     'src/server/server-options.ts',

@@ -1,6 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Registry } from 'prom-client'
 import type { AuthenticationObserver } from '../../access/authentication/authenticator.ts'
 import type { LiveState } from '../../graphql/live/live-limits.ts'
+import type { LogCounts } from '../../graphql/logs/log-limits.ts'
 import type { FragmentCounts } from '../../graphql/plan/fragment-cache.ts'
 import type { OperationObserver } from '../../graphql/answer/operation-observer.ts'
 import type { MetricsSource } from '../../server/http/metrics-endpoint.ts'
@@ -22,6 +23,8 @@ export interface MeasuredGateway {
   readonly documentBytes: () => number
   /** The state of planned subscriptions. */
   readonly live: () => LiveState
+  /** The streams of logs. */
+  readonly logs: () => LogCounts
 }
 
 /**
@@ -45,6 +48,7 @@ export class GatewayMetrics implements MetricsSource {
     this.#addFragments()
     this.#addReviews()
     this.#addLive()
+    this.#addLogs()
   }
 
   get contentType(): string {
@@ -131,6 +135,20 @@ export class GatewayMetrics implements MetricsSource {
     total('resets', 'Resets of readers that were too far behind.', 'resets')
     total('resumed', 'Subscriptions that resumed.', 'resumed')
     total('not_resumed', 'Subscriptions with a resume token that had to start over.', 'notResumed')
+  }
+
+  #addLogs(): void {
+    const of = (part: keyof LogCounts) => (): number => this.#measured?.logs()[part] ?? 0
+    this.#gauge('informerql_log_streams', 'Logs of containers that are being read.', of('streams'))
+    const total = (name: string, help: string, part: keyof LogCounts): void =>
+      this.#total(`informerql_log_${name}_total`, help, of(part))
+    total('lines', 'Lines of logs sent.', 'lines')
+    total('skipped', 'Lines of logs that slow readers have not got.', 'skipped')
+    total(
+      'reopened',
+      'Logs that were opened again, because their stream broke or failed.',
+      'reopened',
+    )
   }
 
   #bySource(name: string, help: string, value: (source: MeasuredSource) => number): void {

@@ -123,7 +123,7 @@ export async function executeQuery(
 async function answerOf(
   served: ServedSchema,
   args: ExecutionArgs,
-  { limits, documents, unexpected, plans, mutations }: ExecutionOptions,
+  { limits, documents, unexpected, plans, logs, mutations }: ExecutionOptions,
   record: AnswerRecord,
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
@@ -152,7 +152,7 @@ async function answerOf(
   }
   const kinds = plans.kinds(served, validated)
   record.kinds = kinds
-  return runQuery({ served, limits, kinds, origin, secrets }, async (parts, direct) => {
+  return runQuery({ served, limits, kinds, origin, secrets, logs }, async (parts, direct) => {
     const report = explains ? new ReadReport() : undefined
     const budget =
       report === undefined ? new WorkBudget(limits.work) : new ReportingBudget(limits.work, report)

@@ -21,6 +21,8 @@ import { problemOfVariables } from '../documents/document-bounds.ts'
 import { type OperationObserver, queryReport } from './operation-observer.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
+import type { PodLogs } from '../logs/pod-logs.ts'
+import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
@@ -58,6 +60,8 @@ export interface QueryOptions {
   readonly observer?: OperationObserver | undefined
   /** Receives errors that clients see masked. */
   readonly unexpected: (error: GraphQLError) => void
+  /** Reads logs; absent: `podLogs` is not served. */
+  readonly logs?: Pick<PodLogs, 'read'> | undefined
 }
 
 export interface PlannedQueriesOptions extends QueryOptions {
@@ -83,11 +87,13 @@ export interface PreparedQuery {
   readonly origin: QueryOrigin
   /** The Secrets whose data was read, `cluster/namespace/name`. */
   readonly secrets: Set<string>
+  /** Absent: `podLogs` is not read. */
+  readonly logs?: Pick<PodLogs, 'read'> | undefined
 }
 
 /** Prepares a query and runs it, as {@link prepareAndRun} does, with the access and the direct reads of its caller. */
 export function runQuery<T>(
-  { served, limits, kinds, origin, secrets }: PreparedQuery,
+  { served, limits, kinds, origin, secrets, logs }: PreparedQuery,
   run: (parts: ReadSnapshot, direct: DirectReads) => T | Promise<T>,
 ): T | Promise<T> {
   const { viewer, callerToken: token, secretRead } = origin
@@ -96,7 +102,8 @@ export function runQuery<T>(
     secrets.add(secret)
     secretRead?.()
   }
-  const direct = new DirectReads({ served, limits, access, token, read })
+  const readLogs = logs && ((args: PodLogsArguments) => logs.read(args, origin))
+  const direct = new DirectReads({ served, limits, access, token, read, logs: readLogs })
   return prepareAndRun(kinds, {
     served,
     limits,
@@ -255,7 +262,7 @@ export class PlannedQueries {
     inputs: Readonly<Record<string, unknown>>,
     { budget, origin, secrets, started, answered }: RunOptions<T>,
   ): T | undefined | Promise<T | undefined> {
-    const { limits, fragments } = this.#options
+    const { limits, fragments, logs } = this.#options
     if (problemOfVariables(inputs) !== undefined) return undefined
     const coerced = plan.coerce(inputs)
     if ('errors' in coerced) return undefined
@@ -267,7 +274,8 @@ export class PlannedQueries {
     const variation = plan.variation(variables)
     if (!variation.isCovered) return undefined
     const kinds = variation.kinds(served, variables)
-    return runQuery<T | undefined>({ served, limits, kinds, origin, secrets }, (parts, direct) => {
+    const query = { served, limits, kinds, origin, secrets, logs }
+    return runQuery<T | undefined>(query, (parts, direct) => {
       const means = { served, limits, variables, budget: budget(), fragments, parts, direct }
       const run = new PlanRun(means)
       started?.()

@@ -23,6 +23,7 @@ import type {
   ObjectByRefArguments,
   ObjectListArguments,
   OwnedArguments,
+  PodLogsArguments,
   ProblemsArguments,
   RelationArguments,
   CompleteArguments,
@@ -35,6 +36,7 @@ import type {
   GraphSource,
   ObjectRef,
   OwnedConnectionSource,
+  PodLogsSource,
   PrinterColumn,
   ProblemsSource,
   ResourceUsage,
@@ -215,6 +217,10 @@ export class StoreReader implements StoreReads {
 
   problems(args: ProblemsArguments): ProblemsSource {
     return problemsConnection(this.#run, readProblems(this.#run, args))
+  }
+
+  podLogs(args: PodLogsArguments): PodLogsSource | null {
+    return this.#run.direct.logs(args, this.#run.budget) ?? null
   }
 
   complete(args: CompleteArguments): CompletionsSource {

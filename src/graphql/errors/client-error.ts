@@ -28,6 +28,7 @@ export type ClientErrorCode =
   | 'BAD_USER_INPUT'
   | 'NOT_SYNCED'
   | 'CLUSTER_UNREACHABLE'
+  | 'NODE_UNREACHABLE'
   | 'CACHE_FULL'
   | 'NAMESPACE_NOT_CACHED'
   | 'QUERY_TOO_COSTLY'

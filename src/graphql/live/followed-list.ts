@@ -97,7 +97,8 @@ export function followedLists(
     case 'clusterFrames':
     case 'problemFrames':
     case 'drainFrames':
-      throw new TypeError('clusters, problems and drains are no lists')
+    case 'logFrames':
+      throw new TypeError('clusters, problems, drains and logs are no lists')
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':

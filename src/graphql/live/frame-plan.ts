@@ -26,6 +26,7 @@ import {
   type PlanNeeds,
   type RowWriter,
 } from '../plan/plan-compiler.ts'
+import { logsWriter } from '../plan/logs-writer.ts'
 import { type ProblemFrames, problemFrames } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import { type CountedList, facetsBy, sumsIn } from '../reads/connection-read.ts'
@@ -36,7 +37,7 @@ import {
   type OwnParts,
 } from '../schema/field-source.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap } from '../schema/read-context.ts'
+import type { ClusterGap, PodLogsSource } from '../schema/read-context.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -230,6 +231,15 @@ export class FramePlans {
     return (this.#problems ??= problemFrames(
       new PlanField(type, this.key, this.nodes, this.#compiler.another()),
     ))
+  }
+
+  /** Writes the frames of logs, if it follows these: then there are no lists. Throws {@link NotCoveredError}. */
+  get logs(): ((frame: PodLogsSource) => string) | undefined {
+    if (this.#source.form !== 'logFrames') return undefined
+    const objectType = typeOf(this.#field)
+    const write = logsWriter({ objectType, nodes: this.nodes, compiler: this.#compiler })
+    const key = JSON.stringify(this.key)
+    return (frame) => `{"data":{${key}:${write(frame)}}}`
   }
 
   #planOf(kind: Kind): FramePlan {

@@ -30,8 +30,14 @@ import type { OperationObserver, OperationReport } from '../answer/operation-obs
 import { checkPageSizes } from '../reads/page-rows.ts'
 import { decodeResumeToken } from '../reads/resume-token.ts'
 import type { ProblemFrames } from '../plan/problems-writer.ts'
+import type { PodLogs } from '../logs/pod-logs.ts'
+import type { Caller } from '../prepare/caller-server.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { ProblemsSubscriptionArguments, StreamArguments } from '../schema/read-arguments.ts'
+import type {
+  PodLogsArguments,
+  ProblemsSubscriptionArguments,
+  StreamArguments,
+} from '../schema/read-arguments.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
@@ -51,6 +57,7 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
   readonly served: () => ServedSchema
   readonly documents: OperationDocuments
   readonly drains: Pick<Drains, 'open'>
+  readonly logs: Pick<PodLogs, 'follow'>
   /** Receives a report for each started or refused subscription, and for its end. */
   readonly observer?: OperationObserver | undefined
 }
@@ -153,6 +160,20 @@ export class PlannedSubscriptions {
     return stream
   }
 
+  /** As {@link subscribe}, for the gateway itself: a part of an operation that has its own report. */
+  async follow({ query, ...request }: QueryRequest, caller: Caller): Promise<MemberStream> {
+    const { documents, served, unexpected } = this.#options
+    const now = served()
+    const document = documents.parse(query)
+    const errors = documents.validate(now.schema, document)
+    if (errors.length > 0) return failedStream([unfit(errors[0])])
+    const validated = this.#validated(now, { ...request, document })
+    if (!('schema' in validated)) return failedStream(clientResult({ errors: validated }).errors)
+    const joined = await this.#joined(now, { ...request, document }, validated, caller)
+    if ('take' in joined) return joined
+    return failedStream(clientResult({ errors: joined.errors }, unexpected).errors)
+  }
+
   state(): LiveState {
     return this.#groups.state()
   }
@@ -205,7 +226,11 @@ export class PlannedSubscriptions {
         const drain = await this.#options.drains.open(served, args, caller)
         return new DrainStream(drain, (progress) => drainFrame(validated, progress))
       }
-      const { problems: frames } = asked
+      const { problems: frames, logs: writeLogs } = asked
+      if (writeLogs !== undefined) {
+        const args = asked.arguments(variableValues) as PodLogsArguments
+        return await this.#options.logs.follow(args, caller, writeLogs)
+      }
       if (frames !== undefined) {
         const by = askedBy(variables ?? {}, variableValues, known.otherVariables)
         const { key, nodes } = asked
@@ -333,6 +358,12 @@ function drainFrame(validated: ValidatedSubscriptionArgs, drain: DrainProgress):
   const result = executeSubscriptionEvent({ ...validated, rootValue: { drain } })
   if (result instanceof Promise) throw new TypeError('the fields of a drain need no waiting')
   return Buffer.from(JSON.stringify(result))
+}
+
+/** The error of a schema that lacks a part of what the gateway itself subscribes to: its profile leaves it out. */
+function unfit(cause: GraphQLError | undefined): ClientError {
+  const message = `the schema of this gateway lacks what this reads: ${cause?.message}`
+  return new ClientError('UNSUPPORTED', message, { hint: 'its operator has to serve Pod whole' })
 }
 
 function closeLate(late: MemberStream | Refusal): void {

@@ -255,7 +255,13 @@ export class ProblemsGroup implements ByteHolder {
     const { limits, fragments, variables, viewer, args } = this.#options
     const served = this.#served
     const kinds = neededIn(served, args, this.#frames.needs, variables)
-    const query = { served, limits, kinds, origin: { viewer }, secrets: new Set<string>() }
+    const query = {
+      served,
+      limits,
+      kinds,
+      origin: { viewer },
+      secrets: new Set<string>(),
+    }
     const reading = await runQuery<Reading | undefined>(query, (parts, direct) => {
       const budget = new WorkBudget(plannedWork(limits.work))
       const run = new PlanRun({ served, limits, variables, budget, fragments, parts, direct })

@@ -11,14 +11,14 @@ const ownTypes: ReadonlySet<string> = new Set(
     IntFilter DateTimeFilter QuantityFilter BooleanFilter LabelFilter GatewayCluster
     GatewayClusterState GatewayResource GatewayResourceState GatewayNamespacesReason GatewayPermissions
     GatewayPermissionState GatewayPermissionResource SortDirection Viewer SearchResult
-    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn LogLine WritePayload
+    TypeCount Completions Completion CompletionTerm Problem ProblemSeverity ProblemCount ProblemEvent Graph GraphNode KindIndex KindColumn IndexForm Permission Health HealthStatus HealthStatusFilter PrinterColumn PodLogs LogLine LogStream LogStreamState WritePayload
     PatchType Propagation FieldValidation DrainProgress DrainState DrainedPod DrainedPodState`),
 )
 
 /** The gateway's own root fields, planned ones included. */
 const ownRootFields: ReadonlySet<string> = new Set(
   words(
-    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets kubernetesObjects kubernetesObjectsPage search complete graph problems drain`,
+    `gatewayClusters viewer can object objects objectByRef objectList objectListPage objectListFacets kubernetesObjects kubernetesObjectsPage search complete graph problems drain podLogs`,
   ),
 )
 

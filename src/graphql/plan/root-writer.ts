@@ -28,6 +28,7 @@ import { compiledByKind, rowsByKind } from './any-row-writer.ts'
 import { canAnywhereWriter, clustersWriter, viewerWriter } from './cluster-writer.ts'
 import { connectionWriter, unionMember, unionWriter } from './connection-writer.ts'
 import { graphWriter } from './graph-writer.ts'
+import { podLogsWriter } from './logs-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { problemsWriter } from './problems-writer.ts'
 import { plainWriter, valueMembers } from './plain-writer.ts'
@@ -58,6 +59,8 @@ export function rootWriter(field: PlanField): RootWriter {
       return searchRoot(field)
     case 'problems':
       return problemsWriter(field)
+    case 'podLogs':
+      return podLogsWriter(field)
     case 'complete':
       return completeRoot(field)
     case 'clusterStates':

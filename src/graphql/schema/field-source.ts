@@ -48,6 +48,7 @@ export type FollowSource =
   | { readonly form: 'objectListFacetFrames' }
   | { readonly form: 'problemFrames' }
   | { readonly form: 'drainFrames' }
+  | { readonly form: 'logFrames' }
 
 /** Fields of `Query` and `Subscription`. */
 type RootSource =
@@ -62,6 +63,7 @@ type RootSource =
   | { readonly form: 'aroundObjects' }
   | { readonly form: 'search' }
   | { readonly form: 'problems' }
+  | { readonly form: 'podLogs' }
   | { readonly form: 'complete' }
   | { readonly form: 'clusterStates' }
   | { readonly form: 'currentViewer' }
@@ -232,6 +234,17 @@ export interface OwnParts {
   readonly problemChange: 'type' | 'objectId' | 'object'
   readonly problemCount: 'severity' | 'type' | 'kind' | 'count'
   readonly problemEvent: 'reason' | 'message' | 'count' | 'lastSeen'
+  readonly logs: 'lines' | 'streams' | 'skipped' | 'notFollowed' | 'incomplete'
+  readonly logLine:
+    | 'cluster'
+    | 'namespace'
+    | 'pod'
+    | 'container'
+    | 'time'
+    | 'text'
+    | 'truncated'
+    | 'fields'
+  readonly logStream: 'cluster' | 'namespace' | 'pod' | 'container' | 'state' | 'reason' | 'message'
   readonly completions:
     | 'completions'
     | 'from'
@@ -337,6 +350,7 @@ export function followSourceOf(field: GraphQLField<unknown, unknown>): FollowSou
     case 'objectListFacetFrames':
     case 'problemFrames':
     case 'drainFrames':
+    case 'logFrames':
       return source
     default:
       return undefined

@@ -331,6 +331,32 @@ type KindFields {
   livePages(${cluster}${clusters}${filters}${order}${first}${stream}): KindPage
   "How many {resources} match, counted by the values of indexes: anew whenever that changes."
   facetFrames(${cluster}${clusters}${filters}${facetArguments}): FacetsFrame
+  """
+  What the containers of pods have written last, in the order of time: see docs/logs.md. A subscription goes
+  on with what they write, and with the pods that come.
+  """
+  logs(${cluster}${clusters}${namespaces}
+    """
+    The \`id\`s of pods, or of objects that have pods: a Deployment, a Job, a Service. Instead of all arguments
+    that filter pods.
+    """
+    ids: [ID!]${matching}
+    "Only containers of this name; all containers of the pods if absent, init containers too."
+    container: String
+    "Whether to read the run before the last restart."
+    previous: Boolean
+    """
+    The last lines of each container, at most, before \`contains\` looks at them; 100 if absent and \`since\` is
+    absent, too.
+    """
+    tailLines: Int
+    "Only lines since then: a time, \`2026-01-31T12:00:00Z\`, or a duration before now: \`90s\`, \`15m\`, \`2h\`, \`1d\`."
+    since: String
+    "Whether \`text\` begins with the time of the line, as \`kubectl logs --timestamps\` writes it."
+    timestamps: Boolean
+    "Only lines that contain this text, in the same case."
+    contains: String
+  ): PodLogs
   relation(${namespaces}${matching}${order}${page}): KindConnection
   "The Events about the object."
   events(

@@ -27,6 +27,7 @@ import { idOfObjectRef, type KindOf } from './object-ref.ts'
 import { clusterTypesSdl } from './cluster-types-sdl.ts'
 import { gatewayTypesSdl } from './gateway-types-sdl.ts'
 import { kindTypesSdl } from './kind-types-sdl.ts'
+import { logTypesSdl } from './log-types-sdl.ts'
 import { problemTypesSdl } from './problem-types-sdl.ts'
 import { writeTypesSdl } from './write-types-sdl.ts'
 import type {
@@ -50,6 +51,7 @@ import type {
   ConnectionSource,
   GraphNodeSource,
   GraphSource,
+  LogLine,
   ObjectRef,
   OwnedConnectionSource,
   ProblemSource,
@@ -60,7 +62,7 @@ import type {
   StoreReads,
   UseSource,
 } from './read-context.ts'
-import { refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
+import { jsonFieldsOf, refusedAt, reportingFailures, reportingGaps } from './resolvers.ts'
 import {
   GraphQLDateTime,
   GraphQLExactFloat,
@@ -302,6 +304,9 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   ProblemChange: own('problemChange'),
   ProblemCount: own('problemCount'),
   ProblemEvent: own('problemEvent'),
+  PodLogs: own('logs'),
+  LogLine: own('logLine', { fields: ({ text }: LogLine) => jsonFieldsOf(text) }),
+  LogStream: own('logStream'),
   Completions: own('completions', {
     staleSince: (completions: CompletionsSource) => completions.staleSince(),
     incomplete: (completions: CompletionsSource) => completions.gaps,
@@ -311,7 +316,8 @@ const fieldsOfTypes: Readonly<Record<string, OwnFields>> = {
   Completion: own('completion'),
 }
 
-const sdl = kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl + writeTypesSdl
+const sdl =
+  kindTypesSdl + gatewayTypesSdl + clusterTypesSdl + problemTypesSdl + writeTypesSdl + logTypesSdl
 
 const definitions: ReadonlyMap<string, DefinitionNode> = new Map(
   parse(sdl, { noLocation: true }).definitions.flatMap((node) =>

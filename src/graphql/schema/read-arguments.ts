@@ -87,6 +87,17 @@ export interface ListFieldArguments extends RootFilterArguments, RelationArgumen
   readonly offset?: number | null
 }
 
+/** The arguments of `podLogs`. */
+export interface PodLogsArguments extends RootFilterArguments {
+  readonly container?: string | null
+  readonly previous?: boolean | null
+  readonly tailLines?: number | null
+  /** A time by RFC 3339, or a duration such as `15m`. */
+  readonly since?: string | null
+  readonly timestamps?: boolean | null
+  readonly contains?: string | null
+}
+
 /** The arguments that name a kind. */
 export interface KindArguments {
   /** Absent: any group, if one alone has the kind. */

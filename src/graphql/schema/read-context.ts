@@ -15,6 +15,7 @@ import type {
   ObjectCanArguments,
   ObjectListArguments,
   OwnedArguments,
+  PodLogsArguments,
   ProblemObjectsArguments,
   ProblemsArguments,
   RelationArguments,
@@ -129,6 +130,40 @@ export interface ClusterGap {
   readonly message: string
   /** Since when it cannot be reached, or what the answer has of it may be out of date, by RFC 3339. */
   readonly since: string | null
+}
+
+/** A container whose log is read. */
+export interface LogPlace {
+  readonly cluster: string
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+}
+
+/** One line of a log. */
+export interface LogLine extends LogPlace {
+  /** RFC 3339 with nine digits after the second; `null` if the line has none. */
+  readonly time: string | null
+  readonly text: string
+  readonly truncated: boolean
+}
+
+/** How the log of a container is read at this time. */
+export interface LogStreamState extends LogPlace {
+  readonly state: 'WAITING' | 'STREAMING' | 'ENDED' | 'FAILED'
+  /** A word, such as `ContainerCreating`, `Completed`, `FORBIDDEN`. */
+  readonly reason: string | null
+  readonly message: string | null
+}
+
+/** A part of the logs of some pods: the answer of a query, or a frame. */
+export interface PodLogsSource {
+  readonly lines: readonly LogLine[]
+  /** `null` if none has changed since the frame before. */
+  readonly streams: readonly LogStreamState[] | null
+  readonly skipped: number
+  readonly notFollowed: number
+  readonly incomplete: readonly ClusterGap[]
 }
 
 /** One value of an index, and the objects of the list that have it. */
@@ -428,6 +463,8 @@ export interface StoreReads {
   search(args: SearchArguments): SearchSource
   /** What is wrong with the objects of the kinds that are looked at. */
   problems(args: ProblemsArguments): ProblemsSource
+  /** The logs of some pods; `null` until they are read. */
+  podLogs(args: PodLogsArguments): PodLogsSource | null
   /** The ways to complete the last word of a search text. */
   complete(args: CompleteArguments): CompletionsSource
   /** Follows a relation with `many`. */

@@ -13,7 +13,8 @@ import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view
 import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import { failedRead, forbidden, forbiddenList, lateRead } from '../../prepare/read-failures.ts'
 import type { ViewerAccess } from '../../prepare/viewer-access.ts'
-import type { PrinterColumn, SecretContents } from '../../schema/read-context.ts'
+import type { PodLogsArguments } from '../../schema/read-arguments.ts'
+import type { PodLogsSource, PrinterColumn, SecretContents } from '../../schema/read-context.ts'
 import { CallerConnections, failedSecret, secretContents, tokenFor } from './direct-secrets.ts'
 import {
   type DirectObject,
@@ -38,6 +39,9 @@ interface Forms {
   }
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
 }
+
+/** Reads the logs of pods as the caller. Rejects with `ClientError`. */
+export type ReadLogs = (args: PodLogsArguments) => Promise<PodLogsSource>
 
 type Need = {
   readonly [F in keyof Forms]: {
@@ -65,6 +69,8 @@ export interface DirectReadsOptions {
   readonly token: CallerToken | undefined
   /** Receives each Secret whose data was read, as `cluster/namespace/name`. */
   readonly read: (secret: string) => void
+  /** Absent where logs are not served. */
+  readonly logs: ReadLogs | undefined
 }
 
 /**
@@ -76,6 +82,8 @@ export class DirectReads {
   readonly #options: DirectReadsOptions
   readonly #outcomes = new Map<string, Outcome>()
   readonly #noted = new Map<string, Need>()
+  readonly #logs = new Map<string, PodLogsSource | Error>()
+  readonly #notedLogs = new Map<string, PodLogsArguments>()
   #reads = 0
   #rounds = 0
 
@@ -85,7 +93,7 @@ export class DirectReads {
 
   /** Whether {@link fetch} has needs to read. */
   get isLacking(): boolean {
-    return this.#noted.size > 0
+    return this.#noted.size > 0 || this.#notedLogs.size > 0
   }
 
   /** Finds an object by name; `undefined` where it is absent, hidden or not read yet. Throws `ClientError`. */
@@ -123,6 +131,20 @@ export class DirectReads {
     return contents
   }
 
+  /** The logs of some pods; `undefined` until they are read. Throws `ClientError`. */
+  logs(asked: PodLogsArguments, budget: WorkBudget): PodLogsSource | undefined {
+    const reads = budget.report?.reachedLive()
+    budget.spend('examined', 1)
+    const key = JSON.stringify(asked)
+    const outcome = this.#logs.get(key)
+    if (outcome instanceof Error) throw outcome
+    if (outcome === undefined) {
+      if (this.#logs.size + this.#notedLogs.size >= maxLogs) throw tooManyLogs()
+      this.#notedLogs.set(key, asked)
+    } else if (reads !== undefined) reads.returned += outcome.lines.length
+    return outcome
+  }
+
   /** Reads all noted needs; `undefined` if there are none. Never rejects. */
   fetch(): Promise<unknown> | undefined {
     return this.isLacking ? this.#fetchNoted() : undefined
@@ -145,6 +167,21 @@ export class DirectReads {
   }
 
   async #fetchNoted(): Promise<void> {
+    await Promise.all([this.#fetchLogs(), this.#fetchObjects()])
+  }
+
+  async #fetchLogs(): Promise<void> {
+    const noted = [...this.#notedLogs]
+    this.#notedLogs.clear()
+    const { logs: read } = this.#options
+    for (const [key, asked] of noted) {
+      // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
+      this.#logs.set(key, await (read?.(asked) ?? noLogs()).catch(asError))
+    }
+  }
+
+  async #fetchObjects(): Promise<void> {
+    if (this.#noted.size === 0) return
     this.#rounds += 1
     const noted = [...this.#noted]
     this.#noted.clear()
@@ -286,6 +323,23 @@ export function directObject({ cluster, kind, view }: KindView, id: number): Dir
   const { namespace, name } = splitObjectKey(view.keyOf(id))
   const place = namespace === '' ? { name } : { namespace, name }
   return { cluster, kind, ...place, uid: view.uidOf(id) }
+}
+
+/** The fields `podLogs` with different arguments in one operation. */
+const maxLogs = 10
+
+function tooManyLogs(): ClientError {
+  const message = `an operation reads podLogs with at most ${maxLogs} different sets of arguments`
+  const hint = 'name more pods in one podLogs, or use several queries'
+  return new ClientError('QUERY_TOO_COSTLY', message, { value: maxLogs, hint })
+}
+
+async function noLogs(): Promise<never> {
+  throw new ClientError('UNSUPPORTED', 'logs are not served here')
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error))
 }
 
 function tooManyRounds({ cluster, kind: { typeName } }: ClusterKind): ClientError {

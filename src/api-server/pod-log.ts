@@ -1,0 +1,65 @@
+import type { ApiServer } from './api-server.ts'
+import { type LogEntry, LogLines } from './frames/log-lines.ts'
+
+/** The part of the log of one container: `PodLogOptions` of the API. */
+export interface PodLogRequest {
+  readonly namespace: string
+  readonly pod: string
+  readonly container: string
+  /** Whether to go on with new lines until the container ends. */
+  readonly follow: boolean
+  /** Whether the run before the last restart is meant. */
+  readonly previous: boolean
+  readonly tailLines?: number | undefined
+  /** RFC 3339. API servers compare whole seconds. */
+  readonly sinceTime?: string | undefined
+  /** Longer lines are cut. */
+  readonly maxLineBytes: number
+  /** How long the server may take until it answers. A kubelet says nothing before the first line: `Infinity` waits. */
+  readonly responseDeadlineMs: number
+}
+
+/**
+ * Opens the log of a container. Resolves when the server answers, with the lines as they come; reading them slowly
+ * slows the server down. Rejects as `Transport.send` does, and so does reading.
+ */
+export async function openPodLog(
+  server: ApiServer,
+  request: PodLogRequest,
+  signal: AbortSignal,
+): Promise<AsyncGenerator<readonly LogEntry[], void, void>> {
+  const { responseDeadlineMs, maxLineBytes } = request
+  const body = await server.open(pathOf(request), { signal, responseDeadlineMs })
+  return linesOf(body, maxLineBytes)
+}
+
+async function* linesOf(
+  body: AsyncIterable<Buffer>,
+  maxLineBytes: number,
+): AsyncGenerator<readonly LogEntry[], void, void> {
+  const lines = new LogLines(maxLineBytes)
+  for await (const chunk of body) {
+    const entries = lines.take(chunk)
+    if (entries.length > 0) yield entries
+  }
+  const rest = lines.rest()
+  if (rest.length > 0) yield rest
+}
+
+function pathOf({
+  namespace,
+  pod,
+  container,
+  follow,
+  previous,
+  tailLines,
+  sinceTime,
+}: PodLogRequest): string {
+  const query = new URLSearchParams({ container, timestamps: 'true' })
+  if (follow) query.set('follow', 'true')
+  if (previous) query.set('previous', 'true')
+  if (tailLines !== undefined) query.set('tailLines', String(tailLines))
+  if (sinceTime !== undefined) query.set('sinceTime', sinceTime)
+  const at = `namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod)}`
+  return `/api/v1/${at}/log?${query}`
+}

@@ -1,0 +1,430 @@
+import type { ApiServer } from '../../api-server/api-server.ts'
+import type { LogEntry } from '../../api-server/frames/log-lines.ts'
+import { openPodLog } from '../../api-server/pod-log.ts'
+import { ConnectionError } from '../../api-server/transport/connection-error.ts'
+import { ApiStatusError } from '../../kubernetes/status.ts'
+import { Backoff } from '../../lib/backoff.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { LogStreamState } from '../schema/read-context.ts'
+import type { ContainerView } from './followed-pods.ts'
+import type { LogBuffer } from './log-buffer.ts'
+import type { LogLimits } from './log-limits.ts'
+import type { LogRequest } from './log-request.ts'
+
+/** What a follower needs of the logs that it is a part of. */
+export interface FollowerMeans {
+  readonly request: LogRequest
+  readonly limits: LogLimits
+  readonly buffer: LogBuffer
+  /** Whether new lines are followed; else each log is read once. */
+  readonly follows: boolean
+  /** How long a server may take to begin an answer that is read once. */
+  readonly deadlineMs: number
+  /** When the logs began to be followed, by RFC 3339. */
+  readonly beganAt: string
+  /** The API server of a cluster as the caller. Throws `ClientError`. */
+  server(cluster: string): ApiServer
+  /** Whether the caller may read the log. Rejects with `ClientError`. */
+  mayRead(view: ContainerView): Promise<boolean>
+  /** Takes a place for a stream; the reason if there is none. */
+  take(): string | undefined
+  free(): void
+  /** Called after a change of the state, and after new lines. */
+  changed(what: 'state' | 'lines' | 'reopened'): void
+}
+
+type State = Pick<LogStreamState, 'state' | 'reason' | 'message'>
+
+/** How long a stream may be silent until it counts as open: a kubelet answers with the first line. */
+const silenceMs = 1_000
+/** How long a log may go on after its pod has gone. */
+const lastLinesMs = 2_000
+
+/**
+ * Follows the log of one container: each of its runs, from one stream after the other. A stream that breaks while the
+ * container runs is opened again after the last line.
+ */
+export class ContainerFollower {
+  readonly #means: FollowerMeans
+  #view: ContainerView
+  #state: State = { state: 'WAITING', reason: null, message: null }
+  /** The first run may have begun before the logs were followed. */
+  #isFirstRun = true
+  readonly #isLate: boolean
+  /** The last run that was read to its end. */
+  #done: string | undefined
+  /** Where its stream goes on if it breaks: the time of the last line, and the number of lines of that time. */
+  #last: { time: string; lines: number } | undefined
+  #stream = new AbortController()
+  #hasPlace = false
+  #isWaiting = false
+  #refusal: string | undefined
+  #isGone = false
+  #isClosed = false
+  #isOver = false
+  #change = Promise.withResolvers<void>()
+  readonly #backoff = new Backoff({ initialMs: 500, maxMs: 30_000, resetAfterMs: 60_000 })
+
+  /** `isLate`: the container came after the logs were first followed. */
+  constructor(view: ContainerView, isLate: boolean, means: FollowerMeans) {
+    this.#means = means
+    this.#view = view
+    this.#isLate = isLate
+  }
+
+  get state(): LogStreamState {
+    const { cluster, namespace, pod, container } = this.#view
+    return { cluster, namespace, pod, container, ...this.#state }
+  }
+
+  get uid(): string {
+    return this.#view.uid
+  }
+
+  /** Whether nothing more is read, unless {@link see} tells of a change. */
+  get isSettled(): boolean {
+    const { state } = this.#state
+    return this.#isOver || state === 'ENDED' || state === 'FAILED' || this.#isWaiting
+  }
+
+  /** Whether it is not known yet whether its log can be read. */
+  get isOpening(): boolean {
+    const { state, reason } = this.#state
+    return state === 'WAITING' && reason === null && !this.isSettled
+  }
+
+  /** Whether it has ended for good. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Follows until the container is gone or {@link close} is called. Never rejects. */
+  async run(): Promise<void> {
+    while (!this.#isOver) {
+      // oxlint-disable-next-line no-await-in-loop -- one run after the other
+      await this.#step()
+    }
+    this.#freePlace()
+  }
+
+  /** The pod's status has changed. */
+  see(view: ContainerView): void {
+    const before = this.#view
+    this.#view = view
+    this.#isGone = false
+    const isSame =
+      before.run === view.run && before.phase === view.phase && before.reason === view.reason
+    if (!isSame) this.wake()
+  }
+
+  /** The container is no longer one of those that are followed. What it has written last is still read. */
+  gone(): void {
+    if (this.#isGone) return
+    this.#isGone = true
+    this.wake()
+    setTimeout(() => {
+      if (this.#isGone) this.#stream.abort(new Error('the pod is gone'))
+    }, lastLinesMs).unref()
+  }
+
+  /** Looks again what to do: a permission or a place has become free. */
+  wake(): void {
+    const change = this.#change
+    this.#change = Promise.withResolvers()
+    change.resolve()
+  }
+
+  /** Asks again whether the caller may read. Nothing of the log is given before that is known. */
+  async review(): Promise<void> {
+    if (await this.#isAllowed()) {
+      if (this.#state.reason === 'FORBIDDEN') this.wake()
+      return
+    }
+    this.#means.buffer.drop(this)
+    this.#stream.abort(new Error('the caller may no longer read the log'))
+    this.wake()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#isOver = true
+    this.#stream.abort(new Error('nobody reads the log any more'))
+    this.wake()
+  }
+
+  async #step(): Promise<void> {
+    if (this.#isGone) return this.#end({ state: 'ENDED', reason: 'PodDeleted', message: null })
+    const { follows, request } = this.#means
+    const { run, previousRun } = this.#view
+    const wanted = request.previous ? previousRun : run
+    if (wanted === undefined || wanted === this.#done) {
+      this.#set(this.#restState(wanted))
+      return await this.#rest(!follows || request.previous)
+    }
+    const change = this.#change.promise
+    if (!(await this.#isAllowed())) return await this.#refused(change)
+    if (!this.#hasPlace) {
+      const full = this.#means.take()
+      if (full !== undefined) {
+        this.#set({ state: 'WAITING', reason: 'TOO_MANY_STREAMS', message: full })
+        return await this.#rest(!follows)
+      }
+      this.#hasPlace = true
+    }
+    await this.#read(wanted)
+  }
+
+  /** The state while there is nothing to read. */
+  #restState(read: string | undefined): State {
+    const { follows, request } = this.#means
+    const { phase, reason = null, message = null } = this.#view
+    if (request.previous) {
+      return { state: 'ENDED', reason: read === undefined ? 'NoPreviousRun' : null, message: null }
+    }
+    const isWaiting = phase === 'waiting' && (follows || read === undefined)
+    return { state: isWaiting ? 'WAITING' : 'ENDED', reason, message }
+  }
+
+  /** Reads one stream of a run to its end. */
+  async #read(run: string): Promise<void> {
+    const { follows, request } = this.#means
+    const stream = new AbortController()
+    this.#stream = stream
+    const isOpen = setTimeout(() => this.#set(streaming), silenceMs)
+    try {
+      const lines = await openPodLog(
+        this.#means.server(this.#view.cluster),
+        this.#request(),
+        stream.signal,
+      )
+      this.#set(streaming)
+      await this.#pass(lines)
+    } catch (error) {
+      clearTimeout(isOpen)
+      if (this.#isOver) return
+      // An abort is no failure: the next step says what there is.
+      if (!stream.signal.aborted) return await this.#failed(error, run)
+      if (this.#isGone) this.#done = run
+      return
+    } finally {
+      clearTimeout(isOpen)
+    }
+    if (!follows || request.previous || this.#isEnded(run)) return this.#ended(run)
+    // The status of the pod may come a moment later; or the stream has broken.
+    await this.#pause()
+    if (this.#isEnded(run)) this.#ended(run)
+    else this.#means.changed('reopened')
+  }
+
+  #isEnded(run: string): boolean {
+    return this.#isGone || this.#view.run !== run || this.#view.phase !== 'running'
+  }
+
+  #ended(run: string): void {
+    this.#done = run
+    this.#isFirstRun = false
+    this.#last = undefined
+    this.#backoff.restart()
+    this.#freePlace()
+  }
+
+  async #pass(lines: AsyncIterable<readonly LogEntry[]>): Promise<void> {
+    const { buffer, request } = this.#means
+    const { cluster, namespace, pod, container } = this.#view
+    const resumed = this.#last
+    let again = 0
+    for await (const entries of lines) {
+      for (const { time, text, truncated } of entries) {
+        // The server compares whole seconds: it sends some lines a second time.
+        if (resumed !== undefined && time !== '' && time <= resumed.time) {
+          if (time < resumed.time) continue
+          again += 1
+          if (again <= resumed.lines) continue
+        }
+        this.#passed(time)
+        if (request.contains !== undefined && !text.includes(request.contains)) continue
+        if (request.sinceTime !== undefined && time !== '' && time < request.sinceTime.slice(0, -1))
+          continue
+        const shown = request.timestamps && time !== '' ? `${time} ${text}` : text
+        const line = { cluster, namespace, pod, container, text: shown, truncated, of: this }
+        buffer.push({ ...line, time: time === '' ? null : time })
+      }
+      this.#means.changed('lines')
+      await buffer.room()
+      if (this.#isOver) return
+    }
+  }
+
+  #passed(time: string): void {
+    if (time === '') return
+    const last = this.#last
+    if (last?.time === time) last.lines += 1
+    else this.#last = { time, lines: 1 }
+  }
+
+  #request(): Parameters<typeof openPodLog>[1] {
+    const { request, limits, follows, deadlineMs, beganAt } = this.#means
+    const { namespace, pod, container, phase, createdAt } = this.#view
+    const { previous, tailLines, sinceTime } = request
+    const isFollowed = follows && phase === 'running' && !previous
+    const common = {
+      namespace,
+      pod,
+      container,
+      previous,
+      follow: isFollowed,
+      maxLineBytes: limits.maxLineBytes,
+      responseDeadlineMs: isFollowed ? Infinity : deadlineMs,
+    }
+    if (this.#last !== undefined) return { ...common, sinceTime: this.#last.time }
+    if (!this.#isFirstRun) return common
+    if (!this.#isLate) return { ...common, tailLines, sinceTime }
+    // An older pod that has come to match is followed from now on.
+    return createdAt < beganAt ? { ...common, sinceTime: beganAt } : common
+  }
+
+  async #failed(error: unknown, run: string): Promise<void> {
+    const { follows } = this.#means
+    if (isNotStarted(error)) {
+      this.#set({
+        state: 'WAITING',
+        reason: this.#view.reason ?? 'Pending',
+        message: messageOf(error),
+      })
+      return await (follows ? this.#pause() : this.#rest(true))
+    }
+    if (error instanceof ApiStatusError && error.httpStatus === 400) {
+      // There is no such run any more.
+      this.#done = run
+      this.#freePlace()
+      return
+    }
+    if (
+      error instanceof ApiStatusError &&
+      error.httpStatus === 404 &&
+      !isOfNode(error, this.#view)
+    ) {
+      this.#done = run
+      this.#set({ state: 'ENDED', reason: 'PodDeleted', message: null })
+      return await this.#rest(!follows)
+    }
+    const { code, message, isLasting } = failureOf(error, this.#view.cluster)
+    this.#set({ state: 'FAILED', reason: code, message })
+    if (isLasting || !follows) return await this.#rest(!follows)
+    await this.#pause()
+    this.#means.changed('reopened')
+  }
+
+  async #refused(change: Promise<void>): Promise<void> {
+    const { follows } = this.#means
+    const { namespace, cluster } = this.#view
+    const message = `you may not get pods/log in namespace ${namespace} of cluster ${cluster}`
+    this.#freePlace()
+    this.#set({ state: 'FAILED', reason: 'FORBIDDEN', message: this.#refusal ?? message })
+    if (follows) await change
+    else this.#isOver = true
+  }
+
+  async #isAllowed(): Promise<boolean> {
+    this.#refusal = undefined
+    try {
+      return await this.#means.mayRead(this.#view)
+    } catch (error) {
+      this.#refusal = messageOf(error)
+      return false
+    }
+  }
+
+  /** Waits for a change; the end, if there will be none. */
+  async #rest(isEnd: boolean): Promise<void> {
+    this.#freePlace()
+    if (isEnd) {
+      this.#isOver = true
+      this.#means.changed('state')
+      return
+    }
+    this.#isWaiting = true
+    this.#means.changed('state')
+    await this.#change.promise
+    this.#isWaiting = false
+  }
+
+  /** Waits for a change, or until it is time to try again. */
+  async #pause(): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, this.#backoff.nextMs())
+    await Promise.race([this.#change.promise, late.promise])
+    clearTimeout(timer)
+  }
+
+  #end(state: State): void {
+    this.#set(state)
+    this.#isOver = true
+    this.#means.changed('state')
+  }
+
+  #set(state: State): void {
+    const { state: before, reason, message } = this.#state
+    if (this.#isClosed) return
+    if (before === state.state && reason === state.reason && message === state.message) return
+    this.#state = state
+    this.#means.changed('state')
+  }
+
+  #freePlace(): void {
+    if (!this.#hasPlace) return
+    this.#hasPlace = false
+    this.#means.free()
+  }
+}
+
+const streaming: State = { state: 'STREAMING', reason: null, message: null }
+
+function isNotStarted(error: unknown): boolean {
+  return (
+    error instanceof ApiStatusError &&
+    error.httpStatus === 400 &&
+    /waiting to start|is not available/.test(error.message)
+  )
+}
+
+/** A node that does not exist is answered with its name as that of a pod. */
+function isOfNode(error: ApiStatusError, { pod }: ContainerView): boolean {
+  return !messageOf(error).includes(`"${pod}"`)
+}
+
+/** Why a log cannot be read. `isLasting`: another try would fail in the same way. */
+function failureOf(
+  error: unknown,
+  cluster: string,
+): { readonly code: string; readonly message: string; readonly isLasting: boolean } {
+  const message = messageOf(error)
+  if (error instanceof ClientError) {
+    const isLasting = error.code !== 'CLUSTER_UNREACHABLE'
+    return { code: error.code, message, isLasting }
+  }
+  if (error instanceof ConnectionError) {
+    return {
+      code: 'CLUSTER_UNREACHABLE',
+      message: `the API server of cluster ${cluster} does not answer`,
+      isLasting: false,
+    }
+  }
+  if (!(error instanceof ApiStatusError)) return { code: 'INTERNAL', message, isLasting: false }
+  switch (error.httpStatus) {
+    case 401: {
+      const text = `the API server of cluster ${cluster} does not accept your token (any more)`
+      return { code: 'TOKEN_NEEDED', message: text, isLasting: true }
+    }
+    case 403:
+      return { code: 'FORBIDDEN', message, isLasting: true }
+    default:
+      // What a kubelet does not answer, the API server says with its own words.
+      return { code: 'NODE_UNREACHABLE', message, isLasting: false }
+  }
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof ApiStatusError) return error.status.message ?? error.message
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,419 @@
+import { questionOf } from '../../access/access-question.ts'
+import type { ApiServer } from '../../api-server/api-server.ts'
+import type { CallerServer, ClusterConnection } from '../../cache/cluster-cache.ts'
+import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
+import { type Caller, callerServer } from '../prepare/caller-server.ts'
+import { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import type { LogStreamState, PodLogsSource } from '../schema/read-context.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { ContainerFollower, type FollowerMeans } from './container-follower.ts'
+import { type ContainerView, FollowedPods, type Frames, type Subscribe } from './followed-pods.ts'
+import { LogBuffer } from './log-buffer.ts'
+import type { LogLimits, LogPlaces } from './log-limits.ts'
+import type { LogRequest } from './log-request.ts'
+
+export interface FollowedLogsOptions {
+  readonly served: () => ServedSchema
+  readonly limits: OperationLimits
+  readonly logs: LogLimits
+  readonly places: LogPlaces
+  readonly counts: { lines: number; skipped: number; reopened: number }
+  readonly subscribe: Subscribe
+  readonly args: PodLogsArguments
+  readonly request: LogRequest
+  readonly caller: Caller
+  /** Whether new lines are followed; else each log is read once. */
+  readonly follows: boolean
+  readonly write: (frame: PodLogsSource) => string
+}
+
+/** The containers that wait for a place, at most. Those beyond are counted only. */
+const maxFollowers = 1_000
+/** The ended containers that `streams` goes on to name. */
+const maxEnded = 100
+/** How long the first frame waits for the first lines of all containers, to bring them in order. */
+const firstFrameMs = 1_000
+const maxLinesOfFrame = 500
+const maxBytesOfFrame = 262_144
+/** How often permissions are looked at again that no change is reported of. */
+const reviewMs = 30_000
+
+/**
+ * The logs of some pods, for one reader. Follows the pods as a subscription of the caller, and each of their containers
+ * with one stream. Takes the form of a subscriber: the transport takes a frame when it has room.
+ */
+export class FollowedLogs implements Frames {
+  readonly #options: FollowedLogsOptions
+  readonly #means: FollowerMeans
+  readonly #access: ViewerAccess | undefined
+  readonly #buffer: LogBuffer
+  readonly #user: string
+  readonly #followers = new Map<string, ContainerFollower>()
+  readonly #servers = new Map<
+    string,
+    { readonly of: ClusterConnection; readonly to: CallerServer }
+  >()
+  readonly #accessFollowed = new Map<string, () => void>()
+  readonly #stopWaiting: () => void
+  readonly #begun = Promise.withResolvers<void>()
+  #pods: FollowedPods | undefined
+  #hasBegun = false
+  #isFirstSeen = false
+  #beyond = 0
+  #freed = 0
+  #reviews = 0
+  #reviewTimer: NodeJS.Timeout | undefined
+  #firstTimer: NodeJS.Timeout | undefined
+  #frameTimer: NodeJS.Timeout | undefined
+  #areStreamsNew = true
+  #gapsBefore = ''
+  #end: Frames['end']
+  #isClosed = false
+  #rows = 0
+  #ready: () => void = () => {}
+  #left: () => void = () => {}
+
+  constructor(options: FollowedLogsOptions) {
+    const { served, caller, logs, places, request, follows, limits, counts } = options
+    this.#options = options
+    this.#access = caller.viewer && new ViewerAccess(served(), caller.viewer)
+    this.#user = caller.viewer?.username ?? ''
+    this.#buffer = new LogBuffer(logs, follows)
+    this.#stopWaiting = places.onFree(() => this.#placeFreed())
+    this.#means = {
+      request,
+      follows,
+      limits: logs,
+      buffer: this.#buffer,
+      deadlineMs: limits.liveDeadlineMs,
+      beganAt: new Date().toISOString(),
+      server: (cluster) => this.#serverOf(cluster),
+      mayRead: (view) => this.#mayRead(view),
+      take: () => places.take(this.#user),
+      free: () => places.free(this.#user),
+      changed: (what) => {
+        if (what === 'reopened') counts.reopened += 1
+        else this.#changed(what === 'state')
+      },
+    }
+  }
+
+  /** Resolves when the first lines are there, as far as they are soon. Rejects with the error that prevents it. */
+  async begin(): Promise<void> {
+    const { served, args, subscribe, caller, limits } = this.#options
+    const changed = (): void => this.#podsChanged()
+    const maxPods = limits.maxPageSize
+    this.#pods = await FollowedPods.open(served(), args, { subscribe, caller, maxPods, changed })
+    this.#podsChanged()
+    await this.#begun.promise
+  }
+
+  get end(): Frames['end'] {
+    return this.#end
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed || this.#end?.form === 'failed'
+  }
+
+  /** The lines that the reader has taken. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  take(): Buffer | undefined {
+    if (this.isClosed || !this.#hasBegun || this.#reviews > 0) return undefined
+    const gaps = this.#pods?.gaps ?? []
+    const gapsNow = JSON.stringify(gaps)
+    const isNews = this.#areStreamsNew || gapsNow !== this.#gapsBefore
+    if (this.#buffer.isEmpty && !isNews) return undefined
+    this.#gapsBefore = gapsNow
+    const { maxFrameBytes, maxFrameObjects } = this.#options.limits
+    const { lines, skipped } = this.#buffer.take({
+      lines: Math.min(maxLinesOfFrame, maxFrameObjects),
+      bytes: Math.min(maxBytesOfFrame, maxFrameBytes),
+    })
+    const streams = this.#areStreamsNew ? this.#streams() : null
+    this.#areStreamsNew = false
+    this.#count(lines.length, skipped)
+    const frame = { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete: gaps }
+    return Buffer.from(this.#options.write(frame))
+  }
+
+  /** All that was read. */
+  page(): PodLogsSource {
+    const { lines, skipped } = this.#buffer.take({ lines: Infinity, bytes: Infinity })
+    this.#count(lines.length, skipped)
+    const streams = this.#streams().map((one, at): LogStreamState => {
+      if ([...this.#followers.values()][at]?.isSettled === true) return one
+      const message = `the log was not read within ${this.#options.limits.liveDeadlineMs} ms`
+      return { ...one, state: 'FAILED', reason: 'DEADLINE_EXCEEDED', message }
+    })
+    const incomplete = this.#pods?.gaps ?? []
+    return { lines, streams, skipped, notFollowed: this.#notFollowed(), incomplete }
+  }
+
+  onReady(ready: () => void): void {
+    this.#ready = ready
+  }
+
+  onLeft(left: () => void): void {
+    this.#left = left
+  }
+
+  close(): void {
+    if (this.#isClosed) return
+    this.#isClosed = true
+    this.#end ??= { form: 'complete' }
+    clearInterval(this.#reviewTimer)
+    clearTimeout(this.#firstTimer)
+    clearTimeout(this.#frameTimer)
+    this.#stopWaiting()
+    for (const stop of this.#accessFollowed.values()) stop()
+    for (const follower of this.#followers.values()) follower.close()
+    this.#followers.clear()
+    this.#buffer.close()
+    this.#pods?.close()
+    for (const { to } of this.#servers.values()) void to[Symbol.asyncDispose]()
+    this.#begun.resolve()
+    this.#left()
+  }
+
+  #count(lines: number, skipped: number): void {
+    const { counts } = this.#options
+    this.#rows += lines
+    counts.lines += lines
+    counts.skipped += skipped
+  }
+
+  #streams(): readonly LogStreamState[] {
+    return Array.from(this.#followers.values(), ({ state }) => state)
+  }
+
+  #notFollowed(): number {
+    const waiting = this.#streams().filter(({ reason }) => reason === 'TOO_MANY_STREAMS')
+    return waiting.length + this.#beyond
+  }
+
+  #fail(error: unknown): void {
+    this.#end ??= { form: 'failed', errors: [error] }
+    this.#begun.resolve()
+    this.#ready()
+  }
+
+  /** Follows the containers of the pods as they are now. */
+  #podsChanged(): void {
+    const pods = this.#pods
+    if (pods === undefined || this.isClosed) return
+    if (pods.error !== undefined) return this.#fail(pods.error)
+    if (!pods.isSynced) return
+    const { request, args } = this.#options
+    const all = pods.containers()
+    const { container } = request
+    const wanted = container === undefined ? all : all.filter((one) => one.container === container)
+    const isFirst = !this.#isFirstSeen
+    if (isFirst) {
+      this.#isFirstSeen = true
+      const problem = problemOf(args, { pods, all, wanted })
+      if (problem !== undefined) return this.#fail(problem)
+    }
+    this.#access?.begin()
+    this.#follow(wanted, !isFirst)
+    if (isFirst) this.#begin()
+    else this.#changed(false)
+  }
+
+  #follow(wanted: readonly ContainerView[], areLate: boolean): void {
+    const { follows, request } = this.#options
+    const seen = new Set<string>()
+    this.#beyond = 0
+    for (const view of wanted) {
+      const key = `${view.cluster}\n${view.uid}\n${view.container}`
+      seen.add(key)
+      const known = this.#followers.get(key)
+      if (known !== undefined && (!known.isOver || !follows || request.previous)) {
+        known.see(view)
+        continue
+      }
+      if (this.#followers.size - this.#endedKeys().length >= maxFollowers) {
+        this.#beyond += 1
+        continue
+      }
+      const follower = new ContainerFollower(view, areLate, this.#means)
+      this.#followers.set(key, follower)
+      this.#followAccess(view.cluster)
+      void follower.run()
+    }
+    for (const [key, follower] of this.#followers) {
+      if (seen.has(key)) continue
+      if (this.#pods?.isHidden(follower.uid) === true) {
+        this.#buffer.drop(follower)
+        follower.close()
+        this.#followers.delete(key)
+        this.#areStreamsNew = true
+      } else follower.gone()
+    }
+    for (const key of this.#endedKeys().slice(0, -maxEnded)) this.#followers.delete(key)
+  }
+
+  #endedKeys(): readonly string[] {
+    return Array.from(this.#followers, ([key, { isOver }]) => (isOver ? key : '')).filter(Boolean)
+  }
+
+  #begin(): void {
+    const { follows, limits } = this.#options
+    const ms = follows ? firstFrameMs : limits.liveDeadlineMs
+    this.#firstTimer = setTimeout(() => this.#nowBegun(), ms)
+    if (this.#access !== undefined && follows) {
+      this.#reviewTimer = setInterval(() => void this.#review(), reviewMs).unref()
+    }
+    this.#beginsWhenReady()
+  }
+
+  #beginsWhenReady(): void {
+    if (this.#hasBegun || !this.#isFirstSeen) return
+    const { follows } = this.#options
+    const all = [...this.#followers.values()]
+    if (all.every((one) => (follows ? !one.isOpening : one.isSettled))) this.#nowBegun()
+  }
+
+  #nowBegun(): void {
+    if (this.#hasBegun) return
+    clearTimeout(this.#firstTimer)
+    const refusal = refusalOf(this.#streams(), this.#options.follows)
+    if (refusal !== undefined) return this.#fail(refusal)
+    this.#hasBegun = true
+    this.#begun.resolve()
+    this.#changed(true)
+  }
+
+  #changed(isState: boolean): void {
+    if (this.isClosed) return
+    if (isState) this.#areStreamsNew = true
+    this.#beginsWhenReady()
+    const { request, follows } = this.#options
+    // The runs before the last restart do not go on.
+    if (request.previous && follows && this.#hasBegun && this.#areAllOver()) {
+      this.#end ??= { form: 'complete' }
+    }
+    if (this.#hasBegun) this.#announce()
+  }
+
+  #areAllOver(): boolean {
+    return [...this.#followers.values()].every(({ isOver }) => isOver)
+  }
+
+  #announce(): void {
+    this.#frameTimer ??= setTimeout(() => {
+      this.#frameTimer = undefined
+      this.#ready()
+    }, this.#options.limits.coalesceMs)
+  }
+
+  /** Places may come one by one: as many that wait are woken. */
+  #placeFreed(): void {
+    this.#freed += 1
+    if (this.#freed > 1) return
+    setImmediate(() => {
+      let left = this.#freed
+      this.#freed = 0
+      for (const follower of this.#followers.values()) {
+        if (left === 0) return
+        if (follower.state.reason !== 'TOO_MANY_STREAMS') continue
+        follower.wake()
+        left -= 1
+      }
+    })
+  }
+
+  async #mayRead({ cluster, namespace, pod }: ContainerView): Promise<boolean> {
+    const place = { namespace, name: pod, subresource: 'log' }
+    const question = questionOf('get', { group: '', resource: 'pods' }, place)
+    return (await this.#access?.may(cluster, question)) ?? true
+  }
+
+  #followAccess(cluster: string): void {
+    const { viewer } = this.#options.caller
+    if (viewer === undefined || this.#access === undefined) return
+    if (this.#accessFollowed.has(cluster)) return
+    const stop = this.#access.in(cluster).onChange(viewer, () => void this.#review())
+    this.#accessFollowed.set(cluster, stop)
+  }
+
+  /** Sends nothing until it is known which logs the caller may still read. */
+  async #review(): Promise<void> {
+    this.#reviews += 1
+    this.#access?.begin()
+    await Promise.all(Array.from(this.#followers.values(), (one) => one.review()))
+    this.#reviews -= 1
+    if (!this.isClosed) this.#announce()
+  }
+
+  #serverOf(cluster: string): ApiServer {
+    const { served, caller } = this.#options
+    const now = served()
+    const connection = now.clusters.get(cluster)?.connection
+    const known = this.#servers.get(cluster)
+    if (known !== undefined && known.of === connection) return known.to.server
+    void known?.to[Symbol.asyncDispose]()
+    this.#servers.delete(cluster)
+    const to = callerServer(now, cluster, caller)
+    if (connection !== undefined) this.#servers.set(cluster, { of: connection, to })
+    return to.server
+  }
+}
+
+/** The error of a request that names nothing that exists. */
+function problemOf(
+  { ids, container }: PodLogsArguments,
+  found: {
+    readonly pods: FollowedPods
+    readonly all: readonly ContainerView[]
+    readonly wanted: readonly ContainerView[]
+  },
+): ClientError | undefined {
+  const { pods, all, wanted } = found
+  if (ids !== undefined && ids !== null && pods.isEmpty && pods.gaps.length === 0) {
+    const hint = 'a pod that is created again has another id: follow the id of what owns it'
+    return new ClientError('NOT_FOUND', 'podLogs: there is no object with these ids', {
+      argument: 'ids',
+      value: ids,
+      hint,
+    })
+  }
+  if (all.length === 0 || wanted.length > 0) return undefined
+  const names = [...new Set(all.map((one) => one.container))].toSorted().slice(0, 20)
+  return new ClientError('BAD_USER_INPUT', `container: no pod has a container ${container}`, {
+    argument: 'container',
+    value: container,
+    hint: `the containers are ${names.join(', ')}`,
+  })
+}
+
+/** What no try of the caller's changes. Another try of the gateway may reach a node. */
+const lasting: readonly string[] = ['FORBIDDEN', 'TOKEN_NEEDED']
+const passing: readonly string[] = ['NODE_UNREACHABLE', 'CLUSTER_UNREACHABLE']
+
+const hints: Readonly<Record<string, string>> = {
+  FORBIDDEN: 'ask for the verb get on pods/log',
+  TOKEN_NEEDED: 'send Authorization: Bearer TOKEN: the gateway does not impersonate callers',
+  NODE_UNREACHABLE: 'look at the node of the pod: its kubelet does not answer the API server',
+}
+
+/** The error of logs of which none can be read, for one and the same reason. */
+function refusalOf(streams: readonly LogStreamState[], follows: boolean): ClientError | undefined {
+  const [first] = streams
+  if (first === undefined || streams.some(({ reason }) => reason !== first.reason)) return undefined
+  const { reason, message, cluster, state } = first
+  const text = `podLogs: ${message}`
+  if (reason === 'TOO_MANY_STREAMS') {
+    const hint = 'end another subscription to logs, or name fewer pods'
+    return new ClientError('TOO_MANY_OPERATIONS', text, { hint, retryAfterMs: 5_000 })
+  }
+  const isRefusal = lasting.includes(reason ?? '') || (!follows && passing.includes(reason ?? ''))
+  if (state !== 'FAILED' || !isRefusal) return undefined
+  const code = reason as ClientErrorCode
+  const wait = passing.includes(code) ? { retryAfterMs: 5_000 } : {}
+  return new ClientError(code, text, { cluster, type: 'Pod', hint: hints[code], ...wait })
+}

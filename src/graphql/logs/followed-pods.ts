@@ -1,0 +1,339 @@
+import { isObjectType } from 'graphql'
+import { ClientError, type ClientErrorCode } from '../errors/client-error.ts'
+import { decodeObjectId } from '../model/object-id.ts'
+import type { Caller } from '../prepare/caller-server.ts'
+import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import type { ClusterGap } from '../schema/read-context.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+/** The frames of a subscription. */
+export interface Frames {
+  take(): Buffer | undefined
+  readonly end:
+    | { readonly form: 'complete' }
+    | { readonly form: 'failed'; readonly errors: readonly unknown[] }
+    | undefined
+  onReady(ready: () => void): void
+  close(): void
+}
+
+/** Subscribes as a caller does. Never rejects. */
+export type Subscribe = (
+  request: { readonly query: string; readonly variables: Readonly<Record<string, unknown>> },
+  caller: Caller,
+) => Promise<Frames>
+
+/** A container of a pod, as the pod's status says. */
+export interface ContainerView {
+  readonly cluster: string
+  readonly namespace: string
+  readonly pod: string
+  readonly uid: string
+  readonly container: string
+  /** When the pod was created, by RFC 3339. */
+  readonly createdAt: string
+  /** Another one for each run that has begun; `undefined` before the first. */
+  readonly run: string | undefined
+  readonly phase: 'waiting' | 'running' | 'ended'
+  /** The run before the last restart, if there was one. */
+  readonly previousRun: string | undefined
+  /** Why it does not run. */
+  readonly reason: string | undefined
+  readonly message: string | undefined
+}
+
+/** The pods that are followed: read from a subscription, as the caller may see them. */
+export class FollowedPods {
+  readonly #frames: Frames
+  readonly #changed: () => void
+  /** By the id of the object that was asked for: a pod, or what has pods. */
+  readonly #objects = new Map<string, readonly PodText[]>()
+  readonly #hidden = new Set<string>()
+  #isSynced = false
+  #gaps: readonly ClusterGap[] = []
+  #error: unknown
+
+  /** Rejects with the error that prevents it. `changed` is called after each change. */
+  static async open(
+    served: ServedSchema,
+    args: PodLogsArguments,
+    {
+      subscribe,
+      caller,
+      maxPods,
+      changed,
+    }: {
+      readonly subscribe: Subscribe
+      readonly caller: Caller
+      /** The pods of one workload, at most. */
+      readonly maxPods: number
+      readonly changed: () => void
+    },
+  ): Promise<FollowedPods> {
+    const frames = await subscribe(podsRequest(served, args, maxPods), caller)
+    const pods = new FollowedPods(frames, changed)
+    pods.#pump()
+    if (pods.#error !== undefined) {
+      frames.close()
+      throw pods.#error
+    }
+    frames.onReady(() => pods.#pump())
+    return pods
+  }
+
+  private constructor(frames: Frames, changed: () => void) {
+    this.#frames = frames
+    this.#changed = changed
+  }
+
+  /** Whether all pods are known. */
+  get isSynced(): boolean {
+    return this.#isSynced
+  }
+
+  /** Whether none of the objects that were asked for exists. */
+  get isEmpty(): boolean {
+    return this.#objects.size === 0
+  }
+
+  get gaps(): readonly ClusterGap[] {
+    return this.#gaps
+  }
+
+  /** The error that has ended the subscription. */
+  get error(): unknown {
+    return this.#error
+  }
+
+  /** Whether a pod has gone because the caller may no longer see it. */
+  isHidden(uid: string): boolean {
+    return this.#hidden.has(uid)
+  }
+
+  /** All containers, by cluster, namespace and name, in the order of their start in the pod. */
+  containers(): readonly ContainerView[] {
+    const pods = new Map<string, PodText>()
+    for (const some of this.#objects.values()) for (const pod of some) pods.set(pod.uid, pod)
+    return [...pods.values()].toSorted(byName).flatMap(containersOf)
+  }
+
+  close(): void {
+    this.#frames.close()
+  }
+
+  #pump(): void {
+    const frames = this.#frames
+    for (let payload = frames.take(); payload !== undefined; payload = frames.take()) {
+      this.#apply(JSON.parse(payload.toString()) as Payload)
+    }
+    if (frames.end?.form === 'failed') this.#error ??= frames.end.errors[0]
+    this.#changed()
+  }
+
+  #apply({ data, errors }: Payload): void {
+    const [error] = errors ?? []
+    if (error !== undefined) this.#error ??= told(error)
+    const frame = data?.pods
+    if (frame === undefined || frame === null) return
+    if (frame.reset) this.#objects.clear()
+    for (const { type, removal, objectId, object } of frame.changes) {
+      if (type === 'REMOVED') {
+        if (removal === 'HIDDEN') this.#hide(objectId)
+        this.#objects.delete(objectId)
+      } else if (object !== null) this.#objects.set(objectId, podsOf(object))
+    }
+    this.#isSynced = frame.synced
+    this.#gaps = frame.incomplete
+  }
+
+  #hide(objectId: string): void {
+    for (const { uid } of this.#objects.get(objectId) ?? []) this.#hidden.add(uid)
+  }
+}
+
+function told({
+  message,
+  extensions: { code, ...details } = { code: 'INTERNAL' },
+}: ToldError): unknown {
+  return new ClientError(code as ClientErrorCode, message, details)
+}
+
+interface ToldError {
+  readonly message: string
+  readonly extensions?: { readonly code: string; readonly [detail: string]: unknown }
+}
+
+interface Payload {
+  readonly errors?: readonly ToldError[]
+  readonly data?: {
+    readonly pods: {
+      readonly reset: boolean
+      readonly synced: boolean
+      readonly incomplete: readonly ClusterGap[]
+      readonly changes: readonly {
+        readonly type: string
+        readonly removal: string | null
+        readonly objectId: string
+        readonly object: FollowedObject | null
+      }[]
+    } | null
+  } | null
+}
+
+type FollowedObject = PodText | { readonly pods: { readonly nodes: readonly PodText[] } | null }
+
+function podsOf(object: FollowedObject): readonly PodText[] {
+  if (!('pods' in object)) return 'spec' in object ? [object] : []
+  return object.pods?.nodes ?? []
+}
+
+interface ContainerText {
+  readonly name: string
+  readonly restartCount: number
+  readonly containerID: string | null
+  readonly state: {
+    readonly running: { readonly startedAt: string | null } | null
+    readonly waiting: { readonly reason: string | null; readonly message: string | null } | null
+    readonly terminated: ExitText | null
+  } | null
+  readonly lastState: { readonly terminated: ExitText | null } | null
+}
+
+interface ExitText {
+  readonly containerID: string | null
+  readonly reason: string | null
+  readonly exitCode: number | null
+}
+
+type Names = readonly { readonly name: string }[] | null
+
+interface PodText {
+  readonly clusterName: string
+  readonly namespace: string
+  readonly name: string
+  readonly uid: string
+  readonly creationTimestamp: string
+  readonly spec: Readonly<
+    Record<'initContainers' | 'containers' | 'ephemeralContainers', Names>
+  > | null
+  readonly status:
+    | (Readonly<
+        Record<
+          'initContainerStatuses' | 'containerStatuses' | 'ephemeralContainerStatuses',
+          readonly ContainerText[] | null
+        >
+      > & { readonly reason: string | null; readonly phase: string | null })
+    | null
+}
+
+const statusFields = `{ name restartCount containerID
+  state { running { startedAt } waiting { reason message } terminated { containerID reason exitCode } }
+  lastState { terminated { containerID reason exitCode } } }`
+
+const podFields = `clusterName namespace name uid creationTimestamp
+  spec { initContainers { name } containers { name } ephemeralContainers { name } }
+  status { phase reason initContainerStatuses ${statusFields} containerStatuses ${statusFields}
+    ephemeralContainerStatuses ${statusFields} }`
+
+/** How soon a change of the pods is seen. */
+const coalesceMs = 50
+
+function framesOf(fields: string): string {
+  return `{ reset synced incomplete { cluster type code message since }
+    changes { type removal objectId object { ${fields} } } }`
+}
+
+/** The subscription that follows the pods of a request. Throws `ClientError` and `ObjectIdError`. */
+function podsRequest(
+  served: ServedSchema,
+  args: PodLogsArguments,
+  maxPods: number,
+): { readonly query: string; readonly variables: Readonly<Record<string, unknown>> } {
+  const { ids, cluster, clusters, clusterSelector, ...filters } = args
+  if (ids !== undefined && ids !== null) {
+    const fields = [...new Set(ids.map((id) => fieldsOf(served, id, maxPods)))].join(' ')
+    const query = `subscription PodsOfLogs($ids: [ID!]!, $coalesceMs: Int) {
+      pods: objects(ids: $ids, coalesceMs: $coalesceMs) ${framesOf(fields)} }`
+    return { query, variables: { ids, coalesceMs } }
+  }
+  const { namespace, namespaces, labelSelector, where } = filters
+  const query = `subscription PodsOfLogs($cluster: String, $clusters: [String!], $clusterSelector: String,
+    $namespace: String, $namespaces: [String!], $labelSelector: String, $where: PodWhere, $coalesceMs: Int) {
+    pods: pods(cluster: $cluster, clusters: $clusters, clusterSelector: $clusterSelector, namespace: $namespace,
+      namespaces: $namespaces, labelSelector: $labelSelector, where: $where, coalesceMs: $coalesceMs)
+      ${framesOf(podFields)} }`
+  const given = { cluster, clusters, clusterSelector, namespace, namespaces, labelSelector, where }
+  const present = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
+  return { query, variables: { ...Object.fromEntries(present), coalesceMs } }
+}
+
+/** What is selected of an object by its id: of a pod itself, or of the pods that its kind leads to. */
+function fieldsOf({ kindOf, schema }: ServedSchema, id: string, maxPods: number): string {
+  const { group, kind: name } = decodeObjectId(id)
+  const kind = kindOf(group, name)
+  const pod = kindOf('', 'Pod')
+  if (kind !== undefined && kind === pod) return `... on ${kind.typeName} { ${podFields} }`
+  const type = kind && schema.getType(kind.typeName)
+  const pods = isObjectType(type) ? type.getFields()['pods'] : undefined
+  if (kind !== undefined && String(pods?.type) === `${pod?.typeName}Connection`) {
+    return `... on ${kind.typeName} { pods(first: ${maxPods}) { nodes { ${podFields} } } }`
+  }
+  throw new ClientError('BAD_USER_INPUT', `ids: a ${name} has no pods`, {
+    argument: 'ids',
+    value: id,
+    hint: 'give the id of a Pod, or of an object with pods, such as a Deployment, a Job or a Service',
+  })
+}
+
+function byName(a: PodText, b: PodText): number {
+  const [one, other] = [a, b].map(({ clusterName, namespace, name }) =>
+    [clusterName, namespace, name].join('\n'),
+  )
+  return (one ?? '') < (other ?? '') ? -1 : 1
+}
+
+function containersOf(pod: PodText): readonly ContainerView[] {
+  const { clusterName: cluster, namespace, name, uid, creationTimestamp: createdAt, spec } = pod
+  const { status } = pod
+  const at = { cluster, namespace, pod: name, uid, createdAt }
+  const statuses = [
+    ...(status?.initContainerStatuses ?? []),
+    ...(status?.containerStatuses ?? []),
+    ...(status?.ephemeralContainerStatuses ?? []),
+  ]
+  const names = [
+    ...(spec?.initContainers ?? []),
+    ...(spec?.containers ?? []),
+    ...(spec?.ephemeralContainers ?? []),
+  ]
+  return names.map(({ name: container }) => {
+    const found = statuses.find((one) => one.name === container)
+    return { ...at, container, ...stateOf(found, status?.reason ?? status?.phase ?? undefined) }
+  })
+}
+
+function runOf({ containerID }: ExitText, run: number): string {
+  return containerID ?? `run ${run}`
+}
+
+type ViewedState = Pick<ContainerView, 'run' | 'phase' | 'previousRun' | 'reason' | 'message'>
+
+function stateOf(status: ContainerText | undefined, phase: string | undefined): ViewedState {
+  const { running, waiting, terminated } = status?.state ?? {}
+  const last = status?.lastState?.terminated ?? undefined
+  const restarts = status?.restartCount ?? 0
+  const previousRun = last && runOf(last, restarts - 1)
+  if (running) {
+    const run = status?.containerID ?? `run ${restarts}`
+    return { run, phase: 'running', previousRun, reason: undefined, message: undefined }
+  }
+  if (terminated) {
+    const message = `exit code ${terminated.exitCode ?? 0}`
+    const run = runOf(terminated, restarts)
+    return { run, phase: 'ended', previousRun, reason: terminated.reason ?? 'Terminated', message }
+  }
+  // A container that waits for its restart shows the log of its last run.
+  const reason = waiting?.reason ?? phase ?? 'Pending'
+  const message = waiting?.message ?? undefined
+  return { run: previousRun, phase: 'waiting', previousRun, reason, message }
+}

@@ -1,0 +1,139 @@
+import type { LogLine } from '../schema/read-context.ts'
+import type { LogLimits } from './log-limits.ts'
+
+/** A line, and the container follower that has read it. */
+export interface HeldLine extends LogLine {
+  readonly of: object
+}
+
+/** How long the streams wait for a reader before lines are skipped: a browser that opens a page takes its time. */
+const patienceMs = 1_000
+/** A reader who takes nothing for so long has stopped: nothing more is read for it until it takes a frame. */
+const stoppedMs = 10_000
+/** An object of V8 beside its text. */
+const lineBytes = 160
+
+/**
+ * The lines that wait for one reader. While it is full, the streams wait, and so do the API servers; a reader who stays
+ * behind loses the oldest lines, which are counted.
+ */
+export class LogBuffer {
+  readonly #limits: Pick<LogLimits, 'maxHeldLines' | 'maxHeldBytes'>
+  readonly #waits: boolean
+  #lines: HeldLine[] = []
+  #bytes = 0
+  #skipped = 0
+  /** Since when it has been full, by `performance.now()`. */
+  #fullSinceMs: number | undefined
+  #takenMs = performance.now()
+  #taken = Promise.withResolvers<void>()
+
+  /** `waits`: whether there is a reader who takes lines; else the newest are kept. */
+  constructor(limits: Pick<LogLimits, 'maxHeldLines' | 'maxHeldBytes'>, waits: boolean) {
+    this.#limits = limits
+    this.#waits = waits
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0 && this.#skipped === 0
+  }
+
+  push(line: HeldLine): void {
+    this.#lines.push(line)
+    this.#bytes += sizeOf(line)
+    if (!this.#isOver()) return
+    // Makes room for a quarter at once: to sort for each line would cost too much.
+    this.#lines.sort(byTime)
+    const { maxHeldLines, maxHeldBytes } = this.#limits
+    let dropped = 0
+    while (
+      dropped < this.#lines.length &&
+      (this.#lines.length - dropped > maxHeldLines * 0.75 || this.#bytes > maxHeldBytes * 0.75)
+    ) {
+      const oldest = this.#lines[dropped]
+      if (oldest !== undefined) this.#bytes -= sizeOf(oldest)
+      dropped += 1
+    }
+    this.#lines.splice(0, dropped)
+    this.#skipped += dropped
+  }
+
+  /** Waits while it is full, for as long as the reader may still catch up. `undefined` if there is room. */
+  room(): Promise<void> | undefined {
+    const nowMs = performance.now()
+    if (!this.#waits || !this.#isFull()) {
+      this.#fullSinceMs = undefined
+      return undefined
+    }
+    this.#fullSinceMs ??= nowMs
+    const isStopped = nowMs - Math.max(this.#takenMs, this.#fullSinceMs) > stoppedMs
+    if (isStopped) return this.#taken.promise
+    const leftMs = patienceMs - (nowMs - this.#fullSinceMs)
+    return leftMs <= 0 ? undefined : this.#takenWithin(leftMs)
+  }
+
+  /** Takes the oldest lines, in the order of their times, and the number of lines that were skipped before them. */
+  take(most: { readonly lines: number; readonly bytes: number }): {
+    readonly lines: readonly HeldLine[]
+    readonly skipped: number
+  } {
+    this.#lines.sort(byTime)
+    let count = 0
+    let bytes = 0
+    for (const line of this.#lines) {
+      if (count === most.lines || (count > 0 && bytes > most.bytes)) break
+      bytes += sizeOf(line)
+      count += 1
+    }
+    const lines = this.#lines.splice(0, count)
+    const skipped = this.#skipped
+    this.#bytes -= bytes
+    this.#skipped = 0
+    this.#takenMs = performance.now()
+    const taken = this.#taken
+    this.#taken = Promise.withResolvers()
+    taken.resolve()
+    return { lines, skipped }
+  }
+
+  /** Drops the lines of a follower, which its reader may no longer see. */
+  drop(of: object): void {
+    this.#lines = this.#lines.filter((line) => line.of !== of)
+    this.#bytes = this.#lines.reduce((sum, line) => sum + sizeOf(line), 0)
+  }
+
+  /** Lets go of everything, and of all who wait. */
+  close(): void {
+    this.#lines = []
+    this.#bytes = 0
+    this.#taken.resolve()
+  }
+
+  #isOver(): boolean {
+    const { maxHeldLines, maxHeldBytes } = this.#limits
+    return this.#lines.length > maxHeldLines || this.#bytes > maxHeldBytes
+  }
+
+  /** Three quarters are full: the rest is for lines of streams that read at the same time. */
+  #isFull(): boolean {
+    const { maxHeldLines, maxHeldBytes } = this.#limits
+    return this.#lines.length > maxHeldLines * 0.75 || this.#bytes > maxHeldBytes * 0.75
+  }
+
+  async #takenWithin(ms: number): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, ms)
+    await Promise.race([this.#taken.promise, late.promise])
+    clearTimeout(timer)
+  }
+}
+
+function sizeOf({ text }: HeldLine): number {
+  return text.length + lineBytes
+}
+
+/** Lines without a time stay where they came. */
+function byTime({ time: a }: HeldLine, { time: b }: HeldLine): number {
+  if (a === null || b === null || a === b) return 0
+  return a < b ? -1 : 1
+}

@@ -1,0 +1,91 @@
+import { instantKey } from '../../query/index/index-key.ts'
+import { ClientError } from '../errors/client-error.ts'
+import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import type { LogLimits } from './log-limits.ts'
+
+/** What is asked of each container, checked. */
+export interface LogRequest {
+  readonly container: string | undefined
+  readonly previous: boolean
+  readonly tailLines: number | undefined
+  /** RFC 3339. */
+  readonly sinceTime: string | undefined
+  readonly timestamps: boolean
+  readonly contains: string | undefined
+}
+
+const defaultTailLines = 100
+const maxContains = 1_000
+
+/** Checks the arguments of `podLogs`. Throws `ClientError`. */
+export function logRequest(args: PodLogsArguments, limits: LogLimits): LogRequest {
+  const { container, previous, tailLines, since, timestamps, contains } = args
+  requirePods(args)
+  const { maxTailLines: most } = limits
+  if (typeof tailLines === 'number' && (tailLines < 0 || tailLines > most)) {
+    throw invalid('tailLines', tailLines, `a number from 0 to ${most} (logs.maxTailLines)`)
+  }
+  if (typeof contains === 'string' && (contains === '' || contains.length > maxContains)) {
+    throw invalid('contains', contains.length, `a text of 1 to ${maxContains} characters`)
+  }
+  const sinceTime = typeof since === 'string' ? sinceTimeOf(since) : undefined
+  return {
+    container: container ?? undefined,
+    previous: previous === true,
+    tailLines: tailLines ?? (sinceTime === undefined ? defaultTailLines : undefined),
+    sinceTime,
+    timestamps: timestamps === true,
+    contains: contains ?? undefined,
+  }
+}
+
+/** Either ids, or a list of pods that is limited in some way. */
+function requirePods(args: PodLogsArguments): void {
+  const { ids, cluster, clusters, clusterSelector, ...others } = args
+  const { namespace, namespaces, labelSelector, where } = others
+  const limits = { namespace, namespaces, labelSelector, where }
+  const given = Object.entries({ ...limits, cluster, clusters, clusterSelector }).filter(
+    ([, value]) => value !== undefined && value !== null,
+  )
+  if (ids !== undefined && ids !== null) {
+    const [other] = given
+    if (other !== undefined) {
+      throw new ClientError('BAD_USER_INPUT', `podLogs: ids and ${other[0]} exclude each other`, {
+        argument: other[0],
+        hint: 'an id names its cluster and its object: leave the other arguments out',
+      })
+    }
+    if (ids.length > 0) return
+    throw invalid('ids', ids, 'at least one id')
+  }
+  if (given.some(([name]) => name in limits)) return
+  throw new ClientError('BAD_USER_INPUT', 'podLogs: the pods are missing', {
+    argument: 'ids',
+    hint: 'give the ids of pods or workloads, or a namespace, labelSelector or where',
+  })
+}
+
+const unitsMs: Readonly<Record<string, number>> = {
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+function sinceTimeOf(since: string): string {
+  if (instantKey(since) !== undefined) return new Date(since).toISOString()
+  const parts = [...since.matchAll(/(\d{1,9})([smhd])/g)]
+  const isDuration = parts.length > 0 && parts.map(([part]) => part).join('') === since
+  const ms = parts.reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (unitsMs[unit] ?? 0),
+    0,
+  )
+  const at = new Date(Date.now() - ms)
+  if (isDuration && ms > 0 && !Number.isNaN(at.getTime())) return at.toISOString()
+  throw invalid('since', since, 'a time like "2026-01-31T12:00:00Z", or a duration like "15m"')
+}
+
+function invalid(argument: string, value: unknown, wanted: string): ClientError {
+  const message = `${argument}: ${JSON.stringify(value)} is not ${wanted}`
+  return new ClientError('BAD_USER_INPUT', message, { argument, value, hint: `give ${wanted}` })
+}

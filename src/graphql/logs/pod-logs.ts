@@ -1,0 +1,72 @@
+import type { Caller } from '../prepare/caller-server.ts'
+import type { PodLogsArguments } from '../schema/read-arguments.ts'
+import type { PodLogsSource } from '../schema/read-context.ts'
+import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import type { Subscribe } from './followed-pods.ts'
+import { FollowedLogs } from './followed-logs.ts'
+import { type LogCounts, type LogLimits, LogPlaces } from './log-limits.ts'
+import { logRequest } from './log-request.ts'
+
+export interface PodLogsOptions {
+  readonly served: () => ServedSchema
+  readonly limits: OperationLimits
+  readonly logs: LogLimits
+  /** Subscribes to the pods as the caller. */
+  readonly subscribe: Subscribe
+}
+
+/** Reads and follows the logs of pods as their callers. Keeps nothing of a log beyond the lines that wait for a reader. */
+export class PodLogs {
+  readonly #options: PodLogsOptions
+  readonly #places: LogPlaces
+  readonly #counts = { lines: 0, skipped: 0, reopened: 0 }
+
+  constructor(options: PodLogsOptions) {
+    this.#options = options
+    this.#places = new LogPlaces(options.logs)
+  }
+
+  get counts(): LogCounts {
+    return { ...this.#counts, streams: this.#places.taken }
+  }
+
+  /** Follows the logs. `write` writes a frame. Rejects with the error that prevents it. */
+  async follow(
+    args: PodLogsArguments,
+    caller: Caller,
+    write: (frame: PodLogsSource) => string,
+  ): Promise<FollowedLogs> {
+    const logs = await this.#open(args, caller, { follows: true, write })
+    if (logs.end?.form === 'failed') throw logs.end.errors[0]
+    return logs
+  }
+
+  /** Reads the logs as they are now. Rejects with the error that prevents it. */
+  async read(args: PodLogsArguments, caller: Caller): Promise<PodLogsSource> {
+    const logs = await this.#open(args, caller, { follows: false, write: () => '' })
+    try {
+      if (logs.end?.form === 'failed') throw logs.end.errors[0]
+      return logs.page()
+    } finally {
+      logs.close()
+    }
+  }
+
+  async #open(
+    args: PodLogsArguments,
+    caller: Caller,
+    how: { readonly follows: boolean; readonly write: (frame: PodLogsSource) => string },
+  ): Promise<FollowedLogs> {
+    const { logs: limits } = this.#options
+    const request = logRequest(args, limits)
+    const means = { ...this.#options, ...how, args, caller, request, places: this.#places }
+    const logs = new FollowedLogs({ ...means, counts: this.#counts })
+    try {
+      await logs.begin()
+    } catch (error) {
+      logs.close()
+      throw error
+    }
+    return logs
+  }
+}
