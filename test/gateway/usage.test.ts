@@ -1,4 +1,4 @@
-import { startSimulator } from 'informerql/simulator'
+import { type SimulatorOptions, startSimulator } from 'informerql/simulator'
 import { describe, expect, it } from 'vitest'
 import { firstAnswer, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
@@ -244,8 +244,11 @@ describe('Usage and permissions', () => {
     const summed = '{ pods { sum(of: ["usageCpu"]) { value } } }'
     const filtered = '{ pods(where: { usageCpu: { gt: "0" } }) { totalCount } }'
     const within = '{ pods(namespace: "shop", orderBy: [{ usageCpu: DESC }]) { nodes { name } } }'
-    const codes = ({ errors = [] }: { readonly errors?: readonly Fields[] }): readonly string[] =>
-      errors.map(({ extensions }) => extensions.code)
+    const codes = ({
+      errors = [],
+    }: {
+      readonly errors?: readonly Fields[] | undefined
+    }): readonly string[] => errors.map(({ extensions }) => extensions.code)
     for (const ask of [gateway.query, gateway.unplanned]) {
       const all = await ask(caller('sees'), rows)
       expect(all.errors).toBeUndefined()
@@ -268,6 +271,19 @@ describe('Usage and permissions', () => {
         expect(codes(await ask(caller('some'), query))).toEqual(['FORBIDDEN'])
       }
       expect((await ask(caller('some'), within)).data.pods.nodes).toEqual([{ name: 'large' }])
+    }
+    const followed = 'subscription { pods { changes { object { name usage { cpu } } } } }'
+    for (const [name, usages] of [
+      ['sees', { large: { cpu: '250m' }, middle: { cpu: '250m' } }],
+      ['blind', { large: null, middle: null }],
+      ['some', { large: { cpu: '250m' }, middle: null }],
+    ] as const) {
+      // oxlint-disable-next-line no-await-in-loop -- one viewer after the other
+      const { data, errors } = await firstAnswer(gateway.connect(caller(name)), followed)
+      const seen = data.pods.changes.map(({ object }: Fields) => [object.name, object.usage])
+      expect(Object.fromEntries(seen), name).toEqual(usages)
+      const hidden = Object.values(usages).filter((one) => one === null)
+      expect(codes({ errors }), name).toEqual(hidden.map(() => 'FORBIDDEN'))
     }
     const live = 'subscription { podsPage(orderBy: [{ usageCpu: DESC }]) { totalCount } }'
     const first = (name: string) => firstAnswer(gateway.connect(caller(name)), live)
@@ -310,6 +326,49 @@ describeClusters('Usage of a cluster without metrics-server', (cluster) => {
     const live = 'subscription { nodesPage(orderBy: [{ usageCpu: ASC }]) { totalCount } }'
     const { errors } = await firstAnswer(gateway.connect(), live)
     expect(errors).toMatchObject([{ extensions: { code: 'NOT_FOUND' } }])
+  })
+})
+
+describe('Usage over clusters', () => {
+  it('is of those that measure it, and what the others lack is named', async () => {
+    const populate: SimulatorOptions['populate'] = (storage) => {
+      storage.create(podsOf, pod('a', '1 1Gi'))
+      storage.create(podsOf, pod('b', '2 1Gi'))
+    }
+    await using measured = await startSimulator({ metrics: true, populate })
+    await using without = await startSimulator({ populate })
+    await using gateway = await serveGateway({
+      clusters: [
+        { name: 'with', server: measured.url },
+        { name: 'without', server: without.url },
+      ],
+      cache: { usageIntervalMs: 100 },
+    })
+    const over = 'clusters: ["with", "without"]'
+    const { data } = await gateway.query(
+      `{ pods(${over}, orderBy: [{ usageCpu: DESC }]) { nodes { clusterName name } incomplete { cluster code } } }`,
+    )
+    expect(data.pods.incomplete).toEqual([{ cluster: 'without', code: 'NOT_FOUND' }])
+    expect(data.pods.nodes).toEqual([
+      { clusterName: 'with', name: 'b' },
+      { clusterName: 'with', name: 'a' },
+    ])
+    const rows = await gateway.query(
+      `{ pods(${over}) { nodes { clusterName name usage { cpu } } } }`,
+    )
+    expect(rows.data.pods.nodes.map(({ usage }: Fields) => usage?.cpu ?? null)).toEqual([
+      '1',
+      '2',
+      null,
+      null,
+    ])
+    expect(rows.errors).toMatchObject([{ extensions: { code: 'NOT_FOUND', cluster: 'without' } }])
+    const page = followPage(gateway.connect(), {
+      field: `podsPage(${over}, orderBy: [{ usageCpu: DESC }], first: 5, coalesceMs: 0`,
+      selection: 'name',
+    })
+    await page.until((held) => held.rows.map(({ name }) => name).join() === 'b,a')
+    page.leave()
   })
 })
 
