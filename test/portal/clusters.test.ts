@@ -199,6 +199,7 @@ describeInBrowser('The portal over several clusters', (browser) => {
     await lines
       .filter({ hasText: 'staging' })
       .filter({ hasText: `CPU${share} %` })
+      .filter({ hasText: /cores requested, [0-9.,]+ used/ })
       .waitFor()
     await opened.audit()
     await choose(page, 'staging')

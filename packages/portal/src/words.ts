@@ -151,10 +151,10 @@ export const words = {
       title: 'Requested of what there is',
       cpuShort: 'CPU',
       memoryShort: 'Memory',
-      cpu: (requested: number, allocatable: number): string =>
-        `CPU: ${rounded(requested)} of ${rounded(allocatable)} cores requested`,
-      memory: (requested: number, allocatable: number): string =>
-        `Memory: ${rounded(requested / gibibyte)} of ${rounded(allocatable / gibibyte)} GiB requested`,
+      cpu: (requested: number, allocatable: number, used: number | undefined): string =>
+        `CPU: ${rounded(requested)} of ${rounded(allocatable)} cores requested${used === undefined ? '' : `, ${rounded(used)} used`}`,
+      memory: (requested: number, allocatable: number, used: number | undefined): string =>
+        `Memory: ${rounded(requested / gibibyte)} of ${rounded(allocatable / gibibyte)} GiB requested${used === undefined ? '' : `, ${rounded(used / gibibyte)} used`}`,
     },
     health: 'Health by kind',
     kind: 'Kind',

@@ -673,6 +673,16 @@ export type RequestedSubscriptionVariables = Exact<{
 
 export type RequestedSubscription = { podFacets: { staleSince: string | null, sums: Array<{ number: number }>, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> } | null };
 
+export type UsedSubscriptionVariables = Exact<{
+  cluster?: string | null | undefined;
+  clusters?: Array<string> | string | null | undefined;
+  namespaces?: Array<string> | string | null | undefined;
+  by: Array<string> | string;
+}>;
+
+
+export type UsedSubscription = { podFacets: { staleSince: string | null, sums: Array<{ number: number }>, facets: Array<{ values: Array<{ value: unknown, sums: Array<{ number: number }> }> }> } | null };
+
 export type AllocatableSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
   clusters?: Array<string> | string | null | undefined;
@@ -2284,6 +2294,35 @@ export const RequestedDocument = new TypedDocumentString(`
   }
   staleSince
 }`) as unknown as TypedDocumentString<RequestedSubscription, RequestedSubscriptionVariables>;
+export const UsedDocument = new TypedDocumentString(`
+    subscription Used($cluster: String, $clusters: [String!], $namespaces: [String!], $by: [String!]!) {
+  podFacets(
+    cluster: $cluster
+    clusters: $clusters
+    namespaces: $namespaces
+    where: { phase: { not: { in: ["Succeeded", "Failed"] } } }
+    by: $by
+    top: 1000
+    sum: ["usageCpu", "usageMemory"]
+    coalesceMs: 1000
+  ) {
+    ...Sums
+  }
+}
+    fragment Sums on FacetsFrame {
+  sums {
+    number
+  }
+  facets {
+    values {
+      value
+      sums {
+        number
+      }
+    }
+  }
+  staleSince
+}`) as unknown as TypedDocumentString<UsedSubscription, UsedSubscriptionVariables>;
 export const AllocatableDocument = new TypedDocumentString(`
     subscription Allocatable($cluster: String, $clusters: [String!], $by: [String!]!) {
   nodeFacets(

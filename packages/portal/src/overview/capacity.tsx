@@ -1,5 +1,10 @@
 import { useLiveValue } from '@informerql/client/react'
-import { AllocatableDocument, RequestedDocument, type SumsFragment } from '../gateway/documents.ts'
+import {
+  AllocatableDocument,
+  RequestedDocument,
+  type SumsFragment,
+  UsedDocument,
+} from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { useStale } from '../gateway/line.ts'
 import { useCounts } from '../gateway/counts.ts'
@@ -13,9 +18,11 @@ const said = words.overview.capacity
 /** The fullest are shown. */
 const mostLines = 8
 
-/** What is requested of something that has this much of it. */
+/** What is requested, and used, of something that has this much of it. */
 interface Room {
   readonly requested: number
+  /** Absent where nothing measures it, or the user may not see it. */
+  readonly used: number | undefined
   readonly allocatable: number
 }
 
@@ -27,7 +34,7 @@ interface Line {
 }
 
 /**
- * How full the scope is, by what pods request: each of several clusters; one cluster and its fullest nodes; of one
+ * How full the scope is, by what pods request, with a mark at what they use: each of several clusters; one cluster and its fullest nodes; of one
  * cluster, the namespaces in scope.
  */
 export function Capacity() {
@@ -41,6 +48,11 @@ export function Capacity() {
     query: RequestedDocument,
     variables: { ...clusters, namespaces, by: [parts.podsBy] },
   })
+  const used = useLiveValue({
+    client,
+    query: UsedDocument,
+    variables: { ...clusters, namespaces, by: [parts.podsBy] },
+  })
   const nodes = useLiveValue({
     client,
     query: AllocatableDocument,
@@ -49,7 +61,9 @@ export function Capacity() {
   useStale(pods.staleSince ?? nodes.staleSince)
   const name = useCounts().clusters[0]?.name
   const isKnown = pods.value !== undefined && nodes.value !== undefined
-  const shown = isKnown ? linesOf(pods.value, nodes.value, parts.of, name) : undefined
+  const shown = isKnown
+    ? linesOf({ pods: pods.value, used: used.value, nodes: nodes.value }, parts.of, name)
+    : undefined
   const error = pods.error ?? nodes.error
   return (
     <Section title={said.title}>
@@ -82,20 +96,28 @@ function partsOf(scope: Scope): {
 
 type Sums = SumsFragment['sums'] | undefined
 
+interface Summed {
+  readonly pods: SumsFragment
+  readonly used: SumsFragment | undefined
+  readonly nodes: SumsFragment
+}
+
 function linesOf(
-  pods: SumsFragment,
-  nodes: SumsFragment,
+  { pods, used, nodes }: Summed,
   of: 'cluster' | 'node' | 'namespace',
   cluster: string | undefined,
 ): readonly Line[] {
   const requested = sumsByValue(pods.facets)
-  const total = lineOf(cluster ?? '', pods.sums, nodes.sums)
+  const usedOf = sumsByValue(used?.facets ?? [])
+  const total = lineOf(cluster ?? '', pods.sums, nodes.sums, used?.sums)
   if (of === 'namespace') {
-    const lines = [...requested].map(([name, sums]) => lineOf(name, sums, nodes.sums))
+    const lines = [...requested].map(([name, sums]) =>
+      lineOf(name, sums, nodes.sums, usedOf.get(name)),
+    )
     return lines.toSorted(byShare).slice(0, mostLines)
   }
   const lines = [...sumsByValue(nodes.facets)]
-    .map(([name, sums]) => lineOf(name, requested.get(name), sums))
+    .map(([name, sums]) => lineOf(name, requested.get(name), sums, usedOf.get(name)))
     .toSorted(byShare)
   return of === 'cluster' ? lines : [total, ...lines.slice(0, mostLines)]
 }
@@ -104,9 +126,10 @@ function sumsByValue(facets: SumsFragment['facets']): ReadonlyMap<string, Sums> 
   return new Map(facets[0]?.values.map(({ value, sums }) => [String(value), sums]))
 }
 
-function lineOf(name: string, requested: Sums, allocatable: Sums): Line {
+function lineOf(name: string, requested: Sums, allocatable: Sums, used: Sums): Line {
   const room = (index: number): Room => ({
     requested: requested?.[index]?.number ?? 0,
+    used: used?.[index]?.number,
     allocatable: allocatable?.[index]?.number ?? 0,
   })
   return { name, cpu: room(0), memory: room(1) }
@@ -129,17 +152,21 @@ function CapacityLine({ line: { name, cpu, memory } }: { readonly line: Line }) 
       <span className={styles['name']} title={name}>
         {name}
       </span>
-      <Bar room={cpu} text={said.cpu(cpu.requested, cpu.allocatable)} label={said.cpuShort} />
+      <Bar
+        room={cpu}
+        text={said.cpu(cpu.requested, cpu.allocatable, cpu.used)}
+        label={said.cpuShort}
+      />
       <Bar
         room={memory}
-        text={said.memory(memory.requested, memory.allocatable)}
+        text={said.memory(memory.requested, memory.allocatable, memory.used)}
         label={said.memoryShort}
       />
     </li>
   )
 }
 
-/** How much of it is requested, as a bar and in numbers. */
+/** How much of it is requested, as a bar and in numbers, and a mark at what is used. */
 function Bar({
   room,
   text,
@@ -161,6 +188,9 @@ function Bar({
       </span>
       <span className={styles['bar']} aria-hidden="true">
         <span data-level={level} style={{ width: `${Math.min(100, percent ?? 100)}%` }} />
+        {room.used !== undefined && room.allocatable > 0 && (
+          <i style={{ left: `${Math.min(98, (100 * room.used) / room.allocatable)}%` }} />
+        )}
       </span>
     </span>
   )
