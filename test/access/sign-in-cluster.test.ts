@@ -1,0 +1,170 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type AuthenticationOptions, defaultAuthenticationOptions } from 'informerql'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  type CertificateAuthority,
+  createCertificateAuthority,
+} from '../api-server/certificates.ts'
+import { type ControlPlane, findControlPlane, startControlPlane } from '../support/control-plane.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { openSessionSocket } from './session-socket.ts'
+import { clientSecret, type SignInProvider, startSignInProvider } from './sign-in-provider.ts'
+import { Visitor } from './visitor.ts'
+
+const startMs = 180_000
+const rbac = '/apis/rbac.authorization.k8s.io/v1'
+const secrets = '{ secrets { nodes { namespace name data } } }'
+
+describe.skipIf(!('binDir' in findControlPlane()))(
+  'a session, where a real API server trusts the same provider:',
+  () => {
+    let dir: string
+    let authority: CertificateAuthority
+    let provider: SignInProvider
+    let plane: ControlPlane
+    let gateway: ServedGateway
+    let origin: string
+
+    const make = async (path: string, body: object): Promise<void> => {
+      const { status, text } = await plane.request(path, { method: 'POST', body })
+      expect([201, 409], text).toContain(status)
+    }
+    const visitor = (): Visitor => new Visitor(origin, authority.ca)
+
+    beforeAll(async () => {
+      dir = await mkdtemp(join(tmpdir(), 'sign-in-cluster-'))
+      await writeFile(join(dir, 'client-secret'), clientSecret)
+      authority = await createCertificateAuthority()
+      provider = await startSignInProvider({ tls: await authority.issue({ name: 'provider' }) })
+      plane = await startControlPlane({
+        serverFlags: [
+          `--oidc-issuer-url=${provider.url}`,
+          `--oidc-ca-file=${authority.caFile}`,
+          '--oidc-client-id=gateway',
+          '--oidc-username-claim=sub',
+          '--oidc-username-prefix=oidc:',
+          '--oidc-groups-claim=groups',
+          '--oidc-groups-prefix=oidc:',
+        ],
+      })
+      const resources = ['secrets', 'configmaps']
+      const rules = [
+        { apiGroups: [''], resources, verbs: ['get', 'list', 'watch', 'create', 'patch'] },
+      ]
+      await make(`${rbac}/clusterroles`, { metadata: { name: 'team' }, rules })
+      for (const team of ['payments', 'orders']) {
+        const metadata = { name: team }
+        const namespaced = `${rbac}/namespaces/${team}/rolebindings`
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await make('/api/v1/namespaces', { metadata })
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await make(`/api/v1/namespaces/${team}/secrets`, { metadata, stringData: { of: team } })
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        await make(namespaced, {
+          metadata,
+          roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'team' },
+          subjects: [
+            { apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: `oidc:${team}` },
+          ],
+        })
+      }
+      const auth: AuthenticationOptions = {
+        ...defaultAuthenticationOptions(),
+        mode: 'oidc-login',
+        oidc: {
+          issuer: provider.url,
+          caFile: authority.caFile,
+          algorithms: ['RS256'],
+          usernameClaim: 'sub',
+          usernamePrefix: 'oidc:',
+          groupsClaim: 'groups',
+          groupsPrefix: 'oidc:',
+          extraClaims: {},
+          requiredClaims: {},
+        },
+        login: {
+          clientId: 'gateway',
+          clientSecretFile: join(dir, 'client-secret'),
+          scopes: ['openid', 'profile', 'email'],
+          authorizationParameters: {},
+          apiServerToken: 'id',
+          sessionMaxMs: 3_600_000,
+          bearerTokens: 'token-review',
+          required: true,
+        },
+      }
+      const clusters = [{ name: 'one', kubeconfig: plane.kubeconfigPath }]
+      gateway = await serveGateway({ clusters, secretData: true, allowWrites: true }, {}, { auth })
+      ;({ origin } = new URL(gateway.url))
+      provider.register(origin)
+    }, startMs)
+    afterAll(async () => {
+      await (gateway as ServedGateway | undefined)?.[Symbol.asyncDispose]()
+      await (plane as ControlPlane | undefined)?.[Symbol.asyncDispose]()
+      await provider[Symbol.asyncDispose]()
+      await authority[Symbol.asyncDispose]()
+      await rm(dir, { recursive: true })
+    })
+
+    const secretOf = (team: string): object => ({
+      data: {
+        secrets: {
+          nodes: [
+            { namespace: team, name: team, data: { of: Buffer.from(team).toString('base64') } },
+          ],
+        },
+      },
+    })
+
+    it('reads and writes there with the own token of its user', async () => {
+      const [alice, bob] = [visitor(), visitor()]
+      await alice.signIn('alice')
+      await bob.signIn('bob')
+      // The API server looks for the provider's keys every few seconds, until it has found them.
+      await vi.waitUntil(async () => (await alice.query(secrets)).errors === undefined, 60_000)
+      expect(await alice.query(secrets)).toMatchObject(secretOf('payments'))
+      expect(await bob.query(secrets)).toMatchObject(secretOf('orders'))
+      const created = (namespace: string): string =>
+        `mutation { apply(manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: by-alice, namespace: ${namespace}}}") { __typename } }`
+      expect(await alice.query(created('payments'))).not.toHaveProperty('errors')
+      const refused = await alice.query(created('orders'))
+      expect(refused).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] })
+      expect(await alice.query(created('payments'), 'https://evil.example')).not.toHaveProperty(
+        'data',
+      )
+    })
+
+    it('goes on with a renewed token, and ends when its user signs out', async () => {
+      provider.tokenSeconds = 4
+      const alice = visitor()
+      await alice.signIn('alice')
+      const cookie = alice.cookieFor(origin)
+      const { expiresInMs = 0 } = await alice.me()
+      const firstEndMs = Date.now() + expiresInMs
+      using socket = openSessionSocket(gateway.url, { cookie, origin })
+      expect(await socket.opened).toBe(true)
+      expect(await socket.ask(secrets)).toMatchObject(secretOf('payments'))
+      provider.tokenSeconds = 300
+      await vi.waitUntil(async () => ((await alice.me()).expiresInMs ?? 0) > 60_000, 20_000)
+      // A kube-apiserver tolerates no expired token, whatever the clocks say a moment earlier.
+      await vi.waitUntil(() => Date.now() > firstEndMs + 1_000, 20_000)
+      expect(await alice.query(secrets)).toMatchObject(secretOf('payments'))
+      expect(await socket.ask(secrets)).toMatchObject(secretOf('payments'))
+      await alice.fetch('/auth/logout', { method: 'POST' })
+      expect(await socket.closed).toBe(4403)
+      expect(await alice.query(secrets)).toMatchObject({ status: 401 })
+    })
+
+    it('goes side by side with bearer tokens that the API server reviews', async () => {
+      await make('/api/v1/namespaces/payments/serviceaccounts', { metadata: { name: 'robot' } })
+      const path = '/api/v1/namespaces/payments/serviceaccounts/robot/token'
+      const { text } = await plane.request(path, { method: 'POST', body: { spec: {} } })
+      const { token } = (JSON.parse(text) as { readonly status: { readonly token: string } }).status
+      expect(await gateway.as(token).query('{ viewer { username } }')).toEqual({
+        data: { viewer: { username: 'system:serviceaccount:payments:robot' } },
+      })
+    })
+  },
+)
