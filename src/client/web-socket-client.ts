@@ -71,6 +71,14 @@ export class WebSocketClient implements LiveTransport {
     return true
   }
 
+  /**
+   * Hands newer credentials of the same user to an open connection, which then lasts as long as they do:
+   * `{ authorization: 'Bearer …' }`, or the `socketAuthorization` of the gateway's `/auth/me`.
+   */
+  prolong(credentials: ConnectionParams): void {
+    this.#connection?.ping(credentials)
+  }
+
   /** Whether there are no subscriptions: then there is no connection either. */
   get isIdle(): boolean {
     return this.#subscriptions.size === 0

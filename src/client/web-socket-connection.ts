@@ -129,6 +129,11 @@ export class WebSocketConnection {
     }
   }
 
+  /** Sends a ping with a payload, if the connection is acknowledged. */
+  ping(payload: unknown): void {
+    if (this.#isAcknowledged && !this.#isOver) this.#send({ type: 'ping', payload })
+  }
+
   /** Pings, to detect a dead connection. */
   #watch(): void {
     const { pingIntervalMs } = this.#options

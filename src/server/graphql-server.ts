@@ -22,7 +22,7 @@ import { metricsPath, MetricsServer, type MetricsSource } from './http/metrics-e
 import { PortalFiles } from './http/portal-files.ts'
 import type { Readiness } from './http/probes.ts'
 import type { PlannedQueries } from './http/query-fast-path.ts'
-import { signInRoutes } from './http/sign-in-routes.ts'
+import { signInRoutes, withoutSignIn } from './http/sign-in-routes.ts'
 import {
   contextWithViewer,
   graphqlPath,
@@ -164,7 +164,10 @@ class RunningServer implements GraphQLServer {
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
       graphiqlTabs: this.servesGraphiql ? (options.exampleOperations ?? []) : undefined,
       portal: this.#portal,
-      routes: { ...options.routes, ...(signIn === undefined ? {} : signInRoutes(signIn, origins)) },
+      routes: {
+        ...(signIn === undefined ? withoutSignIn(this.#asksWho) : signInRoutes(signIn, origins)),
+        ...options.routes,
+      },
       probes: {
         readiness: options.readiness,
         isStopping: () => this.#stopped !== undefined,

@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuthenticationOptions, defaultAuthenticationOptions } from 'informerql'
+import type { AuthenticationOptions } from 'informerql'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import {
   type CertificateAuthority,
@@ -10,7 +10,7 @@ import {
 import { type ControlPlane, findControlPlane, startControlPlane } from '../support/control-plane.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { openSessionSocket } from './session-socket.ts'
-import { clientSecret, type SignInProvider, startSignInProvider } from './sign-in-provider.ts'
+import { signInAuth, type SignInProvider, startSignInProvider } from './sign-in-provider.ts'
 import { Visitor } from './visitor.ts'
 
 const startMs = 180_000
@@ -35,7 +35,6 @@ describe.skipIf(!('binDir' in findControlPlane()))(
 
     beforeAll(async () => {
       dir = await mkdtemp(join(tmpdir(), 'sign-in-cluster-'))
-      await writeFile(join(dir, 'client-secret'), clientSecret)
       authority = await createCertificateAuthority()
       provider = await startSignInProvider({ tls: await authority.issue({ name: 'provider' }) })
       plane = await startControlPlane({
@@ -70,30 +69,11 @@ describe.skipIf(!('binDir' in findControlPlane()))(
           ],
         })
       }
+      const { oidc, login, ...others } = await signInAuth(provider, dir)
       const auth: AuthenticationOptions = {
-        ...defaultAuthenticationOptions(),
-        mode: 'oidc-login',
-        oidc: {
-          issuer: provider.url,
-          caFile: authority.caFile,
-          algorithms: ['RS256'],
-          usernameClaim: 'sub',
-          usernamePrefix: 'oidc:',
-          groupsClaim: 'groups',
-          groupsPrefix: 'oidc:',
-          extraClaims: {},
-          requiredClaims: {},
-        },
-        login: {
-          clientId: 'gateway',
-          clientSecretFile: join(dir, 'client-secret'),
-          scopes: ['openid', 'profile', 'email'],
-          authorizationParameters: {},
-          apiServerToken: 'id',
-          sessionMaxMs: 3_600_000,
-          bearerTokens: 'token-review',
-          required: true,
-        },
+        ...others,
+        oidc: { ...oidc, caFile: authority.caFile },
+        login: { ...login, bearerTokens: 'token-review' },
       }
       const clusters = [{ name: 'one', kubeconfig: plane.kubeconfigPath }]
       gateway = await serveGateway({ clusters, secretData: true, allowWrites: true }, {}, { auth })

@@ -6,7 +6,10 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
+import { writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type AuthenticationOptions, defaultAuthenticationOptions } from 'informerql'
 import { type Configuration, Provider } from 'oidc-provider'
 
 /** Whom the provider knows: by account, with the groups in their tokens. */
@@ -34,7 +37,48 @@ export interface SignInProviderOptions {
   readonly tls?: { readonly cert: string; readonly key: string }
 }
 
-export const clientSecret = 'a-secret-of-the-client'
+const clientSecret = 'a-secret-of-the-client'
+
+/** The options of a gateway that signs its users in. */
+export interface SignInAuth extends AuthenticationOptions {
+  readonly oidc: NonNullable<AuthenticationOptions['oidc']>
+  readonly login: NonNullable<AuthenticationOptions['login']>
+}
+
+/** Writes the secrets of a gateway into a folder, and makes its options for signing in at a provider. */
+export const signInAuth = async (
+  { url: issuer }: Pick<SignInProvider, 'url'>,
+  dir: string,
+): Promise<SignInAuth> => {
+  const [clientSecretFile, sessionSecretFile] = ['client', 'session'].map((name) => join(dir, name))
+  await writeFile(clientSecretFile ?? '', `${clientSecret}\n`)
+  await writeFile(sessionSecretFile ?? '', `${'s'.repeat(40)}\n`)
+  return {
+    ...defaultAuthenticationOptions(),
+    mode: 'oidc-login',
+    oidc: {
+      issuer,
+      algorithms: ['RS256'],
+      usernameClaim: 'sub',
+      usernamePrefix: 'oidc:',
+      groupsClaim: 'groups',
+      groupsPrefix: 'oidc:',
+      extraClaims: {},
+      requiredClaims: {},
+    },
+    login: {
+      clientId: 'gateway',
+      clientSecretFile,
+      sessionSecretFile,
+      scopes: ['openid', 'profile', 'email'],
+      authorizationParameters: {},
+      apiServerToken: 'id',
+      sessionMaxMs: 3_600_000,
+      bearerTokens: 'oidc',
+      required: true,
+    },
+  }
+}
 
 export const startSignInProvider = async ({
   tls,

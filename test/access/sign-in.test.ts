@@ -1,12 +1,17 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AuthenticationOptions, defaultAuthenticationOptions } from 'informerql'
+import type { AuthenticationOptions } from 'informerql'
 import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { openSessionSocket } from './session-socket.ts'
-import { clientSecret, type SignInProvider, startSignInProvider } from './sign-in-provider.ts'
+import {
+  type SignInAuth,
+  signInAuth,
+  type SignInProvider,
+  startSignInProvider,
+} from './sign-in-provider.ts'
 import { Visitor } from './visitor.ts'
 
 const waiting = { timeout: 20_000 }
@@ -20,40 +25,13 @@ describe('browser sign-in at an OpenID Connect provider', () => {
   let provider: SignInProvider
   let gateway: ServedGateway
   let origin: string
+  let auth: SignInAuth
 
-  const optionsOf = (
-    login: Partial<AuthenticationOptions['login']> = {},
-  ): Partial<AuthenticationOptions> => ({
-    ...defaultAuthenticationOptions(),
-    mode: 'oidc-login',
-    oidc: {
-      issuer: provider.url,
-      algorithms: ['RS256'],
-      usernameClaim: 'sub',
-      usernamePrefix: 'oidc:',
-      groupsClaim: 'groups',
-      groupsPrefix: 'oidc:',
-      extraClaims: {},
-      requiredClaims: {},
-    },
-    login: {
-      clientId: 'gateway',
-      clientSecretFile: join(dir, 'client-secret'),
-      sessionSecretFile: join(dir, 'session-secret'),
-      scopes: ['openid', 'profile', 'email'],
-      authorizationParameters: {},
-      apiServerToken: 'id',
-      sessionMaxMs: 3_600_000,
-      bearerTokens: 'oidc',
-      required: true,
-      ...login,
-    },
-  })
   const serve = (login: Partial<AuthenticationOptions['login']> = {}): Promise<ServedGateway> =>
     serveGateway(
       { clusters: [{ name: 'one', server: simulator.url }] },
       {},
-      { auth: optionsOf(login) },
+      { auth: { ...auth, login: { ...auth.login, ...login } } },
     )
   const visitor = (): Visitor => new Visitor(origin)
 
@@ -85,10 +63,9 @@ describe('browser sign-in at an OpenID Connect provider', () => {
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'sign-in-'))
-    await writeFile(join(dir, 'client-secret'), `${clientSecret}\n`)
-    await writeFile(join(dir, 'session-secret'), `${'s'.repeat(40)}\n`)
     simulator = await startSimulator()
     provider = await startSignInProvider()
+    auth = await signInAuth(provider, dir)
     gateway = await serve()
     ;({ origin } = new URL(gateway.url))
     provider.register(origin)

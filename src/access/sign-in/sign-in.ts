@@ -84,6 +84,8 @@ const socketScheme = 'Session '
 /** How long the outcome of a renewal answers requests that still have the previous cookie. */
 const renewedMs = 60_000
 const maxRenewed = 10_000
+/** When a page tries a failed renewal again. */
+const renewAgainMs = 10_000
 /** Ends of sessions that are remembered; the oldest are forgotten first. */
 const maxEnds = 100_000
 /** Concurrent and waiting requests to the provider. Addresses and users take turns. */
@@ -228,7 +230,7 @@ export class SignIn implements Authenticator {
       login,
       logout,
       user: { name, username: viewer.username, groups: viewer.groups },
-      ...(refreshToken === undefined ? {} : { renewInMs: Math.max(0, renewalAtMs(current) - now) }),
+      ...(refreshToken === undefined ? {} : { renewInMs: renewInMs(current, now) }),
       expiresInMs: Math.max(0, Math.min(expiresAtMs, endsAtMs) - now),
       endsInMs: Math.max(0, endsAtMs - now),
       socketAuthorization: socketScheme + renewal,
@@ -469,6 +471,12 @@ const noHeaders: Credentials['headers'] = () => ({})
 function renewalAtMs({ renewedAtMs, expiresAtMs }: Session): number {
   const lifetimeMs = expiresAtMs - renewedAtMs
   return expiresAtMs - Math.min(lifetimeMs / 2, Math.max(60_000, lifetimeMs / 5))
+}
+
+/** When a page should ask again. A renewal that is due and has failed is tried again later. */
+function renewInMs(session: Session, now: number): number {
+  const dueInMs = renewalAtMs(session) - now
+  return dueInMs > 0 ? dueInMs : Math.max(0, Math.min(renewAgainMs, session.expiresAtMs - now))
 }
 
 function isOver({ expiresAtMs, endsAtMs }: Session): boolean {

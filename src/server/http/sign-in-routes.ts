@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SignInError, type SignInProblem } from '../../access/sign-in/sign-in-error.ts'
-import { type Redirection, type SignIn, signInPaths } from '../../access/sign-in/sign-in.ts'
+import {
+  type Me,
+  type Redirection,
+  type SignIn,
+  signInPaths,
+} from '../../access/sign-in/sign-in.ts'
 import { credentialsOf } from '../guard/followed-identity.ts'
 import type { OriginCheck } from '../guard/origin-check.ts'
 import { refuseOperation, refuseRequest } from '../guard/refusal.ts'
@@ -63,6 +68,12 @@ export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
     [signInPaths.logout]: route(['GET', 'POST'], logout),
     [signInPaths.backChannelLogout]: route(['POST'], backChannelLogout),
   }
+}
+
+/** `/auth/me` of a gateway that signs nobody in, so that a page may ask any gateway. */
+export function withoutSignIn(required: boolean): Routes {
+  const answer: Omit<Me, 'login' | 'logout'> = { signedIn: false, required }
+  return { [signInPaths.me]: route(['GET'], (_, response) => sendJson(response, answer, [])) }
 }
 
 const statuses: Readonly<Record<SignInProblem, number>> = {

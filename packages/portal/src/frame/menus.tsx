@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu'
 import { Popover } from '@base-ui/react/popover'
 import { hasToken, signIn } from '../gateway/credentials.ts'
+import { endSession, signInAddress, useSession } from '../gateway/session.ts'
 import { useViewer } from '../gateway/viewer.ts'
 import controls from '../look/controls.module.css'
 import { Icon } from '../look/icons.tsx'
@@ -81,6 +82,7 @@ export function WhoMenu() {
                 </p>
               </>
             )}
+            <SessionAction />
             {hasToken() ? (
               <button
                 type="button"
@@ -96,5 +98,28 @@ export function WhoMenu() {
         </Popover.Positioner>
       </Popover.Portal>
     </Popover.Root>
+  )
+}
+
+/** Signs in, or out, where the gateway gives sessions. */
+function SessionAction() {
+  const session = useSession()
+  const said = words.frame.who
+  if (session?.login === undefined || session.logout === undefined || hasToken()) return null
+  const { signedIn, login, logout } = session
+  return signedIn ? (
+    <button
+      type="button"
+      className={controls['button']}
+      onClick={() => {
+        void endSession(logout)
+      }}
+    >
+      {said.signOut}
+    </button>
+  ) : (
+    <a className={controls['button']} href={signInAddress(login)}>
+      {said.signIn}
+    </a>
   )
 }

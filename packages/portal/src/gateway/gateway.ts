@@ -51,8 +51,8 @@ export interface GatewayOptions {
   readonly url: string
   /** Read for each query and each connection. Default: none. */
   readonly credentials?: () => Credentials
-  /** The gateway wants other credentials. */
-  readonly onRefused?: () => void
+  /** The gateway wants other credentials. A promise resolves when there may be some. */
+  readonly onRefused?: () => void | Promise<void>
 }
 
 /** A gateway as the views use it: one WebSocket for all that is live, and the answers that are kept. */
@@ -65,7 +65,7 @@ export class Gateway {
     defaultOptions: { queries: { retry: 1, staleTime: 2_000, refetchOnWindowFocus: true } },
   })
   readonly #credentials: () => Credentials
-  readonly #onRefused: () => void
+  readonly #onRefused: () => void | Promise<void>
 
   constructor({ url, credentials = () => ({}), onRefused = () => {} }: GatewayOptions) {
     this.url = url
@@ -73,8 +73,8 @@ export class Gateway {
     this.#onRefused = onRefused
     this.socket = new WebSocketClient({
       url: () => new URL(url, location.href).href.replace(/^http/, 'ws'),
-      connectionParams: (refused) => {
-        if (refused !== undefined) onRefused()
+      connectionParams: async (refused) => {
+        if (refused !== undefined) await onRefused()
         return { ...credentials() }
       },
     })
@@ -95,7 +95,7 @@ export class Gateway {
       if (signal?.aborted === true) throw error
       throw new GatewayError([{ message: 'The gateway cannot be reached.' }])
     })
-    if (response.status === 401) this.#onRefused()
+    if (response.status === 401) await this.#onRefused()
     const answer: unknown = await response.json().catch((error: unknown) => {
       if (signal?.aborted === true) throw error
       // A proxy answers in the place of the gateway.

@@ -1,9 +1,10 @@
-import { credentials, credentialsRefused } from './credentials.ts'
+import { credentials } from './credentials.ts'
 import { Gateway } from './gateway.ts'
+import { sessionRefused } from './session.ts'
 
 /** The gateway that served the page. */
 export const pageGateway: Gateway = new Gateway({
   url: '/graphql',
   credentials,
-  onRefused: credentialsRefused,
+  onRefused: sessionRefused,
 })
