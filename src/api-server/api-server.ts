@@ -13,6 +13,7 @@ import {
 } from '../lib/options.ts'
 import { checkTlsMaterial } from './kubeconfig/client-certificate.ts'
 import { type ClusterConfig, serverConfig } from './kubeconfig/cluster-config.ts'
+import { type LentServer, LentServers } from './lent-servers.ts'
 import { ObjectClient, type ObjectClientOptions } from './writes/object-client.ts'
 import { discover, type Discovery } from './discovery/discovery.ts'
 import {
@@ -105,6 +106,7 @@ export class ApiServer implements AsyncDisposable {
   readonly #openApi: OpenApi
   readonly #features: ServerFeatures
   readonly #reachability: Reachability
+  readonly #callers = new LentServers((token) => this.as(token))
 
   /** Throws `InvalidOptionError` and `ClusterConfigError`. */
   constructor(options: ApiServerOptions) {
@@ -187,6 +189,8 @@ export class ApiServer implements AsyncDisposable {
     checkTlsMaterial(config)
     this.#config = config
     this.#transport.rotate(config)
+    // Those of callers have the TLS material of before.
+    void this.#callers[Symbol.asyncDispose]()
     return true
   }
 
@@ -195,6 +199,11 @@ export class ApiServer implements AsyncDisposable {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
     const observer = this.#observer
     return new ApiServer({ ...this.#limits, ...present({ observer }), name: this.name, config })
+  }
+
+  /** The connection of {@link as}, shared by all that one caller does within some seconds. */
+  lend(token: string): LentServer<ApiServer> {
+    return this.#callers.lend(token)
   }
 
   /** Sends a small request and parses its response; `undefined` if that is empty. */
@@ -247,6 +256,7 @@ export class ApiServer implements AsyncDisposable {
 
   /** Ends all requests and closes all connections. */
   async [Symbol.asyncDispose](): Promise<void> {
+    await this.#callers[Symbol.asyncDispose]()
     await this.#transport.close()
   }
 }

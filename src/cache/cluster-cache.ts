@@ -1,5 +1,6 @@
 import { type ApiResource, apiVersionOf, isBuiltInGroup } from '../kubernetes/api-resource.ts'
 import type { ApiServer } from '../api-server/api-server.ts'
+import type { LentServer } from '../api-server/lent-servers.ts'
 import { objectKey } from '../kubernetes/object.ts'
 import { showsWrite, type WrittenState } from './written-state.ts'
 import { isBefore, type ResourceVersion } from '../kubernetes/resource-version.ts'
@@ -62,10 +63,8 @@ export type ClusterConnection =
     }
   | { readonly state: 'unreachable'; readonly error: Error }
 
-/** The API server as one caller. Dispose it after use: it may hold connections of its own. */
-export interface CallerServer extends AsyncDisposable {
-  readonly server: ApiServer
-}
+/** The API server as one caller. */
+export type CallerServer = LentServer<ApiServer>
 
 export interface ServedResource {
   readonly resource: ApiResource

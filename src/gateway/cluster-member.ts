@@ -391,11 +391,10 @@ export function connectionOf(cluster: Cluster): ClusterConnection {
     askUid: (signal) => askClusterUid(apiServer, signal),
     source: (resource, how) => apiServer.resource(resource, how),
     direct: createDirectApi(apiServer),
-    as: (token) => {
-      if (token === undefined) return { server: apiServer, [Symbol.asyncDispose]: nothingHeld }
-      const server = apiServer.as(token)
-      return { server, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
-    },
+    as: (token) =>
+      token === undefined
+        ? { server: apiServer, [Symbol.asyncDispose]: nothingHeld }
+        : apiServer.lend(token),
     version: version.gitVersion,
     resourceVersionsComparable,
     account: {

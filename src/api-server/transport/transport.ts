@@ -228,7 +228,8 @@ async function accepted(
   return { httpStatus, headers: message.headers, body }
 }
 
-const maxRefusalBytes = 64 * 1024
+/** A refusal quotes the values that it refuses, more than once. */
+const maxRefusalBytes = 1 << 20
 
 /**
  * Reads a response outside 2xx. Servers send a Status. Proxies, and a few handlers of the API server, send a text,

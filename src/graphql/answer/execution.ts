@@ -13,7 +13,7 @@ import { ReadReport } from '../../query/condition/read-report.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import type { ResolverContext, WriteResults } from '../schema/read-context.ts'
 import { maxCoercionErrors, variableError } from '../errors/argument-place.ts'
-import { ClientError, clientErrorOf, clientResult } from '../errors/client-error.ts'
+import { clientErrorOf, clientResult } from '../errors/client-error.ts'
 import { explain } from './explanation.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
 import { problemOfVariables } from '../documents/document-bounds.ts'
@@ -128,9 +128,6 @@ async function answerOf(
 ): Promise<ExecutionResult> {
   const { explain: explains = false, ...origin } = optionsOf(args)
   const { secrets } = record
-  if (served.schema.getMutationType() == null && isMutation(args.document, args.operationName)) {
-    return seen({ errors: [noMutations()] }, [], args.document, unexpected)
-  }
   const validated = validatedArgs(served, limits, args)
   if ('errors' in validated) return seen(validated, [], args.document, unexpected)
   if (explains) {
@@ -190,13 +187,6 @@ async function answerOf(
     }
     return { ...whole, extensions }
   })
-}
-
-/** Without the option, graphql-js would only say that the schema is not configured. */
-function noMutations(): GraphQLError {
-  const message = 'this gateway serves no mutations'
-  const hint = 'its operator allows writes with --allow-writes (docs/writes.md)'
-  return clientErrorOf(new ClientError('UNSUPPORTED', message, { hint }))
 }
 
 function isMutation(document: DocumentNode, operationName: string | null | undefined): boolean {

@@ -3,11 +3,13 @@ import {
   type ExecutionArgs,
   GraphQLError,
   type GraphQLSchema,
+  Kind as NodeKind,
+  OperationTypeNode,
   type Source,
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { noViewer } from '../../access/authentication/authenticator.ts'
-import { requestError } from '../errors/client-error.ts'
+import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
 import {
   executeQuery,
   type ExecutionOptions,
@@ -56,9 +58,11 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
     },
     onValidate({ setValidationFn, params, context }) {
       setValidationFn((schema: GraphQLSchema, document: DocumentNode) =>
-        documents
-          .validate(schema, document)
-          .map((error) => requestError(error, document, history.hint(schema, document, error))),
+        lacksMutations(schema, document)
+          ? [clientErrorOf(noMutations())]
+          : documents
+              .validate(schema, document)
+              .map((error) => requestError(error, document, history.hint(schema, document, error))),
       )
       return ({ valid, result }) => {
         if (!valid)
@@ -90,4 +94,17 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
 
 function textOf(source: string | Source): string {
   return typeof source === 'string' ? source : source.body
+}
+
+function lacksMutations(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
+  if ((schema.getMutationType() ?? null) !== null) return false
+  return definitions.some(
+    (one) =>
+      one.kind === NodeKind.OPERATION_DEFINITION && one.operation === OperationTypeNode.MUTATION,
+  )
+}
+
+function noMutations(): ClientError {
+  const hint = 'its operator allows writes with --allow-writes (docs/writes.md)'
+  return new ClientError('UNSUPPORTED', 'this gateway serves no mutations', { hint })
 }

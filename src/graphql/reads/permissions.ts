@@ -19,12 +19,17 @@ import { commonKindsOf } from '../served/named-kinds.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 
 interface PermissionMeans {
+  readonly served: Pick<ServedSchema, 'schema'>
   readonly parts: Pick<ReadParts, 'access' | 'asks' | 'asksList' | 'dependsOnViewer'>
   readonly budget: WorkBudget
 }
 
 /** The permissions of the viewer, for resolvers. */
-export function permissionsOf(served: ServedSchema, means: PermissionMeans): Permissions {
+export function permissionsOf(
+  served: ServedSchema,
+  parts: Omit<PermissionMeans, 'served'>,
+): Permissions {
+  const means = { ...parts, served }
   return {
     viewer: means.parts.access?.viewer ?? null,
     can: (args) => canAnywhere(served, means, args) ?? null,
@@ -157,18 +162,21 @@ export function canDo(
 }
 
 /**
- * Costs one field. Without authentication, reads are allowed and other verbs are not. Ends the operation if the viewer
+ * Costs one field. Without authentication, reads are allowed, and other verbs if the gateway allows writes: they are made
+ * with its own credentials, and the API server decides. Ends the operation if the viewer
  * may request no more access reviews.
  */
 function may(
-  { parts, budget }: PermissionMeans,
+  { served, parts, budget }: PermissionMeans,
   cluster: string,
   question: AccessQuestion,
 ): boolean | undefined {
   budget.spend('fields', 1)
   parts.dependsOnViewer?.()
   const { access } = parts
-  if (access === undefined) return readVerbs.has(question.verb)
+  if (access === undefined) {
+    return readVerbs.has(question.verb) || (served.schema.getMutationType() ?? null) !== null
+  }
   const can = access.can(cluster, question)
   if (can instanceof ClientError) return budget.end(can)
   if (can === undefined) parts.asks(cluster, question)

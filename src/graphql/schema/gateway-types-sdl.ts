@@ -50,7 +50,7 @@ type Query {
   viewer: Viewer
   """
   Whether the viewer may do something, as the API server decides; null if it does not answer. If the
-  gateway does not authenticate users, the viewer may only read.
+  gateway does not authenticate users, the viewer may read, and write if the gateway allows writes.
   """
   can(${verb}
     "The name of a type: \`Deployment\`."

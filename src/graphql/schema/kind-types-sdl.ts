@@ -421,7 +421,7 @@ interface KubernetesObject {
   rootOwner: ObjectRef
   """
   Whether the viewer may do this to the object, as the API server decides; null if it does not
-  answer. If the gateway does not authenticate users, the viewer may only read.
+  answer. If the gateway does not authenticate users, the viewer may read, and write if the gateway allows writes.
   """
   can(${verb}
     "The subresource: \`log\`, \`exec\`, \`scale\`, …"

@@ -1,0 +1,78 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+/** A connection with the credentials of one caller. Dispose it after use; it stays open for the next use. */
+export interface LentServer<S> extends AsyncDisposable {
+  readonly server: S
+}
+
+interface Entry<S> {
+  readonly server: S
+  users: number
+  /** Closes it some time after its last use. */
+  timer: NodeJS.Timeout | undefined
+}
+
+/** How long a connection that is not used stays open. */
+const idleMs = 15_000
+/** Beyond this number of connections, those that are not used are closed. */
+const maxServers = 200
+
+/**
+ * The connections to one API server with the tokens of callers: what one caller does within some seconds shares one, as
+ * each costs a TLS handshake. Keeps no token: the key is an HMAC under a key of this process.
+ */
+export class LentServers<S extends AsyncDisposable> implements AsyncDisposable {
+  readonly #open: (token: string) => S
+  readonly #secret = randomBytes(32)
+  readonly #entries = new Map<string, Entry<S>>()
+
+  constructor(open: (token: string) => S) {
+    this.#open = open
+  }
+
+  lend(token: string): LentServer<S> {
+    const key = createHmac('sha256', this.#secret).update(token).digest('base64')
+    let entry = this.#entries.get(key)
+    if (entry === undefined) {
+      if (this.#entries.size >= maxServers) this.#closeIdle()
+      this.#entries.set(key, (entry = { server: this.#open(token), users: 0, timer: undefined }))
+    }
+    const lent = entry
+    clearTimeout(lent.timer)
+    lent.users += 1
+    let isUsed = true
+    return {
+      server: lent.server,
+      [Symbol.asyncDispose]: () => {
+        if (isUsed) {
+          isUsed = false
+          lent.users -= 1
+          if (lent.users === 0) this.#idle(key, lent)
+        }
+        return Promise.resolve()
+      },
+    }
+  }
+
+  /** Closes all connections, in use or not. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const all = [...this.#entries]
+    await Promise.allSettled(all.map(([key, entry]) => this.#close(key, entry)))
+  }
+
+  #idle(key: string, entry: Entry<S>): void {
+    if (this.#entries.get(key) !== entry) return
+    entry.timer = setTimeout(() => void this.#close(key, entry), idleMs)
+    entry.timer.unref()
+  }
+
+  #closeIdle(): void {
+    for (const [key, entry] of this.#entries) if (entry.users === 0) void this.#close(key, entry)
+  }
+
+  async #close(key: string, entry: Entry<S>): Promise<void> {
+    clearTimeout(entry.timer)
+    this.#entries.delete(key)
+    await entry.server[Symbol.asyncDispose]()
+  }
+}
