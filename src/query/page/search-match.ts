@@ -56,9 +56,11 @@ interface TextSearchOptions {
 }
 
 /**
- * The objects of one store that have all of some texts in their name, labels or searchable values. Tests each distinct
- * value of an index once for each text, however many objects share it, or the values of the objects that are left, if
- * these are fewer. Passes over indexes that lack a character of the text. The budget pays for each value tested and each object found. Valid within the tick. Throws `QueryTooCostlyError`.
+ * The objects of one store that have all of some texts in their name, labels or searchable values. Looks for the rarest text
+ * first, and for the others among what it has found. Tests each distinct value of an index once for each text, however
+ * many objects share it, or the values of the objects that are left, if that costs less. Passes over indexes that lack a
+ * character of the text. The budget pays for each value tested and each object found. Valid within the tick. Throws
+ * `QueryTooCostlyError`.
  */
 export class TextSearch {
   readonly #of: SearchedValues
@@ -73,19 +75,21 @@ export class TextSearch {
     budget.report?.reading(view)
     budget.report?.reached('postings')
     const set = condition === everything ? undefined : bindCondition(condition, view, budget)
-    let within: Pick<IdSet, 'has'> | undefined = set
-    let left: ObjectsLeft | undefined = candidatesOf(set, view)
+    let within: Pick<IdSet, 'has'> = new ExaminedObjects(set, budget)
+    let left = candidatesOf(set, view)
     let found: IdBytes | undefined
-    // Long texts are in the fewest objects.
-    for (const matcher of this.#matchers.toSorted((a, b) => b.text.length - a.text.length)) {
+    for (const matcher of rarestFirst(this.#matchers, view)) {
       const ranked = new IdBytes()
       const search = { matcher, within, budget, ranked }
       for (const field of fieldsOf(this.#of)) {
-        const { index } = field
-        if (!index.characters().mayContain(matcher.text)) continue
-        const isFew = left !== undefined && left.size * testsPerObject < index.size
-        if (isFew) searchObjects(field, left?.ids() ?? [], search)
-        else searchValues(field, search)
+        const { index, base } = field
+        if (left.size === 0 || !index.characters().mayContain(matcher.text)) continue
+        const testsPerValue = 1 + testsPerFound * shareIn(index, matcher)
+        if (left.size * testsPerObject < index.size * testsPerValue)
+          searchObjects(field, left.ids(), search)
+        else searchValues(field, left, search)
+        // No other field is a better match than the name.
+        if (base === 0) left = without(ranked, left, budget)
       }
       const scores = (found = scored(ranked, found))
       within = { has: (id) => scores.get(id) !== 0 }
@@ -153,43 +157,108 @@ function scored(ranked: IdBytes, before: IdBytes | undefined): IdBytes {
   return scores
 }
 
-/** The objects that may still be found. */
+/** Of so many values, the share that has a text tells how rare the text is. */
+const sampledValues = 128
+
+/** The share of some values of an index that have a text. 0 if there are too few values for a sample to save anything. */
+function shareIn(index: IndexView, matcher: Matcher): number {
+  if (index.size < 16 * sampledValues) return 0
+  let [sampled, having] = [0, 0]
+  for (const value of index.values()) {
+    if (matcher.qualityOf(value) !== undefined) having += 1
+    sampled += 1
+    if (sampled === sampledValues) break
+  }
+  return having / sampled
+}
+
+/** The texts that the fewest names have are first; of equally rare ones, the longest. */
+function rarestFirst(matchers: readonly Matcher[], view: StoreView): readonly Matcher[] {
+  if (matchers.length === 1) return matchers
+  const names = view.index('name')
+  return matchers
+    .map((matcher) => ({ matcher, share: shareIn(names, matcher) }))
+    .toSorted((a, b) => a.share - b.share || b.matcher.text.length - a.matcher.text.length)
+    .map(({ matcher }) => matcher)
+}
+
+/** The objects of a set, all if absent. The budget pays for each object once, when it is first asked for. */
+class ExaminedObjects {
+  readonly #set: Pick<IdSet, 'has'> | undefined
+  readonly #budget: WorkBudget
+  /** 1: it is in the set; 2: it is not. */
+  readonly #known = new IdBytes()
+
+  constructor(set: Pick<IdSet, 'has'> | undefined, budget: WorkBudget) {
+    this.#set = set
+    this.#budget = budget
+  }
+
+  has(id: ObjectId): boolean {
+    const known = this.#known.get(id)
+    if (known !== 0) return known === 1
+    this.#budget.spend('examined', 1)
+    const isMember = this.#set?.has(id) !== false
+    this.#known.set(id, isMember ? 1 : 2)
+    return isMember
+  }
+}
+
+/** The objects that may still be found, and perhaps others. */
 interface ObjectsLeft {
   readonly size: number
   readonly ids: () => Iterable<ObjectId>
 }
 
-/** The objects of a set, if they are few enough for some index to have more values. */
-function candidatesOf(set: IdSet | undefined, view: StoreView): ObjectsLeft | undefined {
-  return set?.candidates(Math.ceil(view.size / testsPerObject))
+function candidatesOf(set: IdSet | undefined, view: StoreView): ObjectsLeft {
+  const candidates = set?.candidates(Math.ceil(view.size / testsPerObject))
+  return candidates ?? { size: view.size, ids: () => view.ids() }
+}
+
+/** The objects that are left without those that were found. */
+function without(found: IdBytes, left: ObjectsLeft, budget: WorkBudget): ObjectsLeft {
+  if (found.size === 0) return left
+  let ids: readonly ObjectId[] | undefined
+  return {
+    size: Math.max(0, left.size - found.size),
+    ids() {
+      if (ids !== undefined) return ids
+      budget.spend('tests', left.size / objectsPerTest)
+      return (ids = Array.from(left.ids()).filter((id) => found.get(id) === 0))
+    },
+  }
 }
 
 interface FieldSearch {
   readonly matcher: Matcher
-  /** Selects the objects that count; absent: all. */
-  readonly within: Pick<IdSet, 'has'> | undefined
+  /** Selects the objects that count. */
+  readonly within: Pick<IdSet, 'has'>
   readonly budget: WorkBudget
   /** One more than the best rank of each object that was found. */
   readonly ranked: IdBytes
 }
 
 /** Tests each value of an index, and adds the objects of those that match. */
-function searchValues({ index, name, base }: SearchField, search: FieldSearch): void {
-  const { matcher, within, budget, ranked } = search
+function searchValues(
+  { index, name, base }: SearchField,
+  left: ObjectsLeft,
+  { matcher, within, budget, ranked }: FieldSearch,
+): void {
   budget.report?.now.values.add(name)
   for (const value of index.values()) {
     const quality = matcher.qualityOf(value)
     const posting = quality === undefined ? undefined : index.posting(value)
     if (quality === undefined || posting === undefined) continue
-    budget.spend('tests', testsPerFound + posting.size / objectsPerTest)
+    const passed = posting.size / objectsPerTest
+    const asked = left.size * testsPerObject
+    const isFew = asked < passed
+    budget.spend('tests', testsPerFound + (isFew ? asked : passed))
     const rank = base + quality + 1
-    for (const id of posting) {
+    for (const id of isFew ? left.ids() : posting) {
+      if (isFew && !index.valuesOf(id).includes(value)) continue
       const known = ranked.get(id)
       if (known !== 0 && known <= rank) continue
-      if (known === 0) {
-        budget.spend('examined', 1)
-        if (within?.has(id) === false) continue
-      }
+      if (known === 0 && !within.has(id)) continue
       ranked.set(id, rank)
     }
   }
@@ -208,9 +277,8 @@ function searchObjects(
     if (known !== 0 && known <= base + 1) continue
     for (const value of index.valuesOf(id)) {
       const quality = matcher.qualityOf(value)
-      if (quality === undefined || within?.has(id) === false) continue
+      if (quality === undefined || !within.has(id)) continue
       const rank = base + quality + 1
-      if (known === 0) budget.spend('examined', 1)
       if (known === 0 || rank < known) ranked.set(id, Math.min(rank, ranked.get(id) || rank))
     }
   }
