@@ -36,20 +36,15 @@ export class PodLogs {
     caller: Caller,
     write: (frame: PodLogsSource) => string,
   ): Promise<FollowedLogs> {
-    const logs = await this.#open(args, caller, { follows: true, write })
-    if (logs.end?.form === 'failed') throw logs.end.errors[0]
-    return logs
+    return await this.#open(args, caller, { follows: true, write })
   }
 
   /** Reads the logs as they are now. Rejects with the error that prevents it. */
   async read(args: PodLogsArguments, caller: Caller): Promise<PodLogsSource> {
     const logs = await this.#open(args, caller, { follows: false, write: () => '' })
-    try {
-      if (logs.end?.form === 'failed') throw logs.end.errors[0]
-      return logs.page()
-    } finally {
-      logs.close()
-    }
+    const page = logs.page()
+    logs.close()
+    return page
   }
 
   async #open(
@@ -63,6 +58,7 @@ export class PodLogs {
     const logs = new FollowedLogs({ ...means, counts: this.#counts })
     try {
       await logs.begin()
+      if (logs.end?.form === 'failed') throw logs.end.errors[0]
     } catch (error) {
       logs.close()
       throw error

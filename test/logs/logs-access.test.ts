@@ -1,0 +1,130 @@
+import { resources, type Unstructured } from 'informerql/kubernetes'
+import { type Simulator, startSimulator } from 'informerql/simulator'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { writeKubeconfig } from '../support/kubeconfig.ts'
+import { type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { caller, serveViewers } from '../support/viewed-gateway.ts'
+import { followLogs, isIn, logFields } from './followed-logs.ts'
+import { putNodes, putPod, running } from './small-town.ts'
+
+const admin = { token: 'gateway-token', user: 'gateway', groups: ['system:masters'] }
+const users = ['ann', 'bob', 'cara'].map((user) => ({ token: `token-of-${user}`, user }))
+
+const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' }
+const group = 'rbac.authorization.k8s.io'
+const role = (kind: string, name: string, rules: object[], namespace?: string): Unstructured => ({
+  ...rbac,
+  kind,
+  metadata: { name, ...(namespace && { namespace }) },
+  rules,
+})
+const bound = (kind: string, to: string, user: string, namespace?: string): Unstructured => ({
+  ...rbac,
+  kind,
+  metadata: { name: `${to}-${user}`, ...(namespace && { namespace }) },
+  roleRef: { apiGroup: group, kind: 'ClusterRole', name: to },
+  subjects: [{ apiGroup: group, kind: 'User', name: user }],
+})
+const clusterRoles = { group, version: 'v1', resource: 'clusterroles' }
+const clusterBindings = { group, version: 'v1', resource: 'clusterrolebindings' }
+const bindings = { group, version: 'v1', resource: 'rolebindings' }
+
+const verbs = ['get', 'list', 'watch']
+let cluster: Simulator
+let gateway: ServedGateway
+let kubeconfig: { readonly path: string } & AsyncDisposable
+
+beforeEach(async () => {
+  cluster = await startSimulator({
+    users: [admin, ...users],
+    authorization: 'rbac',
+    populate(storage) {
+      putNodes(storage)
+      for (const name of ['shop', 'bank']) {
+        storage.create(resources.namespaces, {
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          metadata: { name },
+        })
+        putPod(storage, `pod-of-${name}`, running(0), { in: name })
+      }
+      storage.create(
+        clusterRoles,
+        role('ClusterRole', 'pods', [{ apiGroups: [''], resources: ['pods'], verbs }]),
+      )
+      storage.create(
+        clusterRoles,
+        role('ClusterRole', 'logs', [{ apiGroups: [''], resources: ['pods/log'], verbs: ['get'] }]),
+      )
+      // All may see all pods. Ann may read the logs of one namespace, Bob none, Cara all.
+      for (const { user } of users) {
+        storage.create(clusterBindings, bound('ClusterRoleBinding', 'pods', user))
+      }
+      storage.create(bindings, bound('RoleBinding', 'logs', 'ann', 'shop'))
+      storage.create(clusterBindings, bound('ClusterRoleBinding', 'logs', 'cara'))
+    },
+  })
+  kubeconfig = await writeKubeconfig({
+    url: cluster.url,
+    headers: { authorization: `Bearer ${admin.token}` },
+    expireHistory: async () => {},
+  })
+  const clusters = [{ name: 'one', kubeconfig: kubeconfig.path }]
+  gateway = await serveGateway({ clusters }, {}, { auth: { mode: 'token-review' } })
+})
+afterEach(async () => {
+  await gateway[Symbol.asyncDispose]()
+  await kubeconfig[Symbol.asyncDispose]()
+  await cluster[Symbol.asyncDispose]()
+})
+
+const all = 'namespaces: ["shop", "bank"], tailLines: 3'
+const read = `{ podLogs(${all}) { ${logFields} } }`
+
+it('a caller reads the logs of the namespaces where they may, and is told of the others', async () => {
+  const { data, errors } = await gateway.as('token-of-ann').query(read)
+  expect(errors).toBeUndefined()
+  const pods = (data.podLogs.lines as { pod: string }[]).map(({ pod }) => pod)
+  expect([...new Set(pods)]).toEqual(['pod-of-shop'])
+  expect(data.podLogs.streams).toMatchObject([
+    { pod: 'pod-of-bank', state: 'FAILED', reason: 'FORBIDDEN' },
+    { pod: 'pod-of-shop', state: 'ENDED' },
+  ])
+  const whole = await gateway.as('token-of-cara').query(read)
+  expect(whole.data.podLogs.lines).toHaveLength(6)
+})
+
+it('a caller who may get no log is refused, by either way of asking', async () => {
+  const { data, errors } = await gateway.as('token-of-bob').query(read)
+  expect(data).toEqual({ podLogs: null })
+  const refusal = { extensions: { code: 'FORBIDDEN', cluster: 'one', type: 'Pod' } }
+  expect(errors).toMatchObject([refusal])
+  const logs = followLogs(gateway.as('token-of-bob').connect(), all)
+  await logs.until('refusal', () => logs.errors().length > 0)
+  expect(logs.errors()).toMatchObject([refusal])
+  expect(logs.lines).toEqual([])
+})
+
+it('a permission that is taken away ends its stream, and one that is given begins it', async () => {
+  const logs = followLogs(gateway.as('token-of-ann').connect(), all)
+  await logs.until('lines', () => logs.lines.length > 3)
+  expect(isIn(logs, 'pod-of-bank', 'FAILED')).toBe(true)
+  cluster.storage.create(bindings, bound('RoleBinding', 'logs', 'ann', 'bank'))
+  await logs.until('the other log', () => isIn(logs, 'pod-of-bank', 'STREAMING'))
+  cluster.storage.delete(bindings, 'shop', 'logs-ann')
+  await logs.until('the refusal', () => isIn(logs, 'pod-of-shop', 'FAILED'))
+  const last = logs.lines.filter(({ pod }) => pod === 'pod-of-shop').length
+  const before = logs.lines.length
+  await logs.until('further lines', () => logs.lines.length > before + 20)
+  expect(logs.lines.filter(({ pod }) => pod === 'pod-of-shop')).toHaveLength(last)
+})
+
+it("the gateway's own account reads nothing for a caller without a token", async () => {
+  const clusters = [{ name: 'one', kubeconfig: kubeconfig.path }]
+  await using viewed = await serveViewers({ clusters })
+  const { data, errors } = await viewed.query(caller('cara'), read)
+  expect(data).toEqual({ podLogs: null })
+  expect(errors).toMatchObject([{ extensions: { code: 'TOKEN_NEEDED', cluster: 'one' } }])
+  const hint = errors?.[0]?.extensions.hint
+  expect(hint).toContain('Authorization: Bearer')
+})
