@@ -11,7 +11,7 @@ import {
   resumeTokenOf,
   sumsOf,
 } from '../reads/connection-read.ts'
-import { type AnyKindsPage, countsByType } from '../reads/any-kinds-list.ts'
+import { type AnyKindsPage, countsByType } from '../reads/over-kinds/any-kinds-list.ts'
 import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
 import {
@@ -26,10 +26,10 @@ import type { ReadGraph } from '../reads/graph/graph-read.ts'
 import { refOf } from '../reads/object-read.ts'
 import type { ReadRun } from '../reads/read-run.ts'
 import { staleSince } from '../reads/staleness.ts'
-import type { PolymorphicPage } from '../reads/polymorphic-page.ts'
-import type { ProblemsRead } from '../reads/problems-read.ts'
-import type { SearchRead } from '../reads/search-read.ts'
-import type { UsedByPage } from '../reads/used-by-read.ts'
+import type { PolymorphicPage } from '../reads/over-kinds/polymorphic-page.ts'
+import type { ProblemsRead } from '../reads/over-kinds/problems-read.ts'
+import type { SearchRead } from '../reads/over-kinds/search-read.ts'
+import type { UsedByPage } from '../reads/over-kinds/used-by-read.ts'
 import { idOfObjectRef } from '../schema/object-ref.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type {

@@ -57,10 +57,10 @@ import {
   searchConnection,
   usedByConnection,
 } from './connection.ts'
-import { readCompletions } from '../reads/completion-read.ts'
+import { readCompletions } from '../reads/over-kinds/completion-read.ts'
 import { readGraph } from '../reads/graph/graph-read.ts'
 import { graphRequest } from '../reads/graph/graph-request.ts'
-import { readAnyKinds } from '../reads/any-kinds-list.ts'
+import { readAnyKinds } from '../reads/over-kinds/any-kinds-list.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import {
   type ListRequest,
@@ -69,14 +69,14 @@ import {
   namedList,
   readList,
 } from '../reads/list-read.ts'
-import { OwnedRead } from '../reads/owned-read.ts'
+import { OwnedRead } from '../reads/over-kinds/owned-read.ts'
 import { ownerChainFrom, ownersNamed } from '../reads/owner-read.ts'
-import { PolymorphicRead } from '../reads/polymorphic-read.ts'
-import { readProblems } from '../reads/problems-read.ts'
-import { readSearch } from '../reads/search-read.ts'
+import { PolymorphicRead } from '../reads/over-kinds/polymorphic-read.ts'
+import { readProblems } from '../reads/over-kinds/problems-read.ts'
+import { readSearch } from '../reads/over-kinds/search-read.ts'
 import { staleSince } from '../reads/staleness.ts'
 import { usageOf } from '../reads/usage-read.ts'
-import { UsedByRead } from '../reads/used-by-read.ts'
+import { UsedByRead } from '../reads/over-kinds/used-by-read.ts'
 
 /** Reads the stores for resolvers, decoded: for one run of one operation, within one tick. */
 export class StoreReader implements StoreReads {

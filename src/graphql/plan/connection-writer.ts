@@ -13,7 +13,7 @@ import {
   resumeTokenOf,
   sumsOf,
 } from '../reads/connection-read.ts'
-import { countsByType } from '../reads/any-kinds-list.ts'
+import { countsByType } from '../reads/over-kinds/any-kinds-list.ts'
 import { gapsOfParts } from '../reads/cluster-gaps.ts'
 import type { ReadPage } from '../reads/direct/direct-list.ts'
 import {
@@ -24,7 +24,7 @@ import {
   fleetSums,
   fleetStaleSince,
 } from '../reads/fleet-list.ts'
-import type { KindRow } from '../reads/polymorphic-page.ts'
+import type { KindRow } from '../reads/over-kinds/polymorphic-page.ts'
 import { staleSince } from '../reads/staleness.ts'
 import type { FacetArguments, SumArguments } from '../schema/read-arguments.ts'
 import type {

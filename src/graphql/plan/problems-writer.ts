@@ -4,7 +4,7 @@ import {
   problemNeeds,
   type ProblemsRead,
   readProblems,
-} from '../reads/problems-read.ts'
+} from '../reads/over-kinds/problems-read.ts'
 import type { ProblemObjectsArguments } from '../schema/read-arguments.ts'
 import type { ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
 import { staleSince } from '../reads/staleness.ts'

@@ -5,13 +5,21 @@ import type { SearchHit } from '../../query/page/search-page.ts'
 import type { Kind } from '../model/kind.ts'
 import { decodeObjectId, type ObjectIdentity } from '../model/object-id.ts'
 import type { ClusterKind, FoundObject } from '../prepare/kind-view.ts'
-import { anyKindsPlaces, type AnyKindsPage, readAnyKinds } from '../reads/any-kinds-list.ts'
-import { type CompletionRead, completionNeeds, readCompletions } from '../reads/completion-read.ts'
+import {
+  anyKindsPlaces,
+  type AnyKindsPage,
+  readAnyKinds,
+} from '../reads/over-kinds/any-kinds-list.ts'
+import {
+  type CompletionRead,
+  completionNeeds,
+  readCompletions,
+} from '../reads/over-kinds/completion-read.ts'
 import { readFleetList } from '../reads/fleet-list.ts'
 import { type ListRequest, type NamedList, namedList, readList } from '../reads/list-read.ts'
 import { kindNamed } from '../reads/named-kind.ts'
 import { foundByKey, identified, kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
-import { readSearch, type SearchRead, searchNeeds } from '../reads/search-read.ts'
+import { readSearch, type SearchRead, searchNeeds } from '../reads/over-kinds/search-read.ts'
 import type {
   KubernetesObjectsArguments,
   CompleteArguments,

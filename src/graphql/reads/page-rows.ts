@@ -22,7 +22,7 @@ import {
   isIncluded,
   narrowedType,
 } from '../documents/document-fragments.ts'
-import { defaultProblemObjects } from './problems-read.ts'
+import { defaultProblemObjects } from './over-kinds/problems-read.ts'
 import { graphBounds } from './graph/graph-request.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 

@@ -18,7 +18,7 @@ import type { KindView } from '../../prepare/kind-view.ts'
 import { kindsServedBy, unnamedKinds } from '../../served/named-kinds.ts'
 import type { RelatedNeed } from '../../served/schema-relations.ts'
 import { kindOfIdentity } from '../object-read.ts'
-import { partOfType, unnamedPart, withFailed } from '../polymorphic-page.ts'
+import { partOfType, unnamedPart, withFailed } from '../over-kinds/polymorphic-page.ts'
 import type { ReadRun } from '../read-run.ts'
 
 /** A graph that was read. Valid within the tick. */

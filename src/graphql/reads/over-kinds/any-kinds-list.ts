@@ -1,20 +1,25 @@
-import { nearestName } from '../../lib/options.ts'
-import { ArgumentError } from '../../query/condition/argument-error.ts'
-import { allOf, type Condition, hasValue, namespacesOf } from '../../query/condition/condition.ts'
-import { compileLabelSelector } from '../../query/condition/list-condition.ts'
-import { compileWhere } from '../../query/condition/where.ts'
-import type { ListIdentity } from '../../query/page/cursor.ts'
-import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
-import { listMergedPage, type MergedPage } from '../../query/page/merged-page.ts'
-import { ClientError } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import { commonIndexes } from '../model/sdl-indexes.ts'
-import type { ClusterKind } from '../prepare/kind-view.ts'
-import type { KubernetesObjectsArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, TypeCount } from '../schema/read-context.ts'
-import { clustersNamed, clustersPrepared } from '../served/cluster-argument.ts'
-import { unnamedKinds } from '../served/named-kinds.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { nearestName } from '../../../lib/options.ts'
+import { ArgumentError } from '../../../query/condition/argument-error.ts'
+import {
+  allOf,
+  type Condition,
+  hasValue,
+  namespacesOf,
+} from '../../../query/condition/condition.ts'
+import { compileLabelSelector } from '../../../query/condition/list-condition.ts'
+import { compileWhere } from '../../../query/condition/where.ts'
+import type { ListIdentity } from '../../../query/page/cursor.ts'
+import { compileOrder, type OrderTerm } from '../../../query/page/list-order.ts'
+import { listMergedPage, type MergedPage } from '../../../query/page/merged-page.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
+import { commonIndexes } from '../../model/sdl-indexes.ts'
+import type { ClusterKind } from '../../prepare/kind-view.ts'
+import type { KubernetesObjectsArguments } from '../../schema/read-arguments.ts'
+import type { ClusterGap, TypeCount } from '../../schema/read-context.ts'
+import { clustersNamed, clustersPrepared } from '../../served/cluster-argument.ts'
+import { unnamedKinds } from '../../served/named-kinds.ts'
+import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import {
   closedGaps,
   failuresOfParts,
@@ -23,12 +28,12 @@ import {
   lostCluster,
   lostGap,
   notServedGap,
-} from './cluster-gaps.ts'
-import { isServed } from './condition-needs.ts'
-import { type FleetPart, fleetPart } from './fleet-list.ts'
-import { testsPerPage } from './list-read.ts'
+} from '../cluster-gaps.ts'
+import { isServed } from '../condition-needs.ts'
+import { type FleetPart, fleetPart } from '../fleet-list.ts'
+import { testsPerPage } from '../list-read.ts'
 import { typesNotRead, withFailed } from './polymorphic-page.ts'
-import type { ReadRun } from './read-run.ts'
+import type { ReadRun } from '../read-run.ts'
 import { kindsCalled } from './searched-kinds.ts'
 
 /** A page of one list over several kinds and clusters. */

@@ -1,16 +1,16 @@
-import { splitObjectKey } from '../../kubernetes/object.ts'
-import { hasValue } from '../../query/condition/condition.ts'
-import type { Kind } from '../model/kind.ts'
-import type { KindView, FoundObject } from '../prepare/kind-view.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import type { OwnedArguments } from '../schema/read-arguments.ts'
+import { splitObjectKey } from '../../../kubernetes/object.ts'
+import { hasValue } from '../../../query/condition/condition.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { KindView, FoundObject } from '../../prepare/kind-view.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { OwnedArguments } from '../../schema/read-arguments.ts'
 import {
   commonKindsOf,
   kindsServedBy,
   knownKinds,
   namedKinds,
   unnamedKinds,
-} from '../served/named-kinds.ts'
+} from '../../served/named-kinds.ts'
 import {
   FoundParts,
   type PolymorphicPage,
@@ -18,8 +18,8 @@ import {
   type PolymorphicPlaces,
   unnamedPart,
 } from './polymorphic-page.ts'
-import { OncePerRun, type ReadRun } from './read-run.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
+import { OncePerRun, type ReadRun } from '../read-run.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
 
 /** The kinds that may hold objects of an owner. */
 type OwnedKinds = Omit<PolymorphicPlaces, 'parts'> & { readonly parts: readonly KindView[] }

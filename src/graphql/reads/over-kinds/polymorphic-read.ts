@@ -1,4 +1,4 @@
-import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
+import { objectKey, splitObjectKey } from '../../../kubernetes/object.ts'
 import {
   allOf,
   anyOf,
@@ -8,24 +8,29 @@ import {
   hasLabel,
   hasValue,
   nothing,
-} from '../../query/condition/condition.ts'
-import { selectorCondition } from '../../query/condition/list-condition.ts'
-import { valueAt } from '../../query/index/path.ts'
+} from '../../../query/condition/condition.ts'
+import { selectorCondition } from '../../../query/condition/list-condition.ts'
+import { valueAt } from '../../../query/index/path.ts'
 import {
   choiceAt,
   choiceIndex,
   type ChoosingField,
   choosersOf,
   chosenKind,
-} from '../../query/relation/object-choice.ts'
-import type { RelationOrigin } from '../../query/relation/relation.ts'
-import type { ChosenObjects, Kind, PolymorphicRelationField, RelationField } from '../model/kind.ts'
-import type { FoundObject, KindView } from '../prepare/kind-view.ts'
-import type { OwnedArguments } from '../schema/read-arguments.ts'
-import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../served/named-kinds.ts'
-import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../served/schema-relations.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import { originOf } from './object-read.ts'
+} from '../../../query/relation/object-choice.ts'
+import type { RelationOrigin } from '../../../query/relation/relation.ts'
+import type {
+  ChosenObjects,
+  Kind,
+  PolymorphicRelationField,
+  RelationField,
+} from '../../model/kind.ts'
+import type { FoundObject, KindView } from '../../prepare/kind-view.ts'
+import type { OwnedArguments } from '../../schema/read-arguments.ts'
+import { commonKindsOf, kindsServedBy, knownKinds, namedKinds } from '../../served/named-kinds.ts'
+import type { RelatedNeed, SchemaRelation, SchemaRelations } from '../../served/schema-relations.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import { originOf } from '../object-read.ts'
 import {
   FoundParts,
   partOnTheWay,
@@ -35,7 +40,7 @@ import {
   type PolymorphicPlaces,
   unnamedPart,
 } from './polymorphic-page.ts'
-import { OncePerRun, type ReadRun } from './read-run.ts'
+import { OncePerRun, type ReadRun } from '../read-run.ts'
 
 /** The object that a relation starts from, in one run. */
 interface Origin {

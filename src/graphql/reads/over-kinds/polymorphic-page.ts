@@ -1,18 +1,18 @@
-import type { Condition } from '../../query/condition/condition.ts'
+import type { Condition } from '../../../query/condition/condition.ts'
 import {
   listMergedPage,
   type MergedPage,
   type MergedPart,
   type MergedRow,
-} from '../../query/page/merged-page.ts'
-import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import type { CachedParts, ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import type { PageArguments } from '../schema/read-arguments.ts'
-import { kindsServedBy } from '../served/named-kinds.ts'
-import type { SchemaRelation } from '../served/schema-relations.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import type { ReadRun } from './read-run.ts'
+} from '../../../query/page/merged-page.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { CachedParts, ClusterKind, KindView, ListReading } from '../../prepare/kind-view.ts'
+import type { PageArguments } from '../../schema/read-arguments.ts'
+import { kindsServedBy } from '../../served/named-kinds.ts'
+import type { SchemaRelation } from '../../served/schema-relations.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { ReadRun } from '../read-run.ts'
 
 /** A kind, with the condition that its objects must meet. */
 export type PlacedPart = KindView & { readonly condition: Condition }

@@ -1,16 +1,16 @@
-import { splitObjectKey } from '../../kubernetes/object.ts'
-import { LeftOutUsersError } from '../../query/condition/argument-error.ts'
-import { allOf, anyOf, everything } from '../../query/condition/condition.ts'
-import { isInScope } from '../../query/condition/scope.ts'
-import { type Kind, usedByField } from '../model/kind.ts'
-import { ClientError } from '../errors/client-error.ts'
-import type { ClusterKind, KindView, FoundObject } from '../prepare/kind-view.ts'
-import { notWhole } from '../prepare/covered-parts.ts'
-import { hiddenUsers } from '../prepare/read-failures.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import type { UsedByArguments } from '../schema/read-arguments.ts'
-import type { UseSource } from '../schema/read-context.ts'
-import { originOf, refOf } from './object-read.ts'
+import { splitObjectKey } from '../../../kubernetes/object.ts'
+import { LeftOutUsersError } from '../../../query/condition/argument-error.ts'
+import { allOf, anyOf, everything } from '../../../query/condition/condition.ts'
+import { isInScope } from '../../../query/condition/scope.ts'
+import { type Kind, usedByField } from '../../model/kind.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import type { ClusterKind, KindView, FoundObject } from '../../prepare/kind-view.ts'
+import { notWhole } from '../../prepare/covered-parts.ts'
+import { hiddenUsers } from '../../prepare/read-failures.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { UsedByArguments } from '../../schema/read-arguments.ts'
+import type { UseSource } from '../../schema/read-context.ts'
+import { originOf, refOf } from '../object-read.ts'
 import {
   type KindRow,
   partOfType,
@@ -18,8 +18,8 @@ import {
   type PolymorphicPage,
   polymorphicPage,
 } from './polymorphic-page.ts'
-import { OncePerRun, type ReadRun } from './read-run.ts'
-import type { RelatedNeed, UseWay } from '../served/schema-relations.ts'
+import { OncePerRun, type ReadRun } from '../read-run.ts'
+import type { RelatedNeed, UseWay } from '../../served/schema-relations.ts'
 
 /** A page of the objects that use one object. */
 export interface UsedByPage extends PolymorphicPage {

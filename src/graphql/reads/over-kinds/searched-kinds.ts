@@ -1,16 +1,16 @@
-import { groupResourceOf } from '../../kubernetes/api-resource.ts'
-import { nearestName } from '../../lib/options.ts'
-import { ArgumentError } from '../../query/condition/argument-error.ts'
-import { type SearchWords, searchWords } from '../../query/page/search-text.ts'
-import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import type { SearchedPlaces } from '../schema/read-arguments.ts'
-import type { ClusterGap } from '../schema/read-context.ts'
-import { clustersNamed, isOverClusters, isReachable } from '../served/cluster-argument.ts'
-import { commonKindsOf, knownKinds, unnamedKinds } from '../served/named-kinds.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
+import { groupResourceOf } from '../../../kubernetes/api-resource.ts'
+import { nearestName } from '../../../lib/options.ts'
+import { ArgumentError } from '../../../query/condition/argument-error.ts'
+import { type SearchWords, searchWords } from '../../../query/page/search-text.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import type { SearchedPlaces } from '../../schema/read-arguments.ts'
+import type { ClusterGap } from '../../schema/read-context.ts'
+import { clustersNamed, isOverClusters, isReachable } from '../../served/cluster-argument.ts'
+import { commonKindsOf, knownKinds, unnamedKinds } from '../../served/named-kinds.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
+import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
 import {
   closedGaps,
   gapOfError,
@@ -18,10 +18,10 @@ import {
   lostCluster,
   lostGap,
   notServedGap,
-} from './cluster-gaps.ts'
-import { fleetPart } from './fleet-list.ts'
+} from '../cluster-gaps.ts'
+import { fleetPart } from '../fleet-list.ts'
 import { readUnnamed, typesNotRead, withFailed } from './polymorphic-page.ts'
-import type { ReadRun } from './read-run.ts'
+import type { ReadRun } from '../read-run.ts'
 
 /** The kinds and namespaces that a search or a completion looks into. */
 export interface SearchedKinds {

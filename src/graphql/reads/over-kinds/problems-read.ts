@@ -1,44 +1,44 @@
 import { createHash } from 'node:crypto'
-import { splitApiVersion } from '../../kubernetes/api-resource.ts'
-import { objectKey } from '../../kubernetes/object.ts'
-import { decodeFact, type ProblemFact } from '../../kubernetes/problems/problem-fact.ts'
-import { isInScope } from '../../query/condition/scope.ts'
-import { type PageOf, pageSizeOf } from '../../query/page/page.ts'
-import { foldProblems, nextChangeMs } from '../../query/problems/problem-fold.ts'
-import { type ListedProblem, problemPage } from '../../query/problems/problem-page.ts'
+import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
+import { objectKey } from '../../../kubernetes/object.ts'
+import { decodeFact, type ProblemFact } from '../../../kubernetes/problems/problem-fact.ts'
+import { isInScope } from '../../../query/condition/scope.ts'
+import { type PageOf, pageSizeOf } from '../../../query/page/page.ts'
+import { foldProblems, nextChangeMs } from '../../../query/problems/problem-fold.ts'
+import { type ListedProblem, problemPage } from '../../../query/problems/problem-page.ts'
 import {
   problemIndex,
   type ProblemPart,
   type ProblemPlace,
-} from '../../query/problems/problem-part.ts'
-import { eventKeysOf, eventsAboutIndex } from '../../query/relation/events-relation.ts'
-import { ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import type { KindView } from '../prepare/kind-view.ts'
-import { objectRefsOf } from '../schema/object-ref.ts'
-import type { ProblemObjectsArguments, ProblemsArguments } from '../schema/read-arguments.ts'
+} from '../../../query/problems/problem-part.ts'
+import { eventKeysOf, eventsAboutIndex } from '../../../query/relation/events-relation.ts'
+import { ClientError, unlessRefused } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { KindView } from '../../prepare/kind-view.ts'
+import { objectRefsOf } from '../../schema/object-ref.ts'
+import type { ProblemObjectsArguments, ProblemsArguments } from '../../schema/read-arguments.ts'
 import type {
   ClusterGap,
   ObjectRef,
   ProblemCount,
   ProblemEvent,
   ProblemSource,
-} from '../schema/read-context.ts'
-import { clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
-import { knownKinds, namedKinds, problemKindsOf } from '../served/named-kinds.ts'
-import type { RelatedNeed } from '../served/schema-relations.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
+} from '../../schema/read-context.ts'
+import { clustersNamed, isOverClusters } from '../../served/cluster-argument.ts'
+import { knownKinds, namedKinds, problemKindsOf } from '../../served/named-kinds.ts'
+import type { RelatedNeed } from '../../served/schema-relations.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
 import {
   closedGaps,
   failuresOfParts,
   gapOfError,
   gapsOfParts,
   notServedGap,
-} from './cluster-gaps.ts'
-import { fleetPart } from './fleet-list.ts'
-import { refOf } from './object-read.ts'
-import { ownerReferencesOf } from './owner-read.ts'
-import type { ReadRun } from './read-run.ts'
+} from '../cluster-gaps.ts'
+import { fleetPart } from '../fleet-list.ts'
+import { refOf } from '../object-read.ts'
+import { ownerReferencesOf } from '../owner-read.ts'
+import type { ReadRun } from '../read-run.ts'
 
 /** A page of problems. Valid within the tick. */
 export interface ProblemsRead {
