@@ -330,6 +330,7 @@ class RunningGateway implements Gateway {
     this.plugin = operationPlugin({
       served: () => this.#now,
       plans: queries,
+      logs,
       mutations,
       limits,
       documents,

@@ -30,17 +30,20 @@ describeWithControlPlane('podLogs', (plane) => {
     await send('/api/v1/nodes/silent/status', { status: { addresses } }, patch, 'PATCH')
   })
 
-  it.each(['silent', 'absent'])('a node that is %s is NODE_UNREACHABLE, and says how', async (node) => {
-    await newPod(`on-${node}`, node)
-    const clusters = [{ name: 'one', kubeconfig: plane().kubeconfigPath }]
-    await using gateway = await serveGateway({ clusters })
-    const where = `namespace: "logs", where: { name: { eq: "on-${node}" } }`
-    const { errors } = await gateway.query(`{ podLogs(${where}) { ${logFields} } }`)
-    expect(errors).toMatchObject([
-      { extensions: { code: 'NODE_UNREACHABLE', cluster: 'one', type: 'Pod' } },
-    ])
-    expect(errors?.[0]?.message).toMatch(/connection refused|not found/)
-  })
+  it.each(['silent', 'absent'])(
+    'a node that is %s is NODE_UNREACHABLE, and says how',
+    async (node) => {
+      await newPod(`on-${node}`, node)
+      const clusters = [{ name: 'one', kubeconfig: plane().kubeconfigPath }]
+      await using gateway = await serveGateway({ clusters })
+      const where = `namespace: "logs", where: { name: { eq: "on-${node}" } }`
+      const { errors } = await gateway.query(`{ podLogs(${where}) { ${logFields} } }`)
+      expect(errors).toMatchObject([
+        { extensions: { code: 'NODE_UNREACHABLE', cluster: 'one', type: 'Pod' } },
+      ])
+      expect(errors?.[0]?.message).toMatch(/connection refused|not found/)
+    },
+  )
 
   it('a caller without rights is refused, and one with them reads with their own token', async () => {
     const account = '/api/v1/namespaces/logs/serviceaccounts/default/token'

@@ -231,7 +231,7 @@ export class ContainerFollower {
   async #pass(lines: AsyncIterable<readonly LogEntry[]>): Promise<void> {
     const { buffer, request } = this.#means
     const { cluster, namespace, pod, container } = this.#view
-    const resumed = this.#last
+    const resumed = this.#last && { ...this.#last }
     let again = 0
     for await (const entries of lines) {
       for (const { time, text, truncated } of entries) {

@@ -227,6 +227,7 @@ export class FollowedLogs implements Frames {
   #follow(wanted: readonly ContainerView[], areLate: boolean): void {
     const { follows, request } = this.#options
     const seen = new Set<string>()
+    let room = maxFollowers - this.#followers.size + this.#endedKeys().length
     this.#beyond = 0
     for (const view of wanted) {
       const key = `${view.cluster}\n${view.uid}\n${view.container}`
@@ -236,10 +237,11 @@ export class FollowedLogs implements Frames {
         known.see(view)
         continue
       }
-      if (this.#followers.size - this.#endedKeys().length >= maxFollowers) {
+      if (room === 0) {
         this.#beyond += 1
         continue
       }
+      room -= 1
       const follower = new ContainerFollower(view, areLate, this.#means)
       this.#followers.set(key, follower)
       this.#followAccess(view.cluster)
