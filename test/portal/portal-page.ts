@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import axe from 'axe-core'
-import { portalFolder, type ServerOptions } from 'informerql'
+import { type AuthenticationOptions, portalFolder, type ServerOptions } from 'informerql'
 import {
   type SimulatedFleetCluster,
   type Simulator,
@@ -29,6 +29,9 @@ export interface PortalOptions {
   readonly eventsPerSecond?: number
   /** Whether callers have to sign in, as {@link Viewer}. Default: everybody sees everything. */
   readonly asksWho?: boolean
+  /** How callers are asked, with {@link asksWho}. Default: by their token, as {@link Viewer}. */
+  readonly auth?: Partial<AuthenticationOptions>
+  readonly allowWrites?: boolean
   readonly server?: Partial<ServerOptions>
 }
 
@@ -74,7 +77,8 @@ export interface PortalPage extends AsyncDisposable {
 
 /** Serves the portal of a new company. */
 export async function servePortal(options: PortalOptions = {}): Promise<ServedPortal> {
-  const { asksWho = false, server = {} } = options
+  const { asksWho = false, allowWrites = false, server = {} } = options
+  const { auth = asksWho ? { mode: 'token-review' } : {} } = options
   await using stack = new AsyncDisposableStack()
   const clusters = await startClusters(options, stack)
   const [{ simulator: cluster }] = clusters
@@ -88,11 +92,7 @@ export async function servePortal(options: PortalOptions = {}): Promise<ServedPo
     ...(asksWho ? { kubeconfig } : { server: simulator.url }),
   }))
   const serve = (port: number): Promise<ServedGateway> =>
-    serveGateway(
-      { clusters: selections },
-      { ...server, port },
-      { portalFolder, auth: asksWho ? { mode: 'token-review' } : {} },
-    )
+    serveGateway({ clusters: selections, allowWrites }, { ...server, port }, { portalFolder, auth })
   let gateway = await serve(0)
   const url = new URL('/', gateway.url).href
   let stopped: Promise<void> | undefined

@@ -1,60 +1,130 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { portalFolder } from 'informerql'
-import { startSimulatedCluster } from 'informerql/simulator'
-import { expect, it, vi } from 'vitest'
+import type { Simulator } from 'informerql/simulator'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { signInAuth, type SignInProvider, startSignInProvider } from '../access/sign-in-provider.ts'
 import { describeInBrowser, sentBy } from '../support/browser.ts'
-import { type ServedGateway, serveGateway } from '../support/gateway.ts'
-import { openPage } from './portal-page.ts'
+import { breakPod } from './broken-pod.ts'
+import { openPage, type PortalPage, type ServedPortal, servePortal } from './portal-page.ts'
 
-interface SignInPortal extends AsyncDisposable {
-  readonly provider: SignInProvider
-  readonly gateway: ServedGateway
-  readonly origin: string
-}
+const namespaceOf = { payments: 'oidc:payments', storefront: 'oidc:orders' }
 
-/** A portal whose users sign in at a provider. The simulated cluster lets everyone do anything. */
-const serveSignIn = async (): Promise<SignInPortal> => {
-  await using stack = new AsyncDisposableStack()
-  const dir = await mkdtemp(join(tmpdir(), 'portal-sign-in-'))
-  stack.defer(() => rm(dir, { recursive: true }))
-  const provider = stack.use(await startSignInProvider())
-  const cluster = stack.use(
-    await startSimulatedCluster({ population: { pods: 30 }, churn: { eventsPerSecond: 0 } }),
-  )
-  const auth = await signInAuth(provider, dir)
-  const clusters = [{ name: 'demo', server: cluster.url }]
-  const gateway = stack.use(await serveGateway({ clusters }, {}, { portalFolder, auth }))
-  const { origin } = new URL(gateway.url)
-  provider.register(origin)
-  const started = stack.move()
-  return { provider, gateway, origin, [Symbol.asyncDispose]: () => started.disposeAsync() }
-}
+describeInBrowser('Signing in', (browser) => {
+  let dir: string
+  let provider: SignInProvider
+  let portal: ServedPortal
 
-describeInBrowser('the portal of a gateway that signs its users in', (browser) => {
-  it('leads to the provider and back to its address, names the user, lives on through a renewal, and signs out', async () => {
-    await using served = await serveSignIn()
-    const { provider, origin } = served
-    await using opened = await openPage(browser(), { url: `${origin}/` }, { path: '/livez' })
-    const { page, problems } = opened
-    provider.tokenSeconds = 6
-    await page.goto(`${origin}/kinds/pods?q=cart`)
-    await page.getByRole('link', { name: 'Alice Adams' }).click()
-    await page.waitForURL(`${origin}/kinds/pods?q=cart`)
-    const firstEndMs = Date.now() + 6_000
-    await page.getByRole('button', { name: 'You: oidc:alice' }).waitFor()
-    const sent = sentBy(page)
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'portal-sign-in-'))
+    provider = await startSignInProvider()
+    portal = await servePortal({
+      asksWho: true,
+      auth: await signInAuth(provider, dir),
+    })
+    provider.register(new URL(portal.url).origin)
+    bindTeams(portal.cluster)
+  })
+  beforeEach(() => {
     provider.tokenSeconds = 300
-    await vi.waitUntil(() => Date.now() > firstEndMs + 2_000, 20_000)
-    expect(sent).not.toContain('disconnected')
-    await page.getByRole('button', { name: 'You: oidc:alice' }).click()
+  })
+  afterAll(async () => {
+    await portal[Symbol.asyncDispose]()
+    await provider[Symbol.asyncDispose]()
+    await rm(dir, { recursive: true })
+  })
+
+  /** A page whose browser may go to the provider. */
+  const open = async (path: string): Promise<PortalPage> =>
+    openPage(browser(), portal, {
+      path,
+      expected: [new RegExp(`^request to ${provider.url}`), /status of 404/],
+    })
+  const choose = async (page: Page, person: string): Promise<void> =>
+    page.getByRole('link', { name: person }).click()
+  const signIn = async (page: Page, person: string): Promise<void> => {
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await choose(page, person)
+  }
+
+  it('leads to the provider and back to the same place, and shows two people what is theirs', async () => {
+    const path = '/kinds/pods?q=phase%3ARunning'
+    await using opened = await open(path)
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Sign in to see your clusters' }).waitFor()
+    await opened.audit()
+    await signIn(page, 'Alice Adams')
+    await page.getByRole('grid').getByText('payments').first().waitFor()
+    expect(page.url()).toBe(new URL(path, portal.url).href)
+    expect(await page.getByRole('grid').getByText('storefront').count()).toBe(0)
+
+    await page.getByRole('button', { name: 'You: Alice Adams' }).click()
+    const menu = page.getByRole('dialog')
+    await menu.getByText('oidc:alice').waitFor()
+    await menu.getByText('Groups: oidc:payments').waitFor()
+    await menu.getByText('You may list objects in payments only.').waitFor()
+    await opened.audit()
+
+    // The provider knows Alice, and asks nevertheless.
+    await menu.getByRole('link', { name: 'Switch user' }).click()
+    await choose(page, 'Bob Brown')
+    await page.getByRole('grid').getByText('storefront').first().waitFor()
+    expect(page.url()).toBe(new URL(path, portal.url).href)
+    expect(await page.getByRole('grid').getByText('payments').count()).toBe(0)
+
+    await page.getByRole('button', { name: 'You: Bob Brown' }).click()
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.waitForURL((url) => url.origin === provider.url)
-    const cookies = await page.context().cookies(origin)
-    expect(cookies.filter(({ name }) => name.startsWith('__Host-informerql'))).toEqual([])
-    // The pages of the provider have their own.
-    expect(problems.filter((problem) => /^error:|Content Security/.test(problem))).toEqual([])
+    await page.getByRole('button', { name: /yes/i }).click()
+    await page.getByRole('heading', { name: 'Sign in to see your clusters' }).waitFor()
+  })
+
+  it('keeps what is live alive through renewals', async () => {
+    provider.tokenSeconds = 8
+    await using opened = await open('/kinds/pods?q=renewed')
+    const { page } = opened
+    await signIn(page, 'Alice Adams')
+    await page.getByRole('button', { name: 'You: Alice Adams' }).waitFor()
+    const sent = sentBy(page)
+    await page.reload()
+    await expect.poll(() => sent).toContainEqual('connected')
+    const asked = (): number => provider.requests.filter((one) => one === 'POST /token').length
+    const before = asked()
+    // The third renewal is after the end of the first token.
+    await expect.poll(() => asked() - before, { timeout: 40_000, interval: 200 }).toBe(3)
+    breakPod(portal.cluster, 'payments', 'renewed')
+    await page.getByRole('grid').getByText('renewed').waitFor()
+    expect(sent.filter((one) => /connected/.test(one))).toEqual(['connected'])
+    expect(opened.problems).toEqual([])
+  })
+
+  it('says that a session has ended while the page was open, and leads back to the same place', async () => {
+    await using opened = await open('/kinds/deployments.apps')
+    const { page } = opened
+    await signIn(page, 'Alice Adams')
+    await page.getByRole('grid').getByText('payments').first().waitFor()
+    await page.evaluate(async () => fetch('/auth/logout', { method: 'POST' }))
+    await page.getByRole('heading', { name: 'Your session has ended' }).waitFor()
+    expect(await page.getByText('payments').count()).toBe(0)
+    await opened.audit()
+    await page.getByRole('link', { name: 'Sign in' }).click()
+    await page.getByRole('grid').getByText('payments').first().waitFor()
+    expect(new URL(page.url()).pathname).toBe('/kinds/deployments.apps')
   })
 })
+
+function bindTeams({ storage }: Simulator): void {
+  const group = 'rbac.authorization.k8s.io'
+  for (const [namespace, team] of Object.entries(namespaceOf)) {
+    storage.create(
+      { group, version: 'v1', resource: 'rolebindings' },
+      {
+        apiVersion: `${group}/v1`,
+        kind: 'RoleBinding',
+        metadata: { name: 'team', namespace },
+        roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'view' },
+        subjects: [{ apiGroup: group, kind: 'Group', name: team }],
+      },
+    )
+  }
+}

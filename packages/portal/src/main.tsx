@@ -5,7 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { GatewayProvider } from './gateway/gateway-provider.tsx'
 import { pageGateway } from './gateway/page-gateway.ts'
-import { keepSession } from './gateway/session.ts'
+import { followSession } from './gateway/session.ts'
 import { restoreScope } from './frame/address-place.tsx'
 import { reloadAfterUpdate } from './frame/view-error.tsx'
 import { router } from './router.tsx'
@@ -15,7 +15,7 @@ import { applyTheme } from './look/theme.ts'
 applyTheme()
 reloadAfterUpdate()
 restoreScope()
-keepSession(pageGateway.socket)
+followSession()
 const root = document.querySelector('#root')
 if (root === null) throw new Error('the page has no #root')
 createRoot(root).render(

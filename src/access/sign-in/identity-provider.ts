@@ -34,9 +34,13 @@ export class IdentityProvider {
     this.#options = options
   }
 
-  /** Where to send a browser, and what to check its return by. */
+  /**
+   * Where to send a browser, and what to check its return by. `asksAgain`: the provider asks who the user is, even if it
+   * knows one (OpenID Connect Core 1.0, 3.1.2.1: `prompt`).
+   */
   async begin(
     redirectUri: string,
+    asksAgain: boolean,
   ): Promise<Pick<PendingSignIn, 'state' | 'nonce' | 'codeVerifier'> & { location: string }> {
     const { scopes, authorizationParameters } = this.#options
     const state = client.randomState()
@@ -53,6 +57,7 @@ export class IdentityProvider {
         code_challenge_method: 'S256',
         state,
         nonce,
+        ...(asksAgain ? { prompt: 'login' } : {}),
       }).href
       return { state, nonce, codeVerifier, location }
     })

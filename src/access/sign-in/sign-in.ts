@@ -163,13 +163,15 @@ export class SignIn implements Authenticator {
   async begin(visit: {
     readonly origin: string
     readonly returnTo: string | null
+    /** Whether the provider asks who the user is, even if it knows one. */
+    readonly asksAgain: boolean
     readonly cookie: string | undefined
     readonly address: string | undefined
   }): Promise<Redirection> {
     const returnTo = returnPathOf(visit.returnTo)
     const redirectUri = `${visit.origin}${signInPaths.callback}`
     const { location, ...checks } = await this.#ask(visit.address, (provider) =>
-      provider.begin(redirectUri),
+      provider.begin(redirectUri, visit.asksAgain),
     )
     const pending = { ...checks, returnTo, expiresAtMs: Date.now() + pendingMs }
     return { location, setCookies: [await this.#parts.cookies.setPending(pending, visit.cookie)] }

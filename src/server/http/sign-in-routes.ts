@@ -22,6 +22,7 @@ export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
     const visit = {
       origin: origins.ownOrigin(request),
       returnTo: searchParams.get('return'),
+      asksAgain: searchParams.get('prompt') === 'login',
       cookie: request.headers.cookie,
       address: request.socket.remoteAddress,
     }

@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useRefused } from '../gateway/credentials.ts'
+import { useSession } from '../gateway/session.ts'
 import { Palette } from '../search/palette.tsx'
 import { words } from '../words.ts'
 import styles from './frame.module.css'
@@ -12,10 +13,14 @@ import { useRailFold } from './rail-fold.ts'
 import { SignIn } from './sign-in.tsx'
 import { TopBar } from './top-bar.tsx'
 
-/** What every view stands in: the rail, the bar, and the view's place. Without credentials that the gateway takes: a question for them. */
+/** What every view stands in: the rail, the bar, and the view's place. Without credentials that the gateway takes: the way to sign in. */
 export function Frame() {
   const isRefused = useRefused()
-  return isRefused ? <SignIn /> : <Views />
+  const session = useSession()
+  const isOut = session.state === 'out' && session.isRequired
+  if (session.state === 'asking') return null
+  const isAsked = isRefused && session.state === 'none'
+  return isAsked || isOut || session.state === 'ended' ? <SignIn /> : <Views />
 }
 
 function Views() {

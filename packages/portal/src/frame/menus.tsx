@@ -1,7 +1,7 @@
 import { Menu } from '@base-ui/react/menu'
 import { Popover } from '@base-ui/react/popover'
-import { hasToken, signIn } from '../gateway/credentials.ts'
-import { endSession, signInAddress, useSession } from '../gateway/session.ts'
+import { hasToken } from '../gateway/credentials.ts'
+import { signInAddress, signOut, useSession } from '../gateway/session.ts'
 import { useViewer } from '../gateway/viewer.ts'
 import controls from '../look/controls.module.css'
 import { Icon } from '../look/icons.tsx'
@@ -47,27 +47,30 @@ export function ThemeMenu() {
 /** Who the user is, and what they may see. */
 export function WhoMenu() {
   const { user, limitedTo, isPending } = useViewer()
+  const session = useSession()
   const said = words.frame.who
   if (isPending) return null
+  const name = session.state === 'in' ? session.user.name : user?.name
   return (
     <Popover.Root>
       <Popover.Trigger
         className={controls['icon']}
-        aria-label={user === undefined ? said.title : `${said.title}: ${user.name}`}
-        title={user?.name ?? said.title}
+        aria-label={name === undefined ? said.title : `${said.title}: ${name}`}
+        title={name ?? said.title}
       >
         <Icon name="user" />
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Positioner className={overlay['positioner']} align="end" sideOffset={4}>
           <Popover.Popup className={`${overlay['popup']} ${styles['who']}`}>
-            <Popover.Title className={styles['name']} title={user?.name}>
-              {user?.name ?? said.title}
+            <Popover.Title className={styles['name']} title={name}>
+              {name ?? said.title}
             </Popover.Title>
             {user === undefined ? (
-              <p>{said.everyone}</p>
+              <p>{session.state === 'out' ? said.nobody : said.everyone}</p>
             ) : (
               <>
+                {user.name === name ? null : <p className={styles['groups']}>{user.name}</p>}
                 {user.groups.length === 0 ? null : (
                   <p className={styles['groups']}>
                     {said.groups}: {user.groups.join(', ')}
@@ -82,44 +85,26 @@ export function WhoMenu() {
                 </p>
               </>
             )}
-            <SessionAction />
-            {hasToken() ? (
-              <button
-                type="button"
-                className={controls['button']}
-                onClick={() => {
-                  signIn(null)
-                }}
-              >
-                {said.signOut}
-              </button>
-            ) : null}
+            <div className={styles['ways']}>
+              {session.state === 'out' ? (
+                <a className={controls['button']} data-kind="main" href={signInAddress()}>
+                  {said.signIn}
+                </a>
+              ) : null}
+              {session.state === 'in' ? (
+                <a className={controls['button']} href={signInAddress({ again: true })}>
+                  {said.switchUser}
+                </a>
+              ) : null}
+              {session.state === 'in' || hasToken() ? (
+                <button type="button" className={controls['button']} onClick={() => void signOut()}>
+                  {said.signOut}
+                </button>
+              ) : null}
+            </div>
           </Popover.Popup>
         </Popover.Positioner>
       </Popover.Portal>
     </Popover.Root>
-  )
-}
-
-/** Signs in, or out, where the gateway gives sessions. */
-function SessionAction() {
-  const session = useSession()
-  const said = words.frame.who
-  if (session?.login === undefined || session.logout === undefined || hasToken()) return null
-  const { signedIn, login, logout } = session
-  return signedIn ? (
-    <button
-      type="button"
-      className={controls['button']}
-      onClick={() => {
-        void endSession(logout)
-      }}
-    >
-      {said.signOut}
-    </button>
-  ) : (
-    <a className={controls['button']} href={signInAddress(login)}>
-      {said.signIn}
-    </a>
   )
 }

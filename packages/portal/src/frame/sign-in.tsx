@@ -1,13 +1,60 @@
 import { type FormEvent, useId, useRef } from 'react'
-import { hasToken, signIn } from '../gateway/credentials.ts'
+import { forgetToken, hasToken, signIn } from '../gateway/credentials.ts'
+import { signInAddress, useSession } from '../gateway/session.ts'
 import controls from '../look/controls.module.css'
 import { words } from '../words.ts'
 import styles from './sign-in.module.css'
 
 const said = words.frame.who
 
-/** Asks for a bearer token: shown in the place of everything, as the gateway tells nothing without one. */
+/** Stands in the place of everything, as the gateway tells nothing to callers that it does not know. */
 export function SignIn() {
+  const address = signInAddress()
+  return (
+    <main className={styles['page']}>
+      {address === undefined ? <ByToken /> : <AtProvider address={address} />}
+    </main>
+  )
+}
+
+/** Leads to the identity provider, and back to this place. A token is the other way. */
+function AtProvider({ address }: { readonly address: string }) {
+  const hasEnded = useSession().state === 'ended'
+  return (
+    <div className={styles['form']}>
+      <h1>{hasEnded ? said.ended : said.calm}</h1>
+      <p className={styles['words']} role={hasEnded ? 'alert' : undefined}>
+        {hasEnded ? said.endedNext : said.calmNext}
+      </p>
+      <div className={styles['actions']}>
+        <a
+          className={controls['button']}
+          data-kind="main"
+          href={address}
+          // A token counts more than the session.
+          onClick={forgetToken}
+        >
+          {said.signIn}
+        </a>
+      </div>
+      <details className={styles['other']} open={hasToken()}>
+        <summary>{said.byToken}</summary>
+        <TokenForm />
+      </details>
+    </div>
+  )
+}
+
+function ByToken() {
+  return (
+    <div className={styles['form']}>
+      <h1>{said.asks}</h1>
+      <TokenForm hasFocus />
+    </div>
+  )
+}
+
+function TokenForm({ hasFocus = false }: { readonly hasFocus?: boolean }) {
   const id = useId()
   const field = useRef<HTMLInputElement>(null)
   const isRefused = hasToken()
@@ -18,50 +65,51 @@ export function SignIn() {
     else signIn(token)
   }
   return (
-    <main className={styles['page']}>
-      <form className={styles['form']} onSubmit={submit}>
-        <h1>{said.asks}</h1>
+    <form className={styles['token']} onSubmit={submit}>
+      {isRefused ? (
+        <p role="alert" id={`${id}-refused`} className={styles['refused']}>
+          {said.refused}
+        </p>
+      ) : null}
+      <p className={styles['words']} id={`${id}-words`}>
+        {said.give}
+      </p>
+      <label htmlFor={id}>{said.token}</label>
+      <input
+        ref={field}
+        id={id}
+        // Not a password to be kept by the browser.
+        type="password"
+        autoComplete="off"
+        spellCheck={false}
+        autoFocus={hasFocus}
+        className={controls['field']}
+        aria-invalid={isRefused}
+        aria-describedby={isRefused ? `${id}-refused` : `${id}-words`}
+      />
+      <div className={styles['actions']}>
+        <button
+          type="submit"
+          className={controls['button']}
+          {...(hasFocus ? { 'data-kind': 'main' } : {})}
+        >
+          {hasFocus ? said.signIn : said.useToken}
+        </button>
         {isRefused ? (
-          <p role="alert" id={`${id}-refused`} className={styles['refused']}>
-            {said.refused}
-          </p>
-        ) : null}
-        <p className={styles['words']} id={`${id}-words`}>
-          {said.give}
-        </p>
-        <label htmlFor={id}>{said.token}</label>
-        <input
-          ref={field}
-          id={id}
-          // Not a password to be kept by the browser.
-          type="password"
-          autoComplete="off"
-          spellCheck={false}
-          autoFocus
-          className={controls['field']}
-          aria-invalid={isRefused}
-          aria-describedby={isRefused ? `${id}-refused` : `${id}-words`}
-        />
-        <div className={styles['actions']}>
-          <button type="submit" className={controls['button']} data-kind="main">
-            {said.signIn}
+          <button
+            type="button"
+            className={controls['button']}
+            onClick={() => {
+              signIn(null)
+            }}
+          >
+            {said.signOut}
           </button>
-          {isRefused ? (
-            <button
-              type="button"
-              className={controls['button']}
-              onClick={() => {
-                signIn(null)
-              }}
-            >
-              {said.signOut}
-            </button>
-          ) : null}
-        </div>
-        <p className={styles['words']}>
-          <code>{said.example}</code>
-        </p>
-      </form>
-    </main>
+        ) : null}
+      </div>
+      <p className={styles['words']}>
+        <code>{said.example}</code>
+      </p>
+    </form>
   )
 }

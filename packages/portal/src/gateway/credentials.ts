@@ -32,9 +32,14 @@ export function credentialsRefused(): void {
   for (const listener of listeners) listener()
 }
 
+/** Forgets the token: the browser's session counts from the next page on. */
+export function forgetToken(): void {
+  sessionStorage.removeItem(kept)
+}
+
 /** Keeps a token, or forgets it, and starts the page again with it. */
 export function signIn(given: string | null): void {
-  if (given === null) sessionStorage.removeItem(kept)
+  if (given === null) forgetToken()
   else sessionStorage.setItem(kept, given)
   location.reload()
 }

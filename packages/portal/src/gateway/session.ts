@@ -1,124 +1,166 @@
-import type { WebSocketClient } from '@informerql/client'
 import { useSyncExternalStore } from 'react'
-import { credentialsRefused, hasToken } from './credentials.ts'
+import { credentialsRefused, hasToken, signIn } from './credentials.ts'
 
-/** The session of the page's user, as `/auth/me` of the gateway tells it (docs/sign-in.md). */
-export interface Session {
+/** The user of the browser's session, as `/auth/me` says. */
+export interface SessionUser {
+  /** For people. */
+  readonly name: string
+  readonly username: string
+  readonly groups: readonly string[]
+}
+
+/** The browser's session at the gateway, as `/auth/me` tells it (docs/sign-in.md). */
+export type Session =
+  /** The gateway signs no browsers in, or the user gave a token, which counts instead. */
+  | { readonly state: 'none' }
+  /** The first answer is on its way. */
+  | { readonly state: 'asking' }
+  /** Nobody is signed in. `isRequired`: the gateway shows nothing then. */
+  | { readonly state: 'out'; readonly isRequired: boolean }
+  | { readonly state: 'in'; readonly user: SessionUser }
+  /** It has ended while the page was open. */
+  | { readonly state: 'ended' }
+
+/** The body of `/auth/me`. */
+interface Me {
   readonly signedIn: boolean
-  /** Whether the gateway answers nobody else. */
   readonly required: boolean
   /** Absent: this gateway signs nobody in. */
   readonly login?: string
   readonly logout?: string
-  readonly user?: {
-    readonly name: string
-    readonly username: string
-    readonly groups: readonly string[]
-  }
+  readonly user?: SessionUser
   readonly renewInMs?: number
   readonly expiresInMs?: number
   readonly socketAuthorization?: string
 }
 
-const lock = 'informerql.session'
-const leftAt = 'informerql.signing-in'
-/** A page that comes back from signing in without a session does not lead there again within this time. */
-const patienceMs = 30_000
-/** When to ask again while the gateway cannot be reached, and at the earliest. */
-const againMs = 30_000
-const earliestMs = 1_000
+/** How soon it asks again if it gets no answer. */
+const againMs = 5_000
 
+/** Where to sign in and out; `undefined`: the gateway signs nobody in. */
+let paths: { readonly login: string; readonly logout: string } | undefined
 const listeners = new Set<() => void>()
-let current: Session | undefined
-let asking: Promise<Session | undefined> | undefined
-let timer: ReturnType<typeof setTimeout> | undefined
-let dueMs = Number.POSITIVE_INFINITY
-let socket: WebSocketClient | undefined
+const renewals = new Set<(authorization: string) => void>()
+// A token counts instead of a session, and nothing has to wait.
+let session: Session = { state: hasToken() ? 'none' : 'asking' }
+let asking: Promise<void> | undefined
+let askedAtMs = 0
+let next: ReturnType<typeof setTimeout> | undefined
 let isLeaving = false
 
-/** Asks for the session of the page's user, and again whenever it has to be renewed. Leads to the sign-in if there has to be one. */
-export function keepSession(live: WebSocketClient): void {
-  socket = live
-  // Timers of a hidden page are late.
+/** Asks who the user is, and keeps the session alive from now on. */
+export function followSession(): void {
+  void askSession()
+  // Another tab may have signed out, or in as another person.
   document.addEventListener('visibilitychange', () => {
-    if (document.visibilityState === 'visible' && Date.now() >= dueMs) void ask()
+    const isDue = Date.now() - askedAtMs > againMs && session.state === 'in'
+    if (document.visibilityState === 'visible' && isDue) void askSession()
   })
-  void ask()
 }
 
-/** The gateway wants other credentials: renews the session, leads to the sign-in, or has the page ask for a token. */
-export async function sessionRefused(): Promise<void> {
-  const session = hasToken() ? undefined : await ask()
-  if (session === undefined || (!session.signedIn && !leadsToSignIn(session))) credentialsRefused()
+/** Calls `listener` with what prolongs an open WebSocket, each time that the session is known to go on. */
+export function onRenewal(listener: (authorization: string) => void): void {
+  renewals.add(listener)
 }
 
-/** The session of the page's user; `undefined` until the gateway has told it. */
-export function useSession(): Session | undefined {
+/** The gateway does not take the credentials any more: the session may have been renewed elsewhere, or has ended. */
+export async function refused(): Promise<void> {
+  if (!hasToken()) await askSession()
+  if (session.state === 'none') credentialsRefused()
+}
+
+/**
+ * The address that signs in and comes back to this place; `undefined` if the gateway signs nobody in. `again`: the provider
+ * asks who it is, even if it knows.
+ */
+export function signInAddress({ again = false } = {}): string | undefined {
+  if (paths === undefined) return undefined
+  const { pathname, search, hash } = location
+  const parameters = new URLSearchParams({ return: pathname + search + hash })
+  if (again) parameters.set('prompt', 'login')
+  return `${paths.login}?${parameters}`
+}
+
+/** Ends the session, here and at the provider; or forgets the token. */
+export async function signOut(): Promise<void> {
+  if (hasToken() || paths === undefined) {
+    signIn(null)
+    return
+  }
+  // The end of its WebSocket is no surprise.
+  isLeaving = true
+  clearTimeout(next)
+  sessionStorage.clear()
+  try {
+    const headers = { accept: 'application/json' }
+    const response = await fetch(paths.logout, { method: 'POST', headers })
+    const { location: left } = (await response.json()) as { readonly location: string }
+    location.assign(left)
+  } catch {
+    // The gateway cannot be reached, as the line says: nothing has ended.
+    isLeaving = false
+    void askSession()
+  }
+}
+
+/** The browser's session. */
+export function useSession(): Session {
   return useSyncExternalStore(
     (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
-    () => current,
+    () => session,
   )
 }
 
-/** Where the user signs in, and comes back from to this page. */
-export function signInAddress(login: string): string {
-  const { pathname, search, hash } = location
-  return `${login}?return=${encodeURIComponent(pathname + search + hash)}`
-}
-
-/** Ends the session, and leaves the page for where the provider ends its own. */
-export async function endSession(logout: string): Promise<void> {
-  const answer = await fetch(logout, { method: 'POST', headers: { accept: 'application/json' } })
-  const { location: next } = (await answer.json()) as { readonly location: string }
-  location.assign(next)
-}
-
-function ask(): Promise<Session | undefined> {
-  asking ??= asked().finally(() => (asking = undefined))
+/** Asks once at a time, and one tab after the other: the first one renews for all. */
+function askSession(): Promise<void> {
+  asking ??= (
+    'locks' in navigator ? navigator.locks.request('informerql.session', ask) : ask()
+  ).finally(() => (asking = undefined))
   return asking
 }
 
-async function asked(): Promise<Session | undefined> {
-  // One tab after the other: a provider may take a refresh token once.
-  const session = await alone(fetchSession).catch(() => undefined)
-  clearTimeout(timer)
-  const isWaiting = session === undefined && current?.signedIn === true
-  const waitMs = isWaiting ? againMs : session?.renewInMs
-  dueMs = Number.POSITIVE_INFINITY
-  if (waitMs !== undefined) {
-    const delayMs = Math.max(earliestMs, waitMs)
-    dueMs = Date.now() + delayMs
-    timer = setTimeout(() => void ask(), delayMs)
+async function ask(): Promise<void> {
+  if (isLeaving) return
+  clearTimeout(next)
+  askedAtMs = Date.now()
+  let me: Me
+  try {
+    const response = await fetch('/auth/me', { headers: { accept: 'application/json' } })
+    if (!response.ok) throw new Error(`HTTP ${response.status}`)
+    me = (await response.json()) as Me
+  } catch {
+    // Neither the gateway nor its provider says that the session is over.
+    if (session.state === 'asking') conclude({ state: 'none' })
+    next = setTimeout(() => void askSession(), againMs)
+    return
   }
-  if (session === undefined) return undefined
-  current = session
+  const { login, logout, user, required, renewInMs, expiresInMs = 0, socketAuthorization } = me
+  paths = login === undefined || logout === undefined ? undefined : { login, logout }
+  if (paths === undefined || hasToken()) {
+    conclude({ state: 'none' })
+    return
+  }
+  if (!me.signedIn || user === undefined) {
+    const wasIn = session.state === 'in' || session.state === 'ended'
+    conclude(wasIn ? { state: 'ended' } : { state: 'out', isRequired: required })
+    return
+  }
+  if (session.state === 'in' && session.user.username !== user.username) {
+    // Another tab has signed in as another person: what is shown here is not theirs.
+    location.reload()
+    return
+  }
+  conclude({ state: 'in', user })
+  if (socketAuthorization !== undefined) for (const tell of renewals) tell(socketAuthorization)
+  const waitMs = Math.min(renewInMs ?? expiresInMs, expiresInMs)
+  next = setTimeout(() => void askSession(), waitMs + 50)
+}
+
+function conclude(now: Session): void {
+  if (JSON.stringify(now) === JSON.stringify(session)) return
+  session = now
   for (const listener of listeners) listener()
-  const { socketAuthorization: authorization } = session
-  if (authorization !== undefined) socket?.prolong({ authorization })
-  leadsToSignIn(session)
-  return session
-}
-
-async function fetchSession(): Promise<Session | undefined> {
-  const answer = await fetch('/auth/me', { headers: { accept: 'application/json' } })
-  return answer.ok ? ((await answer.json()) as Session) : undefined
-}
-
-/** Browsers have locks for https and this machine, as they keep sessions. */
-async function alone<T>(work: () => Promise<T>): Promise<T> {
-  return 'locks' in navigator ? navigator.locks.request(lock, work) : work()
-}
-
-/** Leads to the sign-in if there has to be one. `false` if there is none, or if the page has just been there. */
-function leadsToSignIn({ signedIn, required, login }: Session): boolean {
-  if (isLeaving) return true
-  if (signedIn || !required || login === undefined || hasToken()) return false
-  if (Date.now() - Number(sessionStorage.getItem(leftAt) ?? 0) < patienceMs) return false
-  isLeaving = true
-  sessionStorage.setItem(leftAt, String(Date.now()))
-  location.assign(signInAddress(login))
-  return true
 }

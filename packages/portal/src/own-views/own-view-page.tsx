@@ -2,8 +2,9 @@ import { useParams } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { NotFound } from '../frame/not-found.tsx'
 import { useViewTitle } from '../frame/view-title.ts'
-import { credentialsRefused, tokenGiven } from '../gateway/credentials.ts'
+import { tokenGiven } from '../gateway/credentials.ts'
 import { pageGateway } from '../gateway/page-gateway.ts'
+import { refused } from '../gateway/session.ts'
 import { Failure } from '../look/notice.tsx'
 import { usePlace } from '../scope.ts'
 import { words } from '../words.ts'
@@ -34,7 +35,7 @@ function Shown({ view: { name, title, style, mount, error } }: { readonly view: 
       ...scope,
       url: pageGateway.url,
       token: tokenGiven,
-      onRefused: credentialsRefused,
+      onRefused: () => void refused(),
       hrefOf,
       open,
     })

@@ -1,6 +1,7 @@
 import { useLocation } from '@tanstack/react-router'
-import { hasToken, signIn } from '../gateway/credentials.ts'
+import { hasToken } from '../gateway/credentials.ts'
 import { pageGateway } from '../gateway/page-gateway.ts'
+import { signOut, useSession } from '../gateway/session.ts'
 import { useKinds, type Kind } from '../gateway/kinds.ts'
 import { usePinned } from '../frame/pinned.ts'
 import { usePinThisView } from '../frame/rail.tsx'
@@ -71,6 +72,7 @@ function useActions(openKeys: () => void): readonly Entry[] {
   const { scope, setScope } = useScope()
   const { isPinned, toggle } = usePinThisView()
   const { href } = useLocation()
+  const isSignedIn = useSession().state === 'in' || hasToken()
   return [
     action(said.copyAddress, () => void navigator.clipboard.writeText(location.origin + href)),
     action(isPinned ? said.unpin : said.pin, toggle),
@@ -85,7 +87,7 @@ function useActions(openKeys: () => void): readonly Entry[] {
       .map((other) => action(said.themes[other], () => setTheme(other))),
     action(said.showKeys, openKeys),
     action(said.graphiql, () => window.open(pageGateway.url)),
-    ...(hasToken() ? [action(said.signOut, () => signIn(null))] : []),
+    ...(isSignedIn ? [action(said.signOut, () => void signOut())] : []),
   ]
 }
 
