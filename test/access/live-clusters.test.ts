@@ -109,10 +109,15 @@ it('a list over clusters has of each what the viewer may list there, as it chang
   expect(await alone(who)).toEqual(live.shown())
 })
 
-it.each(['pods(clusters: ["*"]', 'pods(clusterSelector: ""'])(
-  'a cluster that is closed to the viewer is a gap of %s until it is opened, and the last one ends it',
-  async (field) => {
-    const name = field.includes('Selector') ? 'wanda' : 'xenia'
+const closable: Readonly<Record<string, string>> = {
+  xenia: 'pods(clusters: ["*"]',
+  wanda: 'pods(clusterSelector: ""',
+  uma: 'kubernetesObjects(kinds: ["Pod"], clusters: ["*"]',
+}
+
+it.each(Object.entries(closable))(
+  'a cluster that is closed to the viewer (%s) is a gap of %s until it is opened, and the last one ends it',
+  async (name, field) => {
     const who = caller(name)
     const [first, second] = worlds
     await first.allow('one', name, name, [reads('', 'pods')])
