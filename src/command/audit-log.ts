@@ -39,12 +39,19 @@ export class AuditLog implements OperationObserver, ServerObserver, AsyncDisposa
     this.#logger.info({ event: report.operation, ...entryOf(report) })
   }
 
-  wrote({ viewer, operationName, code, durationMs, ...what }: WriteReport): void {
+  wrote(report: WriteReport): void {
+    const { viewer, operationName, mutation, cluster, type, namespace, name, dryRun } = report
+    const { code, durationMs } = report
     this.#logger.info({
       event: 'write',
       ...whoOf(viewer),
       operation: operationName,
-      ...what,
+      mutation,
+      cluster,
+      type,
+      namespace,
+      name,
+      dryRun,
       decision: decisionOf([code]),
       outcome: code === '' ? 'done' : code,
       durationMs: Math.round(durationMs * 1_000) / 1_000,

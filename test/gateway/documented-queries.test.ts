@@ -28,9 +28,17 @@ describe('what the guides show as GraphQL, asked of the fleet that is simulated'
       labels,
       server: simulator.url,
     }))
-    gateway = await serveGateway({ clusters })
-    const { pods } = await gateway.data('{ pods(first: 1) { nodes { id } } }')
-    values = { id: pods.nodes[0].id, text: 'cart' }
+    gateway = await serveGateway({ clusters, allowWrites: true })
+    const { pods, deployments, nodes } = await gateway.data(
+      '{ pods(first: 1) { nodes { id } } deployments(first: 1) { nodes { id } } nodes(first: 1) { nodes { id } } }',
+    )
+    values = {
+      id: pods.nodes[0].id,
+      deployment: deployments.nodes[0].id,
+      node: nodes.nodes[0].id,
+      manifest: 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: shown }\n',
+      text: 'cart',
+    }
   })
   afterAll(async () => {
     await gateway[Symbol.asyncDispose]()

@@ -54,6 +54,8 @@ export interface WriteReport {
   /** The code of its error; `''` if it was made. */
   readonly code: string
   readonly durationMs: number
+  /** The part of it that it waited until the cache had it; 0 for a write that failed. */
+  readonly waitedMs: number
 }
 
 /** Receives reports of operations. Must not throw. */

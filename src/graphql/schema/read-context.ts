@@ -514,6 +514,8 @@ export interface WritePayload {
   readonly warnings: readonly string[]
   readonly dryRun: boolean
   readonly behind: boolean
+  /** How long it has waited until the cache had it; no field shows it. */
+  readonly waitedMs: number
 }
 
 /** What the writes of one operation have done. They are made before the answer is read. */

@@ -166,7 +166,7 @@ export class CallerWriter implements AsyncDisposable {
     const changes = isKnown ? this.#changes(place.kind, known, after) : []
     const version = after?.metadata.resourceVersion
     const written = version === undefined ? undefined : writtenAt(version)
-    const behind = !isDryRun && (await this.#isBehind(place, written))
+    const { behind, waitedMs } = await this.#caughtUp(place, isDryRun ? undefined : written)
     const object = await this.#rowOf(place, resource, after, isDryRun)
     return {
       object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
@@ -175,6 +175,7 @@ export class CallerWriter implements AsyncDisposable {
       warnings,
       dryRun: isDryRun,
       behind,
+      waitedMs,
     }
   }
 
@@ -243,7 +244,7 @@ export class CallerWriter implements AsyncDisposable {
       resourceVersion: version ?? null,
       warnings: [...session.warnings],
       dryRun: isDryRun,
-      behind: !isDryRun && (await this.#isBehind(place, written)),
+      ...(await this.#caughtUp(place, isDryRun ? undefined : written)),
     }
   }
 
@@ -321,18 +322,19 @@ export class CallerWriter implements AsyncDisposable {
     return fieldChanges(before, after, { masked })
   }
 
-  /** Waits until the cache shows a write, and says whether it still does not. */
-  async #isBehind(
+  /** Waits until the cache shows a write. */
+  async #caughtUp(
     { cluster, kind, namespace, name }: WritePlace,
     written: Written | undefined,
-  ): Promise<boolean> {
+  ): Promise<Pick<WritePayload, 'behind' | 'waitedMs'>> {
     const { served, limits, endsAtMs } = this.#options
     const cache = served.clusters.get(cluster)
-    if (cache === undefined || written === undefined) return false
-    const leftMs = endsAtMs - performance.now() - reserveMs
-    const deadlineMs = Math.max(0, Math.min(limits.cacheDeadlineMs, leftMs))
+    if (cache === undefined || written === undefined) return { behind: false, waitedMs: 0 }
+    const beganMs = performance.now()
+    const deadlineMs = Math.max(0, Math.min(limits.cacheDeadlineMs, endsAtMs - beganMs - reserveMs))
     const key = objectKey({ namespace, name })
-    return !(await cache.caughtUp(kind.resource, { key, ...written }, deadlineMs))
+    const isThere = await cache.caughtUp(kind.resource, { key, ...written }, deadlineMs)
+    return { behind: !isThere, waitedMs: performance.now() - beganMs }
   }
 
   /** The object in the form of caches, in the version that is served. */

@@ -303,6 +303,7 @@ export class Drain {
         dryRun: args.dryRun === true,
         code,
         durationMs: performance.now() - startedMs,
+        waitedMs: 0,
       })
     }
   }

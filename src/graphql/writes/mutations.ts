@@ -190,9 +190,12 @@ export class Mutations implements MutationSource {
     const { viewer } = origin
     const startedMs = performance.now()
     let code = ''
+    let waitedMs = 0
     try {
       quota.take(viewer)
-      return await write(writer)
+      const payload = await write(writer)
+      waitedMs = payload.waitedMs
+      return payload
     } catch (error) {
       code = String(clientErrorOf(error).extensions['code'])
       throw error
@@ -209,6 +212,7 @@ export class Mutations implements MutationSource {
         dryRun: dryRun === true,
         code,
         durationMs: performance.now() - startedMs,
+        waitedMs,
       })
     }
   }
