@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createCertificateAuthority } from '../api-server/certificates.ts'
 import { firstAnswer, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { openSessionSocket } from './session-socket.ts'
 import { startTokenIssuer, type TokenIssuer } from './token-issuer.ts'
 
 const query = '{ gatewayClusters { name } }'
@@ -190,6 +191,18 @@ describe('JWTs of an OpenID Connect issuer', () => {
     const [code] = (await once(socket, 'close')) as [number]
     expect(code).toBe(4403)
     expect(await viewerOf(gateway, token)).toBeUndefined()
+  })
+
+  it('let a WebSocket that is open last longer, where a ping brings a newer one of the same user', async () => {
+    const first = await issuer.sign({ sub: 'ann' }, { expiresAt: '2s' })
+    const headers = { authorization: `Bearer ${first}` }
+    using lasting = openSessionSocket(gateway.url, headers)
+    using refused = openSessionSocket(gateway.url, headers)
+    expect(await Promise.all([lasting.opened, refused.opened])).toEqual([true, true])
+    await lasting.ping({ authorization: `Bearer ${await issuer.sign({ sub: 'ann' })}` })
+    await refused.ping({ authorization: `Bearer ${await issuer.sign({ sub: 'bob' })}` })
+    expect(await refused.closed).toBe(4403)
+    expect(await lasting.ask(query)).toEqual(answer)
   })
 
   it('cut off the stream of events that they opened when they expire', async () => {

@@ -375,4 +375,29 @@ describe('browser sign-in at an OpenID Connect provider', () => {
       data: { viewer: { username: 'oidc:alice' } },
     })
   })
+
+  it('behind a proxy is at the address that browsers see, and for its pages alone', async () => {
+    const seen = 'https://portal.example.com'
+    await using served = await serveGateway(
+      { clusters: [{ name: 'one', server: simulator.url }] },
+      { publicUrl: seen },
+      { auth },
+    )
+    const there = new URL(served.url).origin
+    const began = await visitor().send(`${there}/auth/login`, { host: 'portal.example.com' })
+    const { searchParams } = new URL(began.headers.location ?? '')
+    expect(searchParams.get('redirect_uri')).toBe(`${seen}/auth/callback`)
+    expect(searchParams.get('code_challenge_method')).toBe('S256')
+    const browser = visitor()
+    await browser.signIn('alice')
+    const cookie = browser.cookieFor(origin)
+    const asked = async (from: string): Promise<number> => {
+      const headers = { host: 'portal.example.com', origin: from, cookie }
+      const body = JSON.stringify({ query: whoAmI })
+      const json = { ...headers, 'content-type': 'application/json' }
+      return (await visitor().send(served.url, json, { method: 'POST', body })).status
+    }
+    expect(await asked(seen)).toBe(200)
+    expect(await asked('http://portal.example.com')).toBe(401)
+  })
 })

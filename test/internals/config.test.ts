@@ -128,6 +128,17 @@ describe('a configuration', () => {
     ])
   })
 
+  it('wants the address that browsers see, where they sign in beyond loopback', () => {
+    const text = 'server: { host: 0.0.0.0 }\nauth: { mode: oidc-login }\n'
+    expect(problemsOf({ file: file(text) })).toEqual([
+      expect.stringContaining('server.publicUrl: auth.mode oidc-login needs the address'),
+    ])
+    const seen = 'server: { host: 0.0.0.0, publicUrl: "http://portal.example.com/ui" }\n'
+    expect(problemsOf({ file: file(seen) })).toEqual([
+      expect.stringContaining('expected https://HOST, without a path'),
+    ])
+  })
+
   it('passes over the variables that Kubernetes makes of a Service of the same name', () => {
     const variables = {
       INFORMERQL_PORT: 'tcp://10.0.0.1:4000',

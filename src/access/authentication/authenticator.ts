@@ -99,25 +99,26 @@ export class IdentityUnavailableError extends CodedError {
  * A caller's bearer token for an API server, held during one operation. A private field keeps it out of logs and JSON.
  */
 export class CallerToken {
-  readonly #token: string
+  readonly #token: () => string
   /** The cluster that accepts the token; absent: the default cluster. */
   readonly cluster: string | undefined
   /** Further clusters that accept it; `*` for all of the configuration. */
   readonly furtherClusters: readonly string[]
 
+  /** A function for `token` gives the one that counts now: a session's is renewed while an operation lasts. */
   constructor(
-    token: string,
+    token: string | (() => string),
     cluster: string | undefined,
     furtherClusters: readonly string[] | undefined = [],
   ) {
-    this.#token = token
+    this.#token = typeof token === 'string' ? () => token : token
     this.cluster = cluster
     this.furtherClusters = furtherClusters
   }
 
   /** The token. Send it to its clusters only: see `callerServer`. */
   reveal(): string {
-    return this.#token
+    return this.#token()
   }
 }
 

@@ -140,7 +140,7 @@ export class SignIn implements Authenticator {
     const { cluster, tokenClusters, bearers } = this.#parts
     const session = this.#accepted.get(credentials)
     if (session !== undefined) {
-      return new CallerToken(this.#latest(session).token, cluster, tokenClusters)
+      return new CallerToken(() => this.#latest(session).token, cluster, tokenClusters)
     }
     const { authorization = '' } = credentials
     return authorization === '' ? undefined : bearers.tokenOf?.(credentials)

@@ -47,7 +47,7 @@ export function sendAnswer(
     const etag = `W/"${createHash('sha256').update(text).digest('base64url')}"`
     response.setHeader('etag', etag)
     response.setHeader('cache-control', 'private, no-cache')
-    vary(response, 'accept, authorization')
+    vary(response, 'accept, authorization, cookie')
     if (isSame(request.headers['if-none-match'], etag)) {
       response.writeHead(304).end()
       return
