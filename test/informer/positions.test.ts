@@ -25,7 +25,8 @@ const policies: readonly OverflowPolicy[] = ['coalesce', 'reset']
 
 function isOn(route: ListenerRoute | undefined, name: string, team: string): boolean {
   if (route === undefined) return true
-  return 'keys' in route ? route.keys.includes(`default/${name}`) : route.values.includes(team)
+  if ('keys' in route) return route.keys.includes(`default/${name}`)
+  return 'values' in route && route.values.includes(team)
 }
 
 /** Plays a server at random, and remembers what it held at each of its positions. */

@@ -47,7 +47,7 @@ class Follower {
     const client = gateway.connect()
     const stream = client.iterate<Fields>({
       query: `subscription { problems(${args}) { reset synced totalCount counts { count }
-        incomplete { cluster code } changes { type objectId object { ${problem} } } } }`,
+        incomplete { cluster code } changes { type removal objectId object { ${problem} } } } }`,
     })
     this.leave = async () => {
       await stream.return?.()

@@ -1,9 +1,16 @@
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { AffectedRows } from '../../query/condition/affected-rows.ts'
-import { type Condition, hasKey, namespacesOf, relatedIn } from '../../query/condition/condition.ts'
+import {
+  allOf,
+  type Condition,
+  hasKey,
+  namespacesOf,
+  relatedIn,
+} from '../../query/condition/condition.ts'
 import { listHash } from '../../query/page/cursor.ts'
 import { compileOrder, type OrderTerm } from '../../query/page/list-order.ts'
 import { pageSizeOf } from '../../query/page/page.ts'
+import { problemOrder } from '../../query/problems/problem-page.ts'
 import type { Kind } from '../model/kind.ts'
 import type { ObjectIdentity } from '../model/object-id.ts'
 import { usageKindOf } from '../model/usage-kind.ts'
@@ -20,6 +27,7 @@ import type {
   ObjectListSubscriptionArguments,
   ObjectsSubscriptionArguments,
   ObjectSubscriptionArguments,
+  ProblemsSubscriptionArguments,
 } from '../schema/read-arguments.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { clusterNamed, clustersNamed, isOverClusters } from '../served/cluster-argument.ts'
@@ -28,6 +36,8 @@ import { checkFacets } from '../reads/connection-read.ts'
 import { anyKindsToFollow } from '../reads/over-kinds/any-kinds-list.ts'
 import { filterOf, identityIn } from '../reads/list-arguments.ts'
 import { kindNamed, typedArguments } from '../reads/named-kind.ts'
+import { lastEventNeeds, namespacesIn, problemIndexes } from '../reads/over-kinds/problems-read.ts'
+import { namedKinds, problemKindsOf } from '../served/named-kinds.ts'
 import { kindOfIdentity, resolveObjectRef } from '../reads/object-read.ts'
 import { isUsageIndex, measuredKinds } from '../reads/usage-read.ts'
 import type { ClusterKind } from '../prepare/kind-view.ts'
@@ -46,6 +56,18 @@ export interface FollowedList {
   readonly measured?: readonly Kind[]
   /** Absent if the condition reads no related objects. */
   readonly filter?: ListFilter | undefined
+  /** Set if its objects are looked at for problems. */
+  readonly problems?: LookedAtList | undefined
+}
+
+/** A list whose objects are looked at for problems. */
+export interface LookedAtList {
+  /** Whether the arguments name its kind: then a refusal is a gap and an error. */
+  readonly isNamed: boolean
+  /** Whether its other failures are errors, as those of lists over clusters are. All are gaps. */
+  readonly isOver: boolean
+  /** Whether what is wrong with its objects counts: Events may be read for `lastEvent` only. */
+  readonly counts: boolean
 }
 
 /** What a subscription follows: lists whose frames are about all of them. */
@@ -59,6 +81,14 @@ export interface FollowedLists {
   readonly page?: FollowedPage | undefined
   /** Set if the subscription follows only counts and sums of the objects. */
   readonly facets?: FacetArguments | undefined
+  /** Set if the subscription follows the problems of the objects. */
+  readonly problems?: FollowedProblems | undefined
+}
+
+/** The first problems in an order. */
+export interface FollowedProblems extends FollowedPage {
+  readonly args: ProblemsSubscriptionArguments
+  readonly namespaces: ReadonlySet<string> | undefined
 }
 
 export interface ListFilter {
@@ -95,10 +125,12 @@ export function followedLists(
     case 'listFrames':
       return listsToFollow(served, source.kind, args)
     case 'clusterFrames':
+      throw new TypeError('clusters are no list')
     case 'problemFrames':
+      return problemsToFollow(served, args, limits)
     case 'drainFrames':
     case 'logFrames':
-      throw new TypeError('clusters, problems, drains and logs are no lists')
+      throw new TypeError('drains and logs are no lists')
     case 'lookupFrames':
       return alone(objectToFollow(served, source.kind, args as LookupSubscriptionArguments))
     case 'livePages':
@@ -287,6 +319,35 @@ function measuredList(
 }
 
 const noKeys: ReadonlySet<string> = new Set()
+
+/** A list of each kind that is looked at, in each cluster that the arguments name. */
+function problemsToFollow(
+  served: ServedSchema,
+  args: ProblemsSubscriptionArguments,
+  { maxPageSize }: FollowLimits,
+): FollowedLists {
+  const named = new Set(namedKinds(served, args.types))
+  const isOver = isOverClusters(args)
+  const within = namespacesIn(args)
+  const lists = clustersNamed(served, args).flatMap((cluster) => {
+    const looked = new Set([...problemKindsOf(served, cluster), ...named])
+    const read = lastEventNeeds(served).map(({ kind }) => kind)
+    return Array.from(new Set([...looked, ...read]), (kind) => ({
+      at: { cluster, kind, indexes: problemIndexes },
+      condition: allOf([]),
+      within: kind.resource.namespaced ? within : undefined,
+      list: listHash({ list: `${cluster}/problems/${kind.typeName}` }),
+      needs: [],
+      problems: { isNamed: named.has(kind), isOver, counts: looked.has(kind) },
+    }))
+  })
+  const kind = lists[0]?.at.kind ?? [...served.kinds.values()][0]
+  if (kind === undefined) throw new ClientError('NOT_SYNCED', 'no kind is served yet')
+  const { size } = pageSizeOf({ first: args.first }, maxPageSize)
+  const terms = problemOrder(args.orderBy)
+  const namespaces = within && new Set(within)
+  return { lists, kind, isPlural: true, problems: { size, terms, args, namespaces } }
+}
 
 /** The lists of several kinds, in each cluster that the arguments name. */
 function anyKindsFollowed(

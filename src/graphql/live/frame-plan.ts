@@ -10,6 +10,7 @@ import {
 import { AnswerTooLongError } from '../../informer/codec/projection.ts'
 import type { HeldObject, Projection } from '../../informer/codec/object-codec.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
+import { problemIndex } from '../../query/problems/problem-part.ts'
 import type { SentStep } from '../../query/page/page-steps.ts'
 import type { Kind } from '../model/kind.ts'
 import { NotCoveredError } from '../errors/not-covered.ts'
@@ -27,7 +28,7 @@ import {
   type RowWriter,
 } from '../plan/plan-compiler.ts'
 import { logsWriter } from '../plan/logs-writer.ts'
-import { type ProblemFrames, problemFrames } from '../plan/problems-writer.ts'
+import { problemWriter } from '../plan/problems-writer.ts'
 import type { PlanRun } from '../plan/plan-run.ts'
 import { type CountedList, facetsBy, sumsIn } from '../reads/connection-read.ts'
 import {
@@ -37,7 +38,12 @@ import {
   type OwnParts,
 } from '../schema/field-source.ts'
 import type { FacetArguments } from '../schema/read-arguments.ts'
-import type { ClusterGap, PodLogsSource } from '../schema/read-context.ts'
+import type {
+  ClusterGap,
+  PodLogsSource,
+  ProblemCount,
+  ProblemSource,
+} from '../schema/read-context.ts'
 import {
   type FollowedList,
   type FollowedLists,
@@ -73,6 +79,8 @@ export type SentChange = SentListChange | SentPageStep
 /** The fields of a page besides its steps. */
 export interface PageState {
   readonly totalCount: number
+  /** Of problems: the same array while nothing changes. */
+  readonly counts?: readonly ProblemCount[]
   /** The text of {@link FramePlan.facets}. */
   readonly facets?: string
 }
@@ -80,6 +88,10 @@ export interface PageState {
 /** A frame before it is text. */
 export interface FrameParts {
   readonly totalCount: number | undefined
+  readonly counts: readonly ProblemCount[] | undefined
+  /** The types of the kinds that are looked at for problems, and of those that should be. */
+  readonly lookedAt: readonly string[]
+  readonly notLookedAt: readonly string[]
   /** The text of {@link FramePlan.facets}. */
   readonly facets: string | undefined
   readonly reset: boolean
@@ -107,6 +119,8 @@ export interface LiveCounted {
 
 type FacetsWriter = (run: PlanRun, read: LiveCounted, args: FacetArguments) => string
 
+type ProblemWriter = (run: PlanRun, problem: ProblemSource) => string
+
 type PreviousWriter = (run: PlanRun, view: StoreView, held: HeldObject) => string
 
 /**
@@ -133,6 +147,8 @@ export interface FramePlan {
   readonly previous: readonly PreviousWriter[]
   /** Writes the counts and sums of a list, for frames that consist of these. */
   readonly facets?: FacetsWriter
+  /** Writes all fields `object` of a change of a problem, as {@link row} does those of an object. */
+  readonly problem?: ProblemWriter
   /** Writes a change, for each field `changes` of a frame. */
   readonly changes: readonly Write<SentChange>[]
   /** Writes a frame as members take it. */
@@ -150,10 +166,11 @@ export interface Followed {
   readonly isPlural: FollowedLists['isPlural']
   readonly page: FollowedLists['page']
   readonly facets: FollowedLists['facets']
+  readonly problems: FollowedLists['problems']
 }
 
-/** The clusters of a served schema. */
-export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members'>
+/** The clusters of a served schema, and the kinds to look at for problems in them. */
+export type FleetParts = Pick<ServedSchema, 'clusters' | 'access' | 'members' | 'problemKinds'>
 
 /** Separates texts of JSON. Never occurs in one. */
 const between = '\0'
@@ -170,7 +187,7 @@ export class FramePlans {
   readonly #args: FieldArguments
   readonly #compiler: PlanCompiler
   readonly #plans = new Map<Kind, FramePlan>()
-  #problems: ProblemFrames | undefined
+  #ofProblems: FramePlan | undefined
 
   /** Throws {@link NotCoveredError}, and the GraphQLError of a constant argument. */
   constructor(operation: OperationDefinitionNode, compiler: PlanCompiler) {
@@ -205,12 +222,32 @@ export class FramePlans {
    */
   of(variables: VariableValues, limits: FollowLimits, fleet: FleetParts): Followed {
     const args = this.arguments(variables)
-    const { clusters, access, members } = fleet
-    const served = { ...this.#compiler.served, clusters, access, members }
+    const { clusters, access, members, problemKinds } = fleet
+    const served = { ...this.#compiler.served, clusters, access, members, problemKinds }
     const followed = followedLists(served, this.#source, args, limits)
-    const { kind, isPlural, page, facets } = followed
+    const { kind, isPlural, page, facets, problems } = followed
+    if (problems !== undefined) {
+      const plan = (this.#ofProblems ??= this.#compile(kind))
+      const isRead = new Set(plan.needs.map((need) => need.kind))
+      const lists = followed.lists
+        .filter((list) => list.problems?.counts === true || isRead.has(list.at.kind))
+        .map((list) => ({ list, plan: this.#lookedAtPlan(plan, list.at.kind) }))
+      return { args, lists, plan, isPlural, page, facets, problems }
+    }
     const lists = followed.lists.map((list) => ({ list, plan: this.#planOf(list.at.kind) }))
-    return { args, lists, plan: this.#planOf(kind), isPlural, page, facets }
+    return { args, lists, plan: this.#planOf(kind), isPlural, page, facets, problems }
+  }
+
+  /** The plan of a kind whose objects are looked at for problems: only its own objects are read for them. */
+  #lookedAtPlan(plan: FramePlan, kind: Kind): FramePlan {
+    let known = this.#plans.get(kind)
+    if (known === undefined) {
+      const own = plan.needs.find((need) => need.kind === kind)
+      const needed = [problemIndex, ...(own?.indexes?.needed ?? [])]
+      known = { ...plan, kind, needs: [{ kind, indexes: { needed } }] }
+      this.#plans.set(kind, known)
+    }
+    return known
   }
 
   /** Whether it follows the clusters themselves: then there are no lists. */
@@ -221,16 +258,6 @@ export class FramePlans {
   /** Whether it drains a node: then there are no lists. */
   get drains(): boolean {
     return this.#source.form === 'drainFrames'
-  }
-
-  /** The frames of problems, if it follows these: then there are no lists. Throws {@link NotCoveredError}. */
-  get problems(): ProblemFrames | undefined {
-    if (this.#source.form !== 'problemFrames') return undefined
-    const type = this.#compiler.served.schema.getSubscriptionType()
-    if (type === undefined || type === null) return undefined
-    return (this.#problems ??= problemFrames(
-      new PlanField(type, this.key, this.nodes, this.#compiler.another()),
-    ))
   }
 
   /** Writes the frames of logs, if it follows these: then there are no lists. Throws {@link NotCoveredError}. */
@@ -253,7 +280,7 @@ export class FramePlans {
     const compiler = this.#compiler.another()
     const compiled = new FrameCompiler(kind, compiler)
     const frame = compiler.within(key, () => {
-      compiler.reads(kind)
+      if (this.#source.form !== 'problemFrames') compiler.reads(kind)
       return compiled.frame(typeOf(this.#field), nodes)
     })
     const { kinds: needs, asked } = compiler.takeNeeds()
@@ -279,6 +306,7 @@ export class FramePlans {
       row: joined(rows),
       previous: compiled.previous,
       ...(compiled.facets.length === 0 ? {} : { facets: joinedFacets(compiled.facets) }),
+      ...(compiled.problems.length === 0 ? {} : { problem: joinedProblem(compiled.problems) }),
       changes: compiled.changes,
       payload,
     }
@@ -295,11 +323,16 @@ function joinedFacets(writers: readonly FacetsWriter[]): FacetsWriter {
   return (run, read, args) => writers.map((write) => write(run, read, args)).join(between)
 }
 
+function joinedProblem(writers: readonly ProblemWriter[]): ProblemWriter {
+  return (run, problem) => writers.map((write) => write(run, problem)).join(between)
+}
+
 /** Compiles the fields of a frame. A field may occur under several response keys. */
 class FrameCompiler {
   readonly rows: RowWriter[] = []
   readonly previous: PreviousWriter[] = []
   readonly facets: FacetsWriter[] = []
+  readonly problems: ProblemWriter[] = []
   readonly changes: Write<SentChange>[] = []
   tellsStaleness = false
   tellsGaps = false
@@ -318,15 +351,54 @@ class FrameCompiler {
         if (source.part === 'incomplete') return this.#gaps(field, same)
         return this.#ofFacets(source.part, type, key, same)
       }
-      if (source.form !== 'frame' && source.form !== 'livePage') {
+      if (source.form === 'problemFrame') {
+        const write = this.#ofProblems(source.part, field, same)
+        if (write !== undefined) return write
+      } else if (source.form !== 'frame' && source.form !== 'livePage') {
         throw new NotCoveredError(field.name)
       }
       const { part } = source
       if (part === 'staleSince') this.tellsStaleness = true
       if (part === 'incomplete') return this.#gaps(field, same)
-      if (part !== 'changes') return (parts) => JSON.stringify(parts[part])
+      if (part !== 'changes') {
+        return (parts) =>
+          JSON.stringify((parts as unknown as Readonly<Record<string, unknown>>)[part])
+      }
       const at = this.changes.push(this.#change(typeOf(field), key, same)) - 1
       return ({ changes }) => changes[at] ?? '[]'
+    })
+  }
+
+  /** The fields of a frame that only those of problems have. */
+  #ofProblems(
+    part: OwnParts['problemFrame'],
+    field: GraphQLField<unknown, unknown>,
+    nodes: readonly FieldNode[],
+  ): Write<FrameParts> | undefined {
+    switch (part) {
+      case 'counts': {
+        const write = this.#values<ProblemCount>(field, nodes)
+        return ({ counts = [] }) => `[${counts.map(write).join(',')}]`
+      }
+      case 'complete':
+        this.tellsGaps = true
+        return ({ notLookedAt }) => String(notLookedAt.length === 0)
+      case 'lookedAt':
+      case 'notLookedAt':
+        this.tellsGaps = true
+        return (parts) => JSON.stringify(parts[part])
+      default:
+        return undefined
+    }
+  }
+
+  /** Writes an object whose fields are the JSON of its members. */
+  #values<T extends object>(
+    field: GraphQLField<unknown, unknown>,
+    nodes: readonly FieldNode[],
+  ): Write<T> {
+    return this.#members<T>(typeOf(field), nodes, ({ name }) => {
+      return (value) => JSON.stringify((value as Readonly<Record<string, unknown>>)[name])
     })
   }
 
@@ -363,11 +435,7 @@ class FrameCompiler {
     nodes: readonly FieldNode[],
   ): Write<Pick<FrameParts, 'incomplete'>> {
     this.tellsGaps = true
-    const write = this.#members<ClusterGap>(typeOf(field), nodes, (member) => {
-      const source = fieldSourceOf(member)
-      if (source.form !== 'clusterGap') throw new NotCoveredError(member.name)
-      return (gap) => JSON.stringify(gap[source.part])
-    })
+    const write = this.#values<ClusterGap>(field, nodes)
     return ({ incomplete }) => `[${incomplete.map(write).join(',')}]`
   }
 
@@ -378,10 +446,13 @@ class FrameCompiler {
   ): Write<SentChange> {
     return this.#members<SentChange>(type, nodes, (field, key, same) => {
       const source = fieldSourceOf(field)
-      if (source.form !== 'change' && source.form !== 'livePageChange') {
+      if (source.form === 'problemChange' && source.part === 'object') {
+        return this.#problem(new PlanField(type, key, same, this.#compiler), changes)
+      }
+      if (!['change', 'livePageChange', 'problemChange'].includes(source.form)) {
         throw new NotCoveredError(field.name)
       }
-      const { part } = source
+      const { part } = source as Extract<typeof source, { form: 'change' | 'livePageChange' }>
       if (part === 'object') return this.#object(field, [changes, key], same)
       if (part !== 'previous') {
         return (change) => JSON.stringify((change as Readonly<Record<string, unknown>>)[part])
@@ -399,11 +470,23 @@ class FrameCompiler {
     const compiler = this.#compiler
     const scope = { ...compiler.scope, isLive: true }
     const row = compiler.in(scope, () => compiler.row(this.#kind, selectionsOf(nodes)))
-    const at = this.rows.push(inChanges(field, path, nodes, row)) - 1
-    return ({ object }) => {
-      if (this.rows.length === 1) return object
-      return object.split(between)[at] ?? 'null'
-    }
+    return this.#partOf(this.rows, inChanges(field, path, nodes, row))
+  }
+
+  #problem(field: PlanField, changes: string): Write<{ readonly object: string }> {
+    const compiler = this.#compiler
+    const write = compiler.in({ ...compiler.scope, isLive: true }, () => problemWriter(field))
+    const { definition, key, nodes } = field
+    const guarded = inChanges(definition, [changes, key], nodes, (run, problem: ProblemSource) =>
+      write(run, problem),
+    )
+    return this.#partOf(this.problems, (run, problem) => guarded(run, problem, undefined))
+  }
+
+  /** Adds a writer to others whose texts are joined, and returns what finds its text. */
+  #partOf<T>(writers: T[], writer: T): Write<{ readonly object: string }> {
+    const at = writers.push(writer) - 1
+    return ({ object }) => (writers.length === 1 ? object : (object.split(between)[at] ?? 'null'))
   }
 
   /** Writes the fields of one of the gateway's own types. */

@@ -2,7 +2,7 @@ import { type GraphQLFormattedError, locatedError } from 'graphql'
 import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { type ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
-import type { FramePlan, PageState, SentChange } from './frame-plan.ts'
+import type { FramePlan, FrameParts, PageState, SentChange } from './frame-plan.ts'
 import type { ListGap } from './group-list.ts'
 
 export interface FrameWriterOptions {
@@ -21,6 +21,8 @@ export interface FrameWriterOptions {
   readonly staleSince: () => string | null
   /** What is missing, or may be out of date. */
   readonly gaps: () => readonly ListGap[]
+  /** The types of the kinds that are looked at for problems, and of those that should be. */
+  readonly lookedAt: () => Pick<FrameParts, 'lookedAt' | 'notLookedAt'>
 }
 
 /** The state of some frames: the last one leads to `positions`, those before it stay at `before`. */
@@ -94,11 +96,19 @@ export class FrameWriter {
     fields: readonly (readonly string[])[],
     { reset, synced, positions, isAhead, page, failures }: FramesAt & { readonly synced: boolean },
   ): WrittenFrame {
-    const { plan, token, positionsIn, ownPosition, explanation, staleSince, gaps } = this.#options
+    const { plan, token, positionsIn, ownPosition, explanation, staleSince, gaps, lookedAt } =
+      this.#options
     const payload = plan.payload({
       reset,
       synced,
       totalCount: page?.totalCount,
+      counts: page?.counts,
+      get lookedAt() {
+        return lookedAt().lookedAt
+      },
+      get notLookedAt() {
+        return lookedAt().notLookedAt
+      },
       facets: page?.facets,
       changes: fields.map((texts) => `[${texts.join(',')}]`),
       // Most positions of several lists are many, and not every subscriber selects the token.

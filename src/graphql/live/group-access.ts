@@ -221,7 +221,10 @@ export async function resolveGroupAccess(
   const lists = await resolveAccess(access, requests)
   const errors = lists.filter((one) => one instanceof ClientError)
   const [first] = errors
-  if (first === undefined || errors.length < lists.length) return new GroupAccess(lists)
+  // Problems are looked for where the viewer may look, if anywhere.
+  const isLenient = requests.some(({ list }) => list.problems !== undefined)
+  if (first === undefined || errors.length < lists.length || isLenient)
+    return new GroupAccess(lists)
   throw errors.find((error) => isPassing(error)) ?? first
 }
 
@@ -281,10 +284,13 @@ function knownListAccess(
   const open: Question[] = []
   const [root] = needs
   if (root === undefined) throw new TypeError('nothing is followed')
-  const followed = listed(access, { ...root, list: { within: list.within, watch: true } }, open)
+  // Problems are not the objects themselves.
+  const isWatch = list.problems === undefined
+  const verbs = isWatch ? ['list', 'watch'] : ['list']
+  const followed = listed(access, { ...root, list: { within: list.within, watch: isWatch } }, open)
   if (followed === undefined) return open
   if (followed instanceof ClientError) throw followed
-  let untilMs = allowedUntilMs(access, root, placesOf(followed), ['list', 'watch'])
+  let untilMs = allowedUntilMs(access, root, placesOf(followed), verbs)
   const kinds: GroupKindAccess[] = []
   const own = followed.form === 'namespaces' ? [...followed.namespaces] : undefined
   const namespaces = list.within ?? own
@@ -450,7 +456,10 @@ export interface WantedList {
 }
 
 /** A subscription that is about to start. */
-export interface Joining extends Pick<Followed, 'plan' | 'isPlural' | 'page' | 'facets'> {
+export interface Joining extends Pick<
+  Followed,
+  'plan' | 'isPlural' | 'page' | 'facets' | 'problems'
+> {
   readonly served: ServedSchema
   readonly document: DocumentNode
   /** The lists. Among several kinds and clusters, one that cannot be read is a gap, not an error. */

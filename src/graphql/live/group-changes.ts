@@ -210,6 +210,7 @@ export class GroupChanges {
   /** Rewrites all rows. Rejects as {@link flush} does. */
   async rewrite(): Promise<void> {
     const { lists, content } = this.#group
+    content.rewrite?.()
     for (const list of lists) list.mark(content.keys(list))
     await this.flush()
   }
@@ -305,7 +306,7 @@ export class GroupChanges {
   ): Promise<void> {
     const group = this.#group
     const { content, writer, frames } = group
-    let count = content.page?.totalCount
+    let { page: sent } = content
     let further = first()
     const before = this.#positions
     const after = Object.assign({}, before, ...taken.map(({ positions }) => positions)) as Positions
@@ -315,9 +316,10 @@ export class GroupChanges {
       further = []
       const { page } = content
       const reached = isLast ? after : before
-      if (changes.length > 0 || page?.totalCount !== count || (isLast && isPageOpen)) {
+      const isOther = page?.totalCount !== sent?.totalCount || page?.counts !== sent?.counts
+      if (changes.length > 0 || isOther || (isLast && isPageOpen)) {
         isPageOpen = page !== undefined
-        count = page?.totalCount
+        sent = page
         const isAhead = this.#isAheadOf(after)
         const at = { reset: false, before, positions: reached, isAhead, page }
         for (const frame of writer.frames(changes, at)) frames.push(frame)

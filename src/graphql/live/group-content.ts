@@ -33,6 +33,8 @@ export interface GroupContent {
    * `reads.check`, nothing counts as sent.
    */
   changes(rows: readonly RowKeys[], reads: ListReads): readonly SentChange[]
+  /** Takes note that all rows have to be written anew. */
+  rewrite?(): void
   /** The lists of the group, in their order, after some have joined. */
   follow(lists: readonly GroupList[]): void
   /** Removes the rows of lists that are gone. Returns changes to send before the next ones. */

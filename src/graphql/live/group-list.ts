@@ -195,6 +195,8 @@ export class GroupList {
     const { at, cache } = this
     const isAway = !isReachable(this.#served, at.cluster)
     if (this.#isFollowing && !isAway) {
+      // Its cache has every namespace.
+      if (cache?.hasPartial === false) return undefined
       const part = unlessRefused(() => this.reading.followed())
       const [gap] = part === undefined ? [] : gapsOfParts(this.#served, [part])
       return gap && { gap }

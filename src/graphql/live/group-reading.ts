@@ -13,6 +13,7 @@ import {
 } from '../../query/condition/condition.ts'
 import { isInScope, type Scope, unrestricted } from '../../query/condition/scope.ts'
 import type { ReadReport } from '../../query/condition/read-report.ts'
+import { problemIndex } from '../../query/problems/problem-part.ts'
 import { ReportingBudget, WorkBudget } from '../../query/condition/work-budget.ts'
 import { ClientError, unlessRefused } from '../errors/client-error.ts'
 import type { FollowedList } from './followed-list.ts'
@@ -88,7 +89,9 @@ export class GroupReading {
     this.#options = options
     this.needs = options.listAccess.visible
     this.#list = options.list
-    this.#route = options.leadsBack ? undefined : listenerRoute(this.#list.condition)
+    const { problems, condition } = this.#list
+    if (problems !== undefined) this.#route = { valued: problemIndex }
+    else this.#route = options.leadsBack ? undefined : listenerRoute(condition)
   }
 
   /** Whether there is nothing to read: the list is within no namespace, and stays empty. */
@@ -217,7 +220,8 @@ export class GroupReading {
   /** Whether a relation leads to objects of the followed kind that the listener does not report. */
   #leadsBack({ reads, condition, isSaid }: FollowedRelation): boolean {
     const route = this.#route
-    if (route === undefined || !reads.includes(this.#list.at.kind)) return false
+    if (route === undefined || 'valued' in route || !reads.includes(this.#list.at.kind))
+      return false
     if (!isSaid || condition.form !== 'keys') return true
     return !condition.keys.every((key) => {
       if ('keys' in route) return route.keys.includes(key)

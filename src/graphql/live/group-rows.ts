@@ -234,7 +234,7 @@ export function removalNow(
  * Successive changes as fewer changes that lead to the same rows. Of each object the latest change stays, or its
  * removal. An object that was recreated under its key has another id, so its former removal stays, too.
  */
-function mergedChanges(changes: Iterable<SentListChange>): readonly SentListChange[] {
+export function mergedChanges(changes: Iterable<SentListChange>): readonly SentListChange[] {
   const merged = new Map<string, SentListChange>()
   for (const change of changes) {
     const { objectId } = change

@@ -1,31 +1,28 @@
 import { CodedError } from '../../lib/coded-error.ts'
-import { Backoff, sleep } from '../../lib/backoff.ts'
 import type { FairSlots } from '../../lib/concurrency.ts'
 import { ReadReport } from '../../query/condition/read-report.ts'
 import { explain } from '../answer/explanation.ts'
 import type { Kind } from '../model/kind.ts'
 import { ClientError } from '../errors/client-error.ts'
 import { enterLive } from '../prepare/operation-turns.ts'
-import { notLoaded } from '../prepare/read-snapshot.ts'
-import { ViewerAccess } from '../prepare/viewer-access.ts'
+import type { ViewerAccess } from '../prepare/viewer-access.ts'
 import {
   positionOfLists,
   positionPrefix,
   type Positions,
   type ResumePosition,
 } from '../reads/resume-token.ts'
-import { gapOfError } from '../reads/cluster-gaps.ts'
+import { closedGaps, gapOfError } from '../reads/cluster-gaps.ts'
 import { staleSince } from '../reads/staleness.ts'
-import type { FleetParts } from './frame-plan.ts'
+import type { FollowedList } from './followed-list.ts'
+import type { FleetParts, FrameParts } from './frame-plan.ts'
 import { FrameWriter } from './frame-writer.ts'
 import {
   type AccessRequest,
   type DiscoveredReads,
   GroupAccess,
-  isPassing,
   ListAccess,
   MissingKindError,
-  resolveAccess,
   type WantedGroup,
   type WantedList,
 } from './group-access.ts'
@@ -41,8 +38,15 @@ import {
 import { GroupFacets } from './group-facets.ts'
 import { GroupList, type ListGap, type ListGroup } from './group-list.ts'
 import { GroupPage } from './group-page.ts'
+import { GroupProblems } from './group-problems.ts'
 import { GroupReading, type GroupReadingOptions } from './group-reading.ts'
 import { GroupRows } from './group-rows.ts'
+import {
+  JoiningClusters,
+  type JoinedGroup,
+  type ListEntry,
+  nameOfList,
+} from './joining-clusters.ts'
 import {
   type ByteHolder,
   type HeldBytes,
@@ -108,7 +112,14 @@ export interface LiveGroupOptions extends Omit<
  * and one text per object and per frame. A subscriber is a place in the ring of the last frames.
  */
 export class LiveGroup
-  implements ByteHolder, ChangingGroup, FramedGroup, ListGroup, MemberGroup, MembershipGroup
+  implements
+    ByteHolder,
+    ChangingGroup,
+    FramedGroup,
+    JoinedGroup,
+    ListGroup,
+    MemberGroup,
+    MembershipGroup
 {
   readonly options: LiveGroupOptions
   /** As {@link LiveGroupOptions.key}, for the present clusters. */
@@ -136,9 +147,7 @@ export class LiveGroup
   #lists: readonly GroupList[] = []
   /** The lists that the group has had so far. Each has a number of its own. */
   #begun = 0
-  /** The lists of clusters that are about to join, and why they have not yet. */
-  #joining: readonly JoiningList[] = []
-  #fleetChange = new AbortController()
+  readonly #joining: JoiningClusters = new JoiningClusters(this)
   #report = new ReadReport()
   #token: { readonly text: string; readonly token: LiveGroup['token'] } | undefined
   #started: Promise<void> | undefined
@@ -165,7 +174,7 @@ export class LiveGroup
     this.isPlural = wanted.isPlural
     this.tellsStaleness = plan.tellsStaleness
     this.tellsGaps = plan.tellsGaps
-    this.content = contentOf(wanted, this.lists)
+    this.content = this.#newContent()
     this.writer = new FrameWriter({
       ...limits,
       plan,
@@ -175,6 +184,7 @@ export class LiveGroup
       explanation: () => this.#explanation(),
       staleSince: () => this.changes.staleSince,
       gaps: () => this.changes.gaps,
+      lookedAt: () => this.#lookedAt(),
     })
     this.frames = new GroupFrames(this, options.live)
     this.changes = new GroupChanges(this)
@@ -183,6 +193,14 @@ export class LiveGroup
   /** The lists that the members may see, in part or whole. */
   get lists(): readonly GroupList[] {
     return this.#lists
+  }
+
+  #newContent(): GroupContent {
+    const { plan, page, facets, problems, isPlural } = this.wanted
+    if (page !== undefined) return new GroupPage(this.lists, page, isPlural)
+    if (facets !== undefined) return new GroupFacets(plan, facets, this.lists, isPlural)
+    if (problems === undefined) return new GroupRows()
+    return new GroupProblems(this, { ...this.options, plan, problems })
   }
 
   /** The lists that the members may see, in part or whole. */
@@ -278,15 +296,57 @@ export class LiveGroup
   }
 
   gaps(): readonly ListGap[] {
-    const refused = this.wanted.lists.flatMap(({ list: { at } }, number): ListGap[] => {
-      const error = this.groupAccess.lists[number]
-      if (!(error instanceof ClientError)) return []
-      return [{ gap: gapOfError(this.options.served, at, error), error }]
+    const { wanted } = this
+    const missing = this.#unreadable().map(({ list, error }) => {
+      return { list, gap: { gap: gapOfError(this.options.served, list.at, error), error } }
     })
-    const joining = this.#joining.map(({ wanted: { list }, error }) => {
-      return { gap: gapOfError(this.options.served, list.at, error), error }
+    const held = this.lists.map(({ list, gap }) => ({ list, gap }))
+    const all = [...missing, ...held].flatMap(({ list, gap }) => (gap ? [{ list, gap }] : []))
+    if (wanted.problems === undefined) return all.map(({ gap }) => gap)
+    const told = new Set<string>()
+    const refused: string[] = []
+    const gaps = all.flatMap(({ list: { at, problems }, gap: { gap, error } }): ListGap[] => {
+      // The viewer need not be allowed to list what the arguments do not name.
+      if (gap.code === 'FORBIDDEN' && problems?.isNamed !== true) {
+        refused.push(at.cluster)
+        return []
+      }
+      const name = `${at.cluster} ${gap.code}`
+      const isAsked = problems?.isNamed === true || problems?.isOver === true
+      if (error === undefined || !isAsked || told.has(name)) return [{ gap }]
+      told.add(name)
+      return [{ gap, error }]
     })
-    return [...refused, ...joining, ...this.lists.flatMap((list) => list.gap ?? [])]
+    const read = this.lists.flatMap(({ at, isFollowing }) => (isFollowing ? [at] : []))
+    return [...gaps, ...closedGaps(refused, read).map((gap) => ({ gap }))]
+  }
+
+  /** The lists that the members may not read, or not yet. */
+  #unreadable(): readonly { readonly list: FollowedList; readonly error: ClientError }[] {
+    const refused = this.wanted.lists.flatMap(({ list }, at) => {
+      const error = this.groupAccess.lists[at]
+      return error instanceof ClientError ? [{ list, error }] : []
+    })
+    return [...refused, ...this.#joining.waiting]
+  }
+
+  #lookedAt(): Pick<FrameParts, 'lookedAt' | 'notLookedAt'> {
+    const { wanted } = this
+    if (wanted.problems === undefined) return { lookedAt: [], notLookedAt: [] }
+    const lists = (): readonly GroupList[] => this.lists
+    const unreadable = (): readonly FollowedList[] => this.#unreadable().map(({ list }) => list)
+    // Most frames are written without them.
+    return {
+      get lookedAt() {
+        return countedTypes(lists().flatMap(({ isFollowing, list }) => (isFollowing ? [list] : [])))
+      },
+      get notLookedAt() {
+        const missing = lists().filter(
+          ({ isFollowing, gap }) => !isFollowing && gap?.gap.code !== 'NOT_SERVED',
+        )
+        return countedTypes([...unreadable(), ...missing.map(({ list }) => list)])
+      },
+    }
   }
 
   get hasSeveralKinds(): boolean {
@@ -479,7 +539,7 @@ export class LiveGroup
     if (this.#end !== undefined) return
     this.#end = end
     this.#leaving.abort()
-    this.#fleetChange.abort()
+    this.#joining.close()
     this.changes.close()
     this.options.prepared[Symbol.dispose]()
     this.memberships.retire()
@@ -487,8 +547,6 @@ export class LiveGroup
     for (const member of this.#members) member.finish(end)
     this.#members.clear()
   }
-
-  readonly #failed = (error: unknown): void => this.failed(error)
 
   failed(error: unknown): void {
     if (this.isOver) return
@@ -507,8 +565,6 @@ export class LiveGroup
   /** Follows a change of the fleet: removes the rows of clusters that are gone, and adds those of clusters that join. */
   fleetChanged(now: FleetParts): void {
     if (!this.isPlural || this.isOver) return
-    this.#fleetChange.abort()
-    this.#fleetChange = new AbortController()
     const { served } = this.options
     const { clusters, access, members } = now
     const kept = this.wanted.lists.filter(
@@ -530,11 +586,15 @@ export class LiveGroup
       this.#entries().filter(({ wanted }) => stay.has(wanted)),
       order,
     )
-    const names = new Set(joining.map(nameOfList))
-    this.#joining = this.#joining.filter(({ wanted }) => names.has(nameOfList(wanted)))
-    for (const ofCluster of Map.groupBy(joining, ({ list }) => list.at.cluster).values()) {
-      void this.#join(ofCluster, order).catch(this.#failed)
-    }
+    this.#joining.begin(joining, (entries) => this.#adopt([...this.#entries(), ...entries], order))
+  }
+
+  requestsOf(lists: readonly WantedList[]): readonly AccessRequest[] {
+    return this.#owner.requestsOf(this.options, lists, this.options.identity)
+  }
+
+  async begun(): Promise<void> {
+    await this.#started
   }
 
   #entries(): readonly ListEntry[] {
@@ -573,68 +633,6 @@ export class LiveGroup
     if (joined.length > 0) this.changes.add(joined)
   }
 
-  /** Adds the lists of a cluster that joins, as soon as it is known what the members may see of it. */
-  async #join(lists: readonly WantedList[], order: ReadonlyMap<string, number>): Promise<void> {
-    const { signal } = this.#fleetChange
-    const { options } = this
-    await this.#started
-    const backoff = new Backoff({ initialMs: 100, maxMs: 5_000 })
-    const names = new Set(lists.map(nameOfList))
-    const requests = this.#owner.requestsOf(options, lists, options.identity)
-    const wait = (waiting: readonly JoiningList[]): void => {
-      const others = this.#joining.filter(({ wanted }) => !names.has(nameOfList(wanted)))
-      this.#joining = [...others, ...waiting]
-    }
-    // A look at the state tells of it, if it takes longer.
-    wait(lists.map((wanted) => ({ wanted, error: notLoaded(wanted.list.at) })))
-    while (!signal.aborted && !this.isOver) {
-      // oxlint-disable no-await-in-loop -- tries again and again
-      let access = await this.#sharedAccess(requests)
-      if (options.isViewed) {
-        // The namespaces that have objects are known then.
-        await options.prepared.prepare(new GroupAccess(access).visible)
-        access = await this.#sharedAccess(requests)
-      }
-      if (signal.aborted || this.isOver) return
-      const waiting = lists.flatMap((wanted, at): JoiningList[] => {
-        const error = access[at]
-        return error instanceof ClientError && isPassing(error) ? [{ wanted, error }] : []
-      })
-      wait(waiting)
-      if (waiting.length === 0) {
-        const entries = lists.flatMap((wanted, at): ListEntry[] => {
-          const [of, request] = [access[at], requests[at]]
-          return of && request ? [{ wanted, access: of, request }] : []
-        })
-        this.#adopt([...this.#entries(), ...entries], order)
-        return
-      }
-      this.changes.stateChanged()
-      await sleep(backoff.nextMs(), signal)
-      // oxlint-enable no-await-in-loop
-    }
-  }
-
-  /** What most viewers in the group may see of lists. The others leave it. */
-  async #sharedAccess(
-    requests: readonly AccessRequest[],
-  ): Promise<readonly (ListAccess | ClientError)[]> {
-    const { isViewed, served } = this.options
-    const { viewer } = this.wanted
-    if (!isViewed || viewer === undefined) return await resolveAccess(undefined, requests)
-    const members = [...this.memberships].map(({ access }) => access)
-    const viewers = members.length > 0 ? members : [new ViewerAccess(served, viewer)]
-    const all = await Promise.all(
-      viewers.map((access) => {
-        access.begin()
-        return resolveAccess(access, requests)
-      }),
-    )
-    const alike = Map.groupBy(all, (lists) => new GroupAccess(lists).fingerprint)
-    const [most = []] = [...alike.values()].toSorted((a, b) => b.length - a.length)
-    return most[0] ?? []
-  }
-
   /** Finds another group for all members. */
   #outdated(): void {
     if (this.isOver) return
@@ -656,30 +654,6 @@ export class LiveGroup
   }
 }
 
-/** A list, and what the members may see of it. */
-interface ListEntry {
-  readonly wanted: WantedList
-  readonly access: ListAccess | ClientError
-  readonly request: AccessRequest
-}
-
-/** A list of a cluster that joins, and why it is not known yet what the members may see of it. */
-interface JoiningList {
-  readonly wanted: WantedList
-  readonly error: ClientError
-}
-
-function contentOf(wanted: WantedGroup, lists: readonly GroupList[]): GroupContent {
-  const { plan, page, facets, isPlural } = wanted
-  if (page !== undefined) return new GroupPage(lists, page, isPlural)
-  if (facets !== undefined) return new GroupFacets(plan, facets, lists, isPlural)
-  return new GroupRows()
-}
-
-function nameOfList({ list: { at } }: WantedList): string {
-  return JSON.stringify([at.cluster, at.kind.typeName])
-}
-
 /** The lists after a change of the fleet; `undefined` if the arguments name a cluster that is gone. */
 function listsIn(
   { listsIn: listsOf }: WantedGroup,
@@ -691,4 +665,10 @@ function listsIn(
     if (error instanceof CodedError) return undefined
     throw error
   }
+}
+
+/** The types of the lists whose objects count as problems. */
+function countedTypes(lists: readonly FollowedList[]): readonly string[] {
+  const counted = lists.filter(({ problems }) => problems?.counts === true)
+  return [...new Set(counted.map(({ at }) => at.kind.typeName))].toSorted()
 }

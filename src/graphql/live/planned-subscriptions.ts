@@ -29,15 +29,9 @@ import type { ClusterKind } from '../prepare/kind-view.ts'
 import type { OperationObserver, OperationReport } from '../answer/operation-observer.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import { decodeResumeToken } from '../reads/resume-token.ts'
-import type { ProblemFrames } from '../plan/problems-writer.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
 import type { Caller } from '../prepare/caller-server.ts'
-import { ViewerAccess } from '../prepare/viewer-access.ts'
-import type {
-  PodLogsArguments,
-  ProblemsSubscriptionArguments,
-  StreamArguments,
-} from '../schema/read-arguments.ts'
+import type { PodLogsArguments, StreamArguments } from '../schema/read-arguments.ts'
 import type { ServedSchema } from '../served/served-schema.ts'
 import { Plan } from '../plan/plan.ts'
 import type { PlanCompiler } from '../plan/plan-compiler.ts'
@@ -49,7 +43,6 @@ import { checkedCoalesceMs } from './followed-list.ts'
 import { type FleetParts, type Followed, FramePlans } from './frame-plan.ts'
 import { type Joining, neededBy } from './group-access.ts'
 import { failedStream, type MemberStream } from './group-member.ts'
-import { ProblemsGroup, type ProblemsGroupOptions } from './problems-group.ts'
 import type { LiveState } from './live-limits.ts'
 import { LiveGroups, type LiveGroupsOptions } from './live-groups.ts'
 
@@ -92,8 +85,6 @@ export class PlannedSubscriptions {
   readonly #options: PlannedSubscriptionsOptions
   readonly #operations = new WeakMap<OperationDefinitionNode, KnownSubscription>()
   readonly #groups: LiveGroups
-  /** The groups that follow problems, by their compiled frames, and what decides their rows besides. */
-  readonly #problems = new WeakMap<ProblemFrames, Map<string, ProblemsGroup>>()
   /** Answers `gatewayClusters`. */
   readonly #clusters: PlannedQueries
 
@@ -226,19 +217,10 @@ export class PlannedSubscriptions {
         const drain = await this.#options.drains.open(served, args, caller)
         return new DrainStream(drain, (progress) => drainFrame(validated, progress))
       }
-      const { problems: frames, logs: writeLogs } = asked
+      const { logs: writeLogs } = asked
       if (writeLogs !== undefined) {
         const args = asked.arguments(variableValues) as PodLogsArguments
         return await this.#options.logs.follow(args, caller, writeLogs)
-      }
-      if (frames !== undefined) {
-        const by = askedBy(variables ?? {}, variableValues, known.otherVariables)
-        const { key, nodes } = asked
-        const args = asked.arguments(variableValues) as ProblemsSubscriptionArguments
-        const compiled = (now: ServedSchema): ProblemFrames =>
-          now === served ? frames : this.#problemsIn(now, document, validated)
-        const following = { viewer, key, nodes, args, compiled, variables: variableValues }
-        return await this.#followProblems({ ...following, served, frames }, by)
       }
       const { limits } = this.#options
       const followed = asked.of(variableValues, limits, served)
@@ -273,49 +255,6 @@ export class PlannedSubscriptions {
       coalesceMs: checkedCoalesceMs(coalesceMs) ?? limits.coalesceMs,
       resumeFrom: typeof token === 'string' ? decodeResumeToken(token) : undefined,
     })
-  }
-
-  async #followProblems(
-    {
-      served,
-      frames,
-      ...following
-    }: Pick<
-      ProblemsGroupOptions,
-      'viewer' | 'key' | 'nodes' | 'args' | 'compiled' | 'variables'
-    > & { readonly served: ServedSchema; readonly frames: ProblemFrames },
-    asked: string,
-  ): Promise<MemberStream> {
-    const { limits, fragments, unexpected, served: servedNow } = this.#options
-    const { viewer, args } = following
-    const coalesceMs = checkedCoalesceMs(args.coalesceMs) ?? limits.coalesceMs
-    const identity = viewer && new ViewerAccess(served, viewer).identity
-    const key = JSON.stringify([asked, identity, coalesceMs])
-    let groups = this.#problems.get(frames)
-    if (groups === undefined) this.#problems.set(frames, (groups = new Map()))
-    const { held, counts } = this.#groups
-    const ended = (): void => void groups.delete(key)
-    let group = groups.get(key)
-    if (group === undefined) {
-      const shared = { limits, fragments, unexpected, servedNow, held, counts, coalesceMs, ended }
-      groups.set(key, (group = new ProblemsGroup({ ...following, ...shared })))
-    }
-    return await group.join()
-  }
-
-  /** The frames of a subscription to problems, by another schema. Throws `ClientError` if it does not fit. */
-  #problemsIn(
-    served: ServedSchema,
-    document: DocumentNode,
-    { operation, variableValues }: ValidatedSubscriptionArgs,
-  ): ProblemFrames {
-    const isValid = this.#options.documents.validate(served.schema, document).length === 0
-    const frames = isValid
-      ? this.#known(served, document, operation).plan.variation(variableValues).problems
-      : undefined
-    if (frames !== undefined) return frames
-    const message = 'the schema has changed, and no longer has what the subscription selects'
-    throw new ClientError('SCHEMA_CHANGED', message, { hint: 'subscribe again' })
   }
 
   async #followClusters(

@@ -7,12 +7,10 @@ import {
 } from '../reads/over-kinds/problems-read.ts'
 import type { ProblemObjectsArguments } from '../schema/read-arguments.ts'
 import type { ProblemCount, ProblemEvent, ProblemSource } from '../schema/read-context.ts'
-import { staleSince } from '../reads/staleness.ts'
 import { connectionWriter, unionMember } from './connection-writer.ts'
 import { objectRefWriter } from './object-ref-writer.ts'
 import { type PlainWriter, plainWriter, valueMembers } from './plain-writer.ts'
-import type { PlanField, PlanNeeds, RootWriter } from './plan-compiler.ts'
-import type { PlanRun } from './plan-run.ts'
+import type { PlanField, RootWriter } from './plan-compiler.ts'
 
 type Problem = ProblemsRead['page'] extends PageOf<infer R> ? R : never
 
@@ -57,71 +55,6 @@ function listMember(part: PlanField): PlainWriter<ProblemsRead> | undefined {
   }
 }
 
-/** A change of a problem in a frame. */
-export interface ProblemChange {
-  readonly type: 'ADDED' | 'MODIFIED' | 'REMOVED'
-  readonly objectId: string
-  /** The texts of the problem, as {@link ProblemFrames.row} writes them. */
-  readonly texts: readonly string[]
-}
-
-/** A frame of `Subscription.problems`. */
-export interface ProblemFrame {
-  readonly read: ProblemsRead
-  readonly reset: boolean
-  readonly changes: readonly ProblemChange[]
-}
-
-/** The compiled `Subscription.problems`. */
-export interface ProblemFrames {
-  readonly needs: PlanNeeds
-  /** Writes a problem, for each field `object` of a change. */
-  readonly row: (run: PlanRun, problem: ProblemSource) => readonly string[]
-  readonly frame: PlainWriter<ProblemFrame>
-}
-
-/** Compiles `Subscription.problems`. Throws `NotCoveredError`. */
-export function problemFrames(field: PlanField): ProblemFrames {
-  const { args, compiler } = field
-  const rows: PlainWriter<ProblemSource>[] = []
-  const compile = (): PlainWriter<ProblemFrame> =>
-    plainWriter<ProblemFrame>(field, (member) => {
-      switch (member.name) {
-        case 'reset':
-          return (_run, { reset }) => String(reset)
-        case 'synced':
-          return () => 'true'
-        case 'totalCount':
-          return (_run, { read }) => String(read.page.totalCount())
-        case 'staleSince':
-          return ({ served }, { read }) => JSON.stringify(staleSince(served, read.parts))
-        case 'changes': {
-          const change = plainWriter<ProblemChange>(member, (part) => {
-            if (part.name !== 'object') {
-              return valueMembers<ProblemChange>(['type', 'objectId'])(part)
-            }
-            const at = rows.push(problemWriter(part)) - 1
-            return (_run, { texts }) => texts[at] ?? 'null'
-          })
-          return (run, { changes }) => run.list(changes, (one) => change(run, one))
-        }
-        default: {
-          const write = listMember(member)
-          return write && ((run, { read }) => write(run, read))
-        }
-      }
-    })
-  const { compiled: frame, needs } = compiler.apart(() => {
-    const { served } = compiler
-    compiler.asks({
-      args,
-      needs: (given, cluster) => problemNeeds(served, given, cluster),
-    })
-    return compiler.in({ place: field.key, isLive: true }, compile)
-  })
-  return { needs, frame, row: (run, problem) => rows.map((write) => write(run, problem)) }
-}
-
 const values = [
   'id',
   'cluster',
@@ -134,7 +67,8 @@ const values = [
   'count',
 ] as const
 
-function problemWriter(field: PlanField): PlainWriter<ProblemSource> {
+/** Compiles a problem. Throws `NotCoveredError`. */
+export function problemWriter(field: PlanField): PlainWriter<ProblemSource> {
   const value = valueMembers<ProblemSource>(values)
   return plainWriter<ProblemSource>(field, (member) => {
     switch (member.name) {

@@ -231,7 +231,7 @@ export interface OwnParts {
     | 'notLookedAt'
     | 'incomplete'
     | 'staleSince'
-  readonly problemChange: 'type' | 'objectId' | 'object'
+  readonly problemChange: 'type' | 'removal' | 'objectId' | 'object'
   readonly problemCount: 'severity' | 'type' | 'kind' | 'count'
   readonly problemEvent: 'reason' | 'message' | 'count' | 'lastSeen'
   readonly logs: 'lines' | 'streams' | 'skipped' | 'notFollowed' | 'incomplete'

@@ -90,7 +90,7 @@ type Problem {
 type ProblemFrame {
   "Whether to drop all problems before applying the changes."
   reset: Boolean!
-  "Whether the snapshot is complete: every frame of problems is."
+  "Whether the snapshot is complete: large ones come in several frames."
   synced: Boolean!
   "One change for each changed problem: the new ones in the order of the list."
   changes: [ProblemChange!]!
@@ -114,6 +114,11 @@ type ProblemFrame {
 type ProblemChange {
   "What happened to the problem."
   type: ChangeType!
+  """
+  Why the problem was REMOVED: it is over (\`DELETED\`), no longer among the first ones (\`UNMATCHED\`), or of
+  a cluster that is no longer served (\`CLUSTER_REMOVED\`).
+  """
+  removal: Removal
   "The \`id\` of the problem."
   objectId: ID!
   "The problem. A REMOVED problem is in its last known state."

@@ -22,6 +22,8 @@ export type OverflowPolicy = 'coalesce' | 'reset' | 'disconnect'
 export type ListenerRoute =
   | { readonly keys: readonly string[] }
   | { readonly index: string; readonly values: readonly string[] }
+  /** Each object that is added or removed, and each change of an object with any value in this index before or after it. */
+  | { readonly valued: string }
 
 /** The buffer, overflow policy and resync period of one listener. */
 export interface ListenerOptions {

@@ -120,6 +120,7 @@ export class Processor implements ListenerSource {
     if ('keys' in route) {
       return new Set(route.keys.flatMap((key) => this.#store.idOf(key) ?? []))
     }
+    if ('valued' in route) return new Set(this.#store.contents.ids.values())
     const index = this.#store.index(route.index)
     const ids = new Set<ObjectId>()
     for (const value of route.values) for (const id of index.posting(value) ?? []) ids.add(id)
@@ -134,17 +135,21 @@ export class Processor implements ListenerSource {
 class Router {
   readonly #byKey: Named = new Map()
   readonly #byIndex = new Map<string, Named>()
+  /** By the index in which any value counts. */
+  readonly #valued: Named = new Map()
 
   get indexes(): readonly string[] {
-    return this.#byIndex.size === 0 ? none : [...this.#byIndex.keys()]
+    if (this.#byIndex.size + this.#valued.size === 0) return none
+    return [...this.#byIndex.keys(), ...this.#valued.keys()]
   }
 
   get isEmpty(): boolean {
-    return this.#byKey.size === 0 && this.#byIndex.size === 0
+    return this.#byKey.size + this.#byIndex.size + this.#valued.size === 0
   }
 
   add(listener: Listener, route: ListenerRoute): void {
     if ('keys' in route) return join(this.#byKey, route.keys, listener)
+    if ('valued' in route) return join(this.#valued, [route.valued], listener)
     let byValue = this.#byIndex.get(route.index)
     if (byValue === undefined) this.#byIndex.set(route.index, (byValue = new Map()))
     join(byValue, route.values, listener)
@@ -152,6 +157,7 @@ class Router {
 
   delete(listener: Listener, route: ListenerRoute): void {
     if ('keys' in route) return leave(this.#byKey, route.keys, listener)
+    if ('valued' in route) return leave(this.#valued, [route.valued], listener)
     const byValue = this.#byIndex.get(route.index)
     if (byValue === undefined) return
     leave(byValue, route.values, listener)
@@ -161,8 +167,12 @@ class Router {
   /** The listeners for a change, each once. */
   listenersFor(change: Change, valuesOf: ValuesOfChange): ReadonlySet<Listener> {
     const ofKey = this.#byKey.get(change.key)
-    if (this.#byIndex.size === 0) return ofKey ?? new Set()
+    if (this.#byIndex.size + this.#valued.size === 0) return ofKey ?? noListeners
     const affected = new Set(ofKey)
+    for (const [index, listeners] of this.#valued) {
+      if (change.type === 'MODIFIED' && isEmpty(valuesOf(change, index))) continue
+      for (const listener of listeners) affected.add(listener)
+    }
     for (const [index, byValue] of this.#byIndex) {
       for (const value of valuesOf(change, index)) {
         for (const listener of byValue.get(value) ?? []) affected.add(listener)
@@ -176,6 +186,12 @@ class Router {
 type Named = Map<string, Set<Listener>>
 
 const none: readonly string[] = []
+const noListeners: ReadonlySet<Listener> = new Set()
+
+function isEmpty(values: Iterable<string>): boolean {
+  for (const _ of values) return false
+  return true
+}
 
 function join(listeners: Named, names: readonly string[], listener: Listener): void {
   for (const name of names) {

@@ -84,7 +84,6 @@ export class ObjectIndex implements IndexView {
   #terms: TermList | undefined
   #characters: CharacterSet | undefined
   #objects = 0
-  #version = 0
   /** The characters of long values beyond {@link shortValue}. */
   #longCharacters = 0
 
@@ -98,10 +97,6 @@ export class ObjectIndex implements IndexView {
     const lists = (this.#ordered === undefined ? 0 : 1) + (this.#terms === undefined ? 0 : 1)
     const perValue = valueBytes + lists * slotBytes
     return slots * slotBytes + this.#byValue.size * perValue + this.#longCharacters
-  }
-
-  get version(): number {
-    return this.#version
   }
 
   get size(): number {
@@ -185,7 +180,6 @@ export class ObjectIndex implements IndexView {
     const [first] = own
     if (first === undefined) return
     this.#objects += 1
-    this.#version += 1
     if (own.length === 1) {
       this.#positions[id] = 0
       this.#memberships[id] = this.#join(id, first, 0)
@@ -206,7 +200,6 @@ export class ObjectIndex implements IndexView {
     const membership = this.#memberships[id]
     if (membership === undefined) return
     this.#objects -= 1
-    this.#version += 1
     if (Array.isArray(membership)) membership.forEach((one, slot) => this.#leave(id, one, slot))
     else this.#leave(id, membership, 0)
     this.#memberships[id] = undefined
@@ -341,10 +334,6 @@ export class DerivedIndex implements IndexView {
 
   get objectCount(): number {
     return this.built.objectCount
-  }
-
-  get version(): number {
-    return this.built.version
   }
 
   orderedValues(from: string | undefined, descending: boolean): IterableIterator<string> {

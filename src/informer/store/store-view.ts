@@ -23,8 +23,6 @@ export interface IndexView {
   readonly objectCount: number
   /** The number of distinct values. */
   readonly size: number
-  /** A number that grows whenever an object gets other values, and stays the same while none does. */
-  readonly version: number
   /** The objects with this value; `undefined` if there are none. */
   posting(value: string): PostingView | undefined
   /** Whether the object has the value. Constant time. */

@@ -110,22 +110,16 @@ export function factRanges(nowMs: number, afterMs: number): readonly FactRange[]
   ]
 }
 
-/** When a fact begins or ends to be a problem, by its value: the first one after `nowMs` of the values that are read in order. */
-export function nextRanges(nowMs: number, afterMs: number): readonly FactRange[] {
-  const [, [, begins], [ends, last]] = factRanges(nowMs, afterMs) as [
-    FactRange,
-    FactRange,
-    FactRange,
-  ]
-  return [
-    [begins, after(marks.later)],
-    [ends, last],
-  ]
+/** Whether a value is that of a fact, and not a mark. */
+export function isFact([mark]: string): boolean {
+  return mark === marks.atOnce || mark === marks.later || mark === marks.recent
 }
 
-/** The time in the value of a fact that is no problem at once, in milliseconds. */
-export function timeOfFact(value: string): number {
-  return Date.parse(value.slice(1, 1 + timeLength))
+/** When the passing of time makes a fact a problem, or ends it, in milliseconds; `Infinity` if it does neither any more. */
+export function turnOfFact(value: string, nowMs: number, afterMs: number): number {
+  if (value[0] !== marks.later && value[0] !== marks.recent) return Infinity
+  const turnMs = Date.parse(value.slice(1, 1 + timeLength)) + afterMs
+  return turnMs >= nowMs ? turnMs : Infinity
 }
 
 function after(mark: string): string {

@@ -6,11 +6,9 @@ import {
   type FactRange,
   factRanges,
   lastSuccessIn,
-  nextRanges,
   type ProblemFact,
   type ProblemRole,
   type ProblemSeverity,
-  timeOfFact,
   waitsForPod,
 } from '../../kubernetes/problems/problem-fact.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
@@ -47,6 +45,8 @@ export interface FoldOptions<P extends ProblemPart> {
   /** How long ongoing work may go on until it is a problem, and how long what is over counts. */
   readonly afterMs: number
   readonly readOwners: ReadOwners<P>
+  /** Those of the parts, if several folds of one tick share them. */
+  readonly owners?: ProblemOwners<P>
   readonly budget: WorkBudget
 }
 
@@ -71,28 +71,14 @@ const testsPerObject = 8
 export function foldProblems<P extends ProblemPart>(
   options: FoldOptions<P>,
 ): readonly FoldedProblem<P>[] {
-  return new ProblemFold(options).run()
+  return new ProblemFold(options).all()
 }
 
-/**
- * When the passing of time alone changes the problems next, in milliseconds; `Infinity` if it does not. Facts that the
- * viewer may not see count, too.
- */
-export function nextChangeMs(
-  parts: readonly ProblemPart[],
-  { nowMs, afterMs }: Pick<FoldOptions<ProblemPart>, 'nowMs' | 'afterMs'>,
-): number {
-  const ranges = nextRanges(nowMs, afterMs)
-  let nextMs = Infinity
-  for (const part of parts) {
-    for (const range of ranges) {
-      for (const value of valuesIn(part, range)) {
-        nextMs = Math.min(nextMs, timeOfFact(value) + afterMs)
-        break
-      }
-    }
-  }
-  return nextMs
+/** An object of a part with one of the facts that are a problem now. */
+interface Found<P extends ProblemPart> {
+  readonly part: P
+  readonly id: ObjectId
+  readonly fact: ProblemFact
 }
 
 /** An object with one of its facts. */
@@ -113,10 +99,13 @@ interface Gathering<P extends ProblemPart> {
   readonly objects: Map<string, ProblemPlace<P>>
 }
 
-class ProblemFold<P extends ProblemPart> {
+/** One fold of the problems of a cluster, within one tick. */
+export class ProblemFold<P extends ProblemPart> {
   readonly #options: FoldOptions<P>
   readonly #owners: ProblemOwners<P>
   readonly #ranges: readonly FactRange[]
+  /** Whether Nodes are down, by name, as far as asked; `undefined` if none is. */
+  #isDown: Map<string, boolean> | undefined = new Map<string, boolean>()
   readonly #gathered = new Map<string, Gathering<P>>()
   /** The objects with problems, and all their owners. */
   readonly #affected = new Set<OwnedObject<P>>()
@@ -125,21 +114,105 @@ class ProblemFold<P extends ProblemPart> {
 
   constructor(options: FoldOptions<P>) {
     this.#options = options
-    this.#owners = new ProblemOwners(options.parts, options.readOwners)
+    this.#owners = options.owners ?? new ProblemOwners(options.parts, options.readOwners)
     this.#ranges = factRanges(options.nowMs, options.afterMs)
   }
 
-  run(): readonly FoldedProblem<P>[] {
-    const down = this.#foldDownNodes()
+  /** All problems. */
+  all(): readonly FoldedProblem<P>[] {
+    const [atOnce] = this.#ranges
+    const nodes = this.#partOf('', 'Node')
+    const down = new Map<string, boolean>()
+    if (nodes !== undefined && atOnce !== undefined) {
+      for (const { id, fact } of this.#foundIn(nodes, atOnce)) {
+        if (fact.role?.form === 'down') down.set(nodes.view.keyOf(id), true)
+      }
+    }
+    this.#isDown = down.size === 0 ? undefined : down
+    return this.#run(this.#everyFound())
+  }
+
+  /**
+   * The problems of these objects, which have facts: all of those that have the same topmost owners. Those of a Node that
+   * is down are of the pods on it, too.
+   */
+  of(objects: Iterable<Omit<OwnedObject<P>['place'], 'form'>>): readonly FoldedProblem<P>[] {
+    return this.#run(this.#foundOf(objects))
+  }
+
+  /** The key of the topmost owner of an object that has facts, which the keys of its problems begin with. */
+  rootKeyOf(part: P, id: ObjectId): string | undefined {
+    const root = this.#rootOf(part, id)
+    return root && placeKey(root)
+  }
+
+  /** The key that the problems of a Node that is down begin with. */
+  nodeKeyOf(name: string): string | undefined {
+    const nodes = this.#partOf('', 'Node')
+    const id = nodes?.view.idOf(name)
+    return nodes === undefined || id === undefined
+      ? undefined
+      : placeKey({ form: 'object', part: nodes, id })
+  }
+
+  #rootOf(part: P, id: ObjectId): ProblemPlace<P> | undefined {
+    const role = reportIn(part, id)
+    if (role === undefined) return rootOf(this.#owners.of(part, id))
+    const about = this.#reported(role, splitObjectKey(part.view.keyOf(id)).namespace)
+    return about?.form === 'object' ? rootOf(this.#owners.of(about.part, about.id)) : about
+  }
+
+  /**
+   * What decides, besides the object itself, which problem it is part of: the UIDs of owners, and `TYPE KEY` of the
+   * objects on the way to the topmost owner, of its Node, of its storage class, and of what it reports about.
+   */
+  *anchorsOf(part: P, id: ObjectId): Generator<string, void, void> {
+    const owned = (of: OwnedObject<P>): Iterable<string> =>
+      of.place.part.view.index('ownerUid').valuesOf(of.place.id)
+    const chain = function* (of: OwnedObject<P>): Generator<string, void, void> {
+      yield* owned(of)
+      for (const owner of ownersAbove(of)) {
+        yield anchorOf(owner.place.part, owner.place.part.view.keyOf(owner.place.id))
+        yield* owned(owner)
+      }
+    }
+    const node = nodeOf(part, id)
+    const nodes = this.#partOf('', 'Node')
+    if (node !== undefined && nodes !== undefined) yield anchorOf(nodes, node)
+    if (holds(part, '', 'PersistentVolumeClaim')) {
+      const classes = this.#partOf('storage.k8s.io', 'StorageClass')
+      for (const value of factsOf(part).valuesOf(id)) {
+        const role = decodeFact(value)?.role
+        if (role?.form !== 'claim' || classes === undefined) continue
+        yield anchorOf(classes, role.storageClass ?? '')
+      }
+    }
+    const report = reportIn(part, id)
+    if (report === undefined) {
+      yield* chain(this.#owners.of(part, id))
+      return
+    }
+    const { about } = report
+    if (about.uid !== undefined) yield about.uid
+    const key = objectKey({ namespace: about.namespace ?? '', name: about.name })
+    for (const one of this.#options.parts) {
+      const { kind, namespaced } = one.view.resource
+      if (kind === about.kind) yield anchorOf(one, namespaced ? key : about.name)
+    }
+    const place = this.#reported(report, splitObjectKey(part.view.keyOf(id)).namespace)
+    if (place?.form === 'object') yield* chain(this.#owners.of(place.part, place.id))
+  }
+
+  #run(all: Iterable<Found<P>>): readonly FoldedProblem<P>[] {
     const findings: Finding<P>[] = []
-    const reports: { readonly part: P; readonly id: ObjectId; readonly fact: ProblemFact }[] = []
-    for (const part of this.#options.parts) {
-      for (const { id, fact } of this.#found(part, down)) {
-        if (fact.role?.form === 'report') reports.push({ part, id, fact })
-        else {
-          const object = this.#owners.of(part, id)
-          if (this.#counts(object, fact)) findings.push({ object, fact })
-        }
+    const reports: Found<P>[] = []
+    for (const found of all) {
+      const { part, id, fact } = found
+      if (fact.role?.form === 'down') this.#foldDownNode(found)
+      else if (fact.role?.form === 'report') reports.push(found)
+      else {
+        const object = this.#owners.of(part, id)
+        if (this.#counts(object, fact)) findings.push({ object, fact })
       }
     }
     for (const { object } of findings) this.#mark(object)
@@ -156,61 +229,103 @@ class ProblemFold<P extends ProblemPart> {
     return Array.from(this.#gathered, ([key, problem]) => finished(key, problem))
   }
 
-  /** The pods on Nodes that are down are their problem. Returns the names of the Nodes. */
-  #foldDownNodes(): ReadonlySet<string> {
-    const { parts, namespaces, budget } = this.#options
-    const down = new Set<string>()
-    const nodes = parts.find((part) => holds(part, '', 'Node'))
-    if (nodes === undefined) return down
-    const pods = parts.find((part) => holds(part, '', 'Pod') && part.view.hasIndex('nodeName'))
-    const [atOnce] = this.#ranges
-    for (const value of atOnce === undefined ? [] : valuesIn(nodes, atOnce)) {
-      const fact = decodeFact(value)
-      for (const id of factsOf(nodes).posting(value) ?? []) {
-        budget.spend('examined', 1)
-        budget.spend('tests', testsPerFact)
-        if (fact?.role?.form !== 'down' || !isShown(nodes, id, undefined)) continue
-        const name = nodes.view.keyOf(id)
-        down.add(name)
-        const node = this.#owners.of(nodes, id)
-        let isAlone = true
-        for (const pod of pods?.view.index('nodeName').posting(name) ?? []) {
-          budget.spend('examined', 1)
-          if (pods === undefined || factsOf(pods).endValue(pod, false) === undefined) continue
-          if (!isShown(pods, pod, namespaces)) continue
-          budget.spend('tests', testsPerObject)
-          const object = this.#owners.of(pods, pod)
-          this.#add(node.place, object.place, fact)
-          this.#mark(object)
-          isAlone = false
-        }
-        if (isAlone && namespaces === undefined) this.#add(rootOf(node), node.place, fact)
-        this.#mark(node)
-      }
+  /** The pods on a Node that is down are its problem. */
+  #foldDownNode({ part: nodes, id, fact }: Found<P>): void {
+    const { namespaces, budget } = this.#options
+    const pods = this.#partOf('', 'Pod')
+    const node = this.#owners.of(nodes, id)
+    let isAlone = true
+    const onNode =
+      pods?.view.hasIndex('nodeName') === true
+        ? pods.view.index('nodeName').posting(nodes.view.keyOf(id))
+        : undefined
+    for (const pod of onNode ?? []) {
+      budget.spend('examined', 1)
+      if (pods === undefined || factsOf(pods).endValue(pod, false) === undefined) continue
+      if (!isShown(pods, pod, namespaces)) continue
+      budget.spend('tests', testsPerObject)
+      const object = this.#owners.of(pods, pod)
+      this.#add(node.place, object.place, fact)
+      this.#mark(object)
+      isAlone = false
     }
-    return down
+    if (isAlone && namespaces === undefined) this.#add(rootOf(node), node.place, fact)
+    this.#mark(node)
   }
 
-  /** The visible objects of a part with the facts that are a problem now. */
-  *#found(
-    part: P,
-    down: ReadonlySet<string>,
-  ): Generator<{ readonly id: ObjectId; readonly fact: ProblemFact }, void, void> {
-    const { namespaces, budget } = this.#options
-    const facts = factsOf(part)
-    const isDown = isOnDownNode(part, down)
-    for (const range of this.#ranges) {
-      for (const value of valuesIn(part, range)) {
-        let fact: ProblemFact | undefined
-        for (const id of facts.posting(value) ?? []) {
-          budget.spend('examined', 1)
-          if (!isShown(part, id, namespaces) || isDown(id)) continue
-          budget.spend('tests', testsPerFact)
-          fact ??= decodeFact(value)
-          if (fact !== undefined && fact.role?.form !== 'down') yield { id, fact }
-        }
+  *#everyFound(): Generator<Found<P>, void, void> {
+    for (const part of this.#options.parts) {
+      for (const range of this.#ranges) yield* this.#foundIn(part, range)
+    }
+  }
+
+  /** The visible objects of a part with facts in a range of values, without the pods on Nodes that are down. */
+  *#foundIn(part: P, range: FactRange): Generator<Found<P>, void, void> {
+    const { budget } = this.#options
+    for (const value of valuesIn(part, range)) {
+      let fact: ProblemFact | undefined
+      for (const id of factsOf(part).posting(value) ?? []) {
+        budget.spend('examined', 1)
+        if (!this.#isShown(part, id) || this.#isOnDownNode(part, id)) continue
+        budget.spend('tests', testsPerFact)
+        fact ??= decodeFact(value)
+        if (fact !== undefined && this.#isAsked(part, fact)) yield { part, id, fact }
       }
     }
+  }
+
+  *#foundOf(
+    objects: Iterable<Omit<OwnedObject<P>['place'], 'form'>>,
+  ): Generator<Found<P>, void, void> {
+    const { budget } = this.#options
+    for (const { part, id } of objects) {
+      budget.spend('examined', 1)
+      if (!this.#isShown(part, id)) continue
+      if (this.#isOnDownNode(part, id)) {
+        this.#mark(this.#owners.of(part, id))
+        continue
+      }
+      for (const value of factsOf(part).valuesOf(id)) {
+        if (!this.#ranges.some(([from, until]) => value >= from && value < until)) continue
+        budget.spend('tests', testsPerFact)
+        const fact = decodeFact(value)
+        if (fact !== undefined && this.#isAsked(part, fact)) yield { part, id, fact }
+      }
+    }
+  }
+
+  /** Nodes are looked at whatever the namespaces are: pods are on them. */
+  #isShown(part: P, id: ObjectId): boolean {
+    const { namespaces } = this.#options
+    return isShown(part, id, holds(part, '', 'Node') ? undefined : namespaces)
+  }
+
+  #isAsked(part: P, { role }: ProblemFact): boolean {
+    return (
+      this.#options.namespaces === undefined || role?.form === 'down' || !holds(part, '', 'Node')
+    )
+  }
+
+  #partOf(group: string, kind: string): P | undefined {
+    return this.#owners.partOf(group, kind)
+  }
+
+  #isOnDownNode(part: P, id: ObjectId): boolean {
+    const known = this.#isDown
+    const name = known === undefined ? undefined : nodeOf(part, id)
+    if (known === undefined || name === undefined) return false
+    let isDown = known.get(name)
+    if (isDown === undefined) known.set(name, (isDown = this.#isNodeDown(name)))
+    return isDown
+  }
+
+  #isNodeDown(name: string): boolean {
+    const nodes = this.#partOf('', 'Node')
+    const id = nodes?.view.idOf(name)
+    if (nodes === undefined || id === undefined || !isShown(nodes, id, undefined)) return false
+    return factsOf(nodes)
+      .valuesOf(id)
+      .some((value) => decodeFact(value)?.role?.form === 'down')
   }
 
   /** Whether a fact is a problem, as far as other objects decide that. */
@@ -233,9 +348,7 @@ class ProblemFold<P extends ProblemPart> {
   }
 
   #waitsForPod({ storageClass }: Extract<ProblemRole, { form: 'claim' }>): boolean {
-    const classes = this.#options.parts.find((part) =>
-      holds(part, 'storage.k8s.io', 'StorageClass'),
-    )
+    const classes = this.#partOf('storage.k8s.io', 'StorageClass')
     const id = storageClass === undefined ? undefined : classes?.view.idOf(storageClass)
     if (classes === undefined || id === undefined) return false
     return isShown(classes, id, undefined) && factsOf(classes).has(id, waitsForPod)
@@ -266,9 +379,7 @@ class ProblemFold<P extends ProblemPart> {
     return problem
   }
 
-  #foldReports(
-    reports: readonly { readonly part: P; readonly id: ObjectId; readonly fact: ProblemFact }[],
-  ): void {
+  #foldReports(reports: readonly Found<P>[]): void {
     const counts = new Map<string, number>()
     const known: {
       readonly key: string
@@ -341,12 +452,26 @@ function holdsKind<P extends ProblemPart>(
   return holds(place.part, group, kind)
 }
 
-function isOnDownNode(part: ProblemPart, down: ReadonlySet<string>): (id: ObjectId) => boolean {
-  if (down.size === 0 || !holds(part, '', 'Pod') || !part.view.hasIndex('nodeName')) {
-    return () => false
-  }
-  const nodeName = part.view.index('nodeName')
-  return (id) => down.has(nodeName.endValue(id, false) ?? '')
+/** What an Event reports. */
+function reportIn(
+  part: ProblemPart,
+  id: ObjectId,
+): Extract<ProblemRole, { form: 'report' }> | undefined {
+  if (!holds(part, '', 'Event')) return undefined
+  const [value] = factsOf(part).valuesOf(id)
+  const role = value === undefined ? undefined : decodeFact(value)?.role
+  return role?.form === 'report' ? role : undefined
+}
+
+/** The name of the Node that a pod is on. */
+export function nodeOf(part: ProblemPart, id: ObjectId): string | undefined {
+  if (!holds(part, '', 'Pod') || !part.view.hasIndex('nodeName')) return undefined
+  return part.view.index('nodeName').endValue(id, false)
+}
+
+/** The name of an object of a part among the anchors of others. */
+export function anchorOf({ type }: ProblemPart, key: string): string {
+  return `${type} ${key}`
 }
 
 function* valuesIn(
@@ -392,7 +517,7 @@ function finished<P extends ProblemPart>(
 }
 
 /** A text that only this object has, whether it is found or named by a reference. */
-function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string {
+export function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string {
   if (place.form === 'object') {
     const { part, id } = place
     const { group, kind } = part.view.resource

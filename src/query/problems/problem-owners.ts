@@ -24,6 +24,7 @@ const maxChain = 16
  */
 export class ProblemOwners<P extends ProblemPart> {
   readonly #parts: readonly P[]
+  readonly #byKind = new Map<string, P>()
   readonly #readOwners: ReadOwners<P>
   readonly #known = new Map<P, Map<ObjectId, OwnedObject<P>>>()
   readonly #byUid = new Map<string, Omit<OwnedObject<P>['place'], 'form'> | undefined>()
@@ -31,6 +32,15 @@ export class ProblemOwners<P extends ProblemPart> {
   constructor(parts: readonly P[], readOwners: ReadOwners<P>) {
     this.#parts = parts
     this.#readOwners = readOwners
+    for (const part of parts) {
+      const { group, kind } = part.view.resource
+      this.#byKind.set(`${group}/${kind}`, part)
+    }
+  }
+
+  /** The part of a kind. */
+  partOf(group: string, kind: string): P | undefined {
+    return this.#byKind.get(`${group}/${kind}`)
   }
 
   of(part: P, id: ObjectId, depth = 0): OwnedObject<P> {

@@ -2,7 +2,12 @@ import type { ProblemSeverity } from '../../kubernetes/problems/problem-fact.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import type { FilterableIndex } from '../index/index-definition.ts'
 import { decodeCursor, encodeCursor, type ListIdentity, listHash } from '../page/cursor.ts'
-import { comparePositions, compileOrder, type OrderPosition } from '../page/list-order.ts'
+import {
+  comparePositions,
+  compileOrder,
+  type OrderPosition,
+  type OrderTerm,
+} from '../page/list-order.ts'
 import { FirstRows } from '../page/ordered-rows.ts'
 import { type PageOf, pageSizeOf } from '../page/page.ts'
 import type { FoldedProblem } from './problem-fold.ts'
@@ -51,13 +56,10 @@ export function problemPage<P extends ProblemPart>({
   budget,
 }: ProblemPageOptions<P>): PageOf<ListedProblem<P>> {
   const { size } = pageSizeOf({ first }, maxPageSize)
-  const terms = compileOrder(orderBy ?? defaultOrder, orderKeys)
+  const terms = problemOrder(orderBy)
   const order = { terms, backwards: false }
   const hash = listHash({ ...identity, orderBy: terms })
-  const positionOf = (problem: ListedProblem<P>): OrderPosition => ({
-    values: terms.map(({ index }) => orderValue(problem, index)),
-    key: `${problem.cluster} ${problem.key}`,
-  })
+  const positionOf = (problem: ListedProblem<P>): OrderPosition => problemPosition(problem, terms)
   const from =
     after === undefined || after === null
       ? undefined
@@ -79,6 +81,24 @@ export function problemPage<P extends ProblemPart>({
     hasPreviousPage: from !== undefined,
     cursorOf: (problem) => encodeCursor(hash, positionOf(problem), budget),
     totalCount: () => problems.length,
+  }
+}
+
+/** The order that an argument asks for. Throws `ArgumentError`. */
+export function problemOrder(
+  orderBy: ProblemPageOptions<ProblemPart>['orderBy'],
+): readonly OrderTerm[] {
+  return compileOrder(orderBy ?? defaultOrder, orderKeys)
+}
+
+/** The position of a problem in an order. Its key is its own among those of all clusters. */
+export function problemPosition<P extends ProblemPart>(
+  problem: ListedProblem<P>,
+  terms: readonly OrderTerm[],
+): OrderPosition {
+  return {
+    values: terms.map(({ index }) => orderValue(problem, index)),
+    key: `${problem.cluster} ${problem.key}`,
   }
 }
 

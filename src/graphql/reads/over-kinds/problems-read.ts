@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
+import type { WantedIndexes } from '../../../cache/cached-resource.ts'
 import { splitApiVersion } from '../../../kubernetes/api-resource.ts'
 import { objectKey } from '../../../kubernetes/object.ts'
 import { decodeFact, type ProblemFact } from '../../../kubernetes/problems/problem-fact.ts'
 import { isInScope } from '../../../query/condition/scope.ts'
 import { type PageOf, pageSizeOf } from '../../../query/page/page.ts'
-import { foldProblems, nextChangeMs } from '../../../query/problems/problem-fold.ts'
+import { foldProblems } from '../../../query/problems/problem-fold.ts'
 import { type ListedProblem, problemPage } from '../../../query/problems/problem-page.ts'
 import {
   problemIndex,
@@ -45,8 +46,6 @@ export interface ProblemsRead {
   readonly page: PageOf<Problem>
   /** What was looked at. */
   readonly parts: readonly KindView[]
-  /** When the passing of time alone changes the problems next, in milliseconds. */
-  readonly nextChangeMs: () => number
   readonly problemOf: (problem: Problem) => ProblemSource
   readonly counts: () => readonly ProblemCount[]
   /** The type names of the kinds that were looked at, sorted. */
@@ -60,11 +59,11 @@ export interface ProblemsRead {
 }
 
 /** A kind whose objects are looked at, in one cluster. */
-interface LookedAtPart extends ProblemPart, KindView {}
+export interface LookedAtPart extends ProblemPart, KindView {}
 
-type Problem = ListedProblem<LookedAtPart>
+export type Problem = ListedProblem<LookedAtPart>
 
-const problemIndexes = { needed: [problemIndex] }
+export const problemIndexes: WantedIndexes = { needed: [problemIndex] }
 
 /**
  * The problems of the kinds that are looked at by default and of the named ones. Throws `ArgumentError`, `CursorError`,
@@ -91,12 +90,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       budget,
     }).map((problem) => ({ ...problem, cluster })),
   )
-  const typeNames = types === null ? undefined : new Set(types)
-  const asked = problems.filter(
-    (problem) =>
-      (severity === null || severity.includes(problem.severity)) &&
-      (typeNames === undefined || isOfType(served, problem, typeNames)),
-  )
+  const asked = problems.filter(problemTest(served, args))
   const parts = looked.flatMap((one) => one.parts)
   const missing = looked.flatMap((one) => one.missing)
   const refused = looked.flatMap(({ cluster, isRefused }) => (isRefused ? cluster : []))
@@ -119,14 +113,28 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
       budget,
     }),
     parts,
-    nextChangeMs: () => nextChangeMs(parts, { nowMs, afterMs: limits.problemAfterMs }),
     problemOf: (problem) => problemSource(run, problem),
-    counts: () => countsOf(served, asked),
+    counts: () => {
+      const counts = new ProblemCounts()
+      for (const { severity: of, root } of asked) counts.add(countedAs(served, of, root), 1)
+      return counts.all()
+    },
     lookedAt: typesOf(parts),
     notLookedAt: () => [...new Set(missing)].toSorted(),
     gaps: [...gaps, ...closedGaps(refused, parts), ...gapsOfParts(served, parts)],
     failures: looked.flatMap((one) => one.failures),
   }
+}
+
+/** Whether arguments ask for a problem: by its severity, and the types of its topmost owner or its objects. */
+export function problemTest(
+  served: ServedSchema,
+  { types, severity }: Pick<ProblemsArguments, 'types' | 'severity'>,
+): (problem: Problem) => boolean {
+  const asked = types === undefined || types === null ? undefined : new Set(types)
+  return (problem) =>
+    (severity === undefined || severity === null || severity.includes(problem.severity)) &&
+    (asked === undefined || isOfType(served, problem, asked))
 }
 
 /** The kinds that `problems` loads, with the indexes that it reads. Ignores unknown names. */
@@ -147,7 +155,10 @@ export function lastEventNeeds({ kindOf }: ServedSchema): readonly RelatedNeed[]
   return [{ kind, indexes: { needed: [problemIndex, eventsAboutIndex] } }]
 }
 
-function namespacesIn({ namespace, namespaces }: ProblemsArguments): readonly string[] | undefined {
+export function namespacesIn({
+  namespace,
+  namespaces,
+}: ProblemsArguments): readonly string[] | undefined {
   if (namespace === undefined || namespace === null) return namespaces ?? undefined
   if (namespaces === undefined || namespaces === null) return [namespace]
   return namespaces.filter((one) => one === namespace)
@@ -243,7 +254,8 @@ export const defaultProblemObjects = 10
 /** The objects whose Events `lastEvent` compares, at most. */
 const maxEventObjects = 20
 
-function problemSource(run: ReadRun, problem: Problem): ProblemSource {
+/** A problem as its fields read it. */
+export function problemSource(run: ReadRun, problem: Problem): ProblemSource {
   const { cluster, root, reason, severity, message = null, sinceMs, objects } = problem
   return {
     get id() {
@@ -270,7 +282,7 @@ function problemSource(run: ReadRun, problem: Problem): ProblemSource {
 }
 
 /** Opaque, and the same as long as the problem lasts, on every replica. */
-function problemId({ cluster, key }: Problem): string {
+export function problemId({ cluster, key }: Problem): string {
   return createHash('sha256').update(`${cluster} ${key}`).digest('base64url').slice(0, 22)
 }
 
@@ -332,17 +344,33 @@ function warningOf([value]: readonly string[]): ProblemFact | undefined {
   return value === undefined ? undefined : decodeFact(value)
 }
 
-function countsOf(served: ServedSchema, problems: readonly Problem[]): readonly ProblemCount[] {
-  const counts = new Map<string, { -readonly [M in keyof ProblemCount]: ProblemCount[M] }>()
-  for (const { severity, root } of problems) {
-    const kind = kindNameOf(root)
-    const type = typeNameOf(served, root) ?? null
+/** What a problem is counted as. */
+export type CountedAs = Omit<ProblemCount, 'count'>
+
+export function countedAs(
+  served: ServedSchema,
+  severity: ProblemCount['severity'],
+  root: ProblemPlace<LookedAtPart>,
+): CountedAs {
+  return { severity, type: typeNameOf(served, root) ?? null, kind: kindNameOf(root) }
+}
+
+/** The number of problems by severity and kind. */
+export class ProblemCounts {
+  readonly #counts = new Map<string, ProblemCount>()
+
+  /** Counts `more` problems, or less than none. */
+  add({ severity, type, kind }: CountedAs, more: number): void {
     const key = `${severity} ${type ?? ''} ${kind}`
-    const known = counts.get(key)
-    if (known === undefined) counts.set(key, { severity, type, kind, count: 1 })
-    else known.count += 1
+    const count = (this.#counts.get(key)?.count ?? 0) + more
+    if (count === 0) this.#counts.delete(key)
+    else this.#counts.set(key, { severity, type, kind, count })
   }
-  return Array.from(counts)
-    .toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))
-    .map(([, count]) => count)
+
+  /** The most frequent first. */
+  all(): readonly ProblemCount[] {
+    return Array.from(this.#counts)
+      .toSorted(([a, one], [b, other]) => other.count - one.count || (a < b ? -1 : 1))
+      .map(([, count]) => count)
+  }
 }
