@@ -1,14 +1,20 @@
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WebSocketClient } from 'informerql/client'
 import { resources, type Unstructured } from 'informerql/kubernetes'
 import { type Simulator, startSimulator } from 'informerql/simulator'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { writeKubeconfig } from '../support/kubeconfig.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { caller, serveViewers } from '../support/viewed-gateway.ts'
 import { followLogs, isIn, logFields } from './followed-logs.ts'
-import { putNodes, putPod, running } from './small-town.ts'
+import { changePod, putNodes, putPod, running } from './small-town.ts'
 
 const admin = { token: 'gateway-token', user: 'gateway', groups: ['system:masters'] }
 const users = ['ann', 'bob', 'cara'].map((user) => ({ token: `token-of-${user}`, user }))
+const renewed = { token: 'newer-token-of-cara', user: 'cara' }
 
 const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' }
 const group = 'rbac.authorization.k8s.io'
@@ -36,7 +42,7 @@ let kubeconfig: { readonly path: string } & AsyncDisposable
 
 beforeEach(async () => {
   cluster = await startSimulator({
-    users: [admin, ...users],
+    users: [admin, ...users, renewed],
     authorization: 'rbac',
     populate(storage) {
       putNodes(storage)
@@ -127,4 +133,63 @@ it("the gateway's own account reads nothing for a caller without a token", async
   expect(errors).toMatchObject([{ extensions: { code: 'TOKEN_NEEDED', cluster: 'one' } }])
   const hint = errors?.[0]?.extensions.hint
   expect(hint).toContain('Authorization: Bearer')
+})
+
+it('a token that is renewed is the one that the next streams are opened with', async () => {
+  const seen: (string | undefined)[] = []
+  const between = createServer((incoming, response) => {
+    const { url = '', method, headers } = incoming
+    if (url.includes('/log?')) seen.push(headers.authorization)
+    const outgoing = request(new URL(url, cluster.url), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    outgoing.once('error', () => response.destroy())
+    response.once('close', () => outgoing.destroy())
+    incoming.pipe(outgoing)
+  })
+  between.listen(0, '127.0.0.1')
+  await once(between, 'listening')
+  await using stack = new AsyncDisposableStack()
+  stack.defer(() => {
+    between.closeAllConnections()
+    between.close()
+  })
+  const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
+  const headers = { authorization: `Bearer ${admin.token}` }
+  const to = stack.use(await writeKubeconfig({ url, headers, expireHistory: async () => {} }))
+  const clusters = [{ name: 'one', kubeconfig: to.path }]
+  const served = stack.use(await serveGateway({ clusters }, {}, { auth: { mode: 'token-review' } }))
+  const client = new WebSocketClient({
+    url: served.url.replace('http', 'ws'),
+    connectionParams: { authorization: 'Bearer token-of-cara' },
+    webSocket: WebSocket,
+  })
+  let lines = 0
+  const query = `subscription { podLogs(${all}) { lines { text } } }`
+  const leave = client.subscribe(
+    { query, variables: {} },
+    {
+      next: ({ data }) => {
+        lines += (data as { podLogs: { lines: unknown[] } }).podLogs.lines.length
+      },
+      error: () => {},
+      complete: () => {},
+    },
+  )
+  stack.defer(leave)
+  await expect.poll(() => lines, { timeout: 20_000 }).toBeGreaterThan(10)
+  expect(new Set(seen)).toEqual(new Set(['Bearer token-of-cara']))
+  client.prolong({ authorization: `Bearer ${renewed.token}` })
+  let run = 0
+  await expect
+    .poll(
+      () => {
+        run += 1
+        changePod(cluster.storage, 'pod-of-shop', running(run, new Date()), { in: 'shop' })
+        return seen.includes(`Bearer ${renewed.token}`)
+      },
+      { timeout: 20_000, interval: 500 },
+    )
+    .toBe(true)
 })

@@ -22,8 +22,8 @@ export interface FollowerMeans {
   readonly deadlineMs: number
   /** When the logs began to be followed, by RFC 3339. */
   readonly beganAt: string
-  /** The API server of a cluster as the caller. Throws `ClientError`. */
-  server(cluster: string): ApiServer
+  /** The API server of a cluster as the caller, to be released after use. Throws `ClientError`. */
+  server(cluster: string): { readonly server: ApiServer } & Disposable
   /** Whether the caller may read the log. Rejects with `ClientError`. */
   mayRead(view: ContainerView): Promise<boolean>
   /** Takes a place for a stream; the reason if there is none. */
@@ -192,11 +192,8 @@ export class ContainerFollower {
     this.#stream = stream
     const isOpen = setTimeout(() => this.#set(streaming), silenceMs)
     try {
-      const lines = await openPodLog(
-        this.#means.server(this.#view.cluster),
-        this.#request(),
-        stream.signal,
-      )
+      using at = this.#means.server(this.#view.cluster)
+      const lines = await openPodLog(at.server, this.#request(), stream.signal)
       this.#set(streaming)
       await this.#pass(lines)
     } catch (error) {

@@ -50,10 +50,7 @@ export class FollowedLogs implements Frames {
   readonly #buffer: LogBuffer
   readonly #user: string
   readonly #followers = new Map<string, ContainerFollower>()
-  readonly #servers = new Map<
-    string,
-    { readonly of: ClusterConnection; readonly to: CallerServer }
-  >()
+  readonly #servers = new Map<string, UsedServer>()
   readonly #accessFollowed = new Map<string, () => void>()
   readonly #stopWaiting: () => void
   readonly #begun = Promise.withResolvers<void>()
@@ -175,7 +172,7 @@ export class FollowedLogs implements Frames {
     this.#followers.clear()
     this.#buffer.close()
     this.#pods?.close()
-    for (const { to } of this.#servers.values()) void to[Symbol.asyncDispose]()
+    for (const used of this.#servers.values()) retire(used)
     this.#begun.resolve()
     this.#left()
   }
@@ -352,18 +349,42 @@ export class FollowedLogs implements Frames {
     if (!this.isClosed) this.#announce()
   }
 
-  #serverOf(cluster: string): ApiServer {
+  /** A renewed token is for the next streams: those that are open go on as they began. */
+  #serverOf(cluster: string): { readonly server: ApiServer } & Disposable {
     const { served, caller } = this.#options
     const now = served()
     const connection = now.clusters.get(cluster)?.connection
-    const known = this.#servers.get(cluster)
-    if (known !== undefined && known.of === connection) return known.to.server
-    void known?.to[Symbol.asyncDispose]()
-    this.#servers.delete(cluster)
-    const to = callerServer(now, cluster, caller)
-    if (connection !== undefined) this.#servers.set(cluster, { of: connection, to })
-    return to.server
+    const token = caller.callerToken?.reveal()
+    let used = this.#servers.get(cluster)
+    if (used === undefined || used.of !== connection || used.token !== token) {
+      const to = callerServer(now, cluster, caller)
+      if (used !== undefined) retire(used)
+      this.#servers.set(cluster, (used = { of: connection, token, to, users: 0, isRetired: false }))
+    }
+    const held = used
+    held.users += 1
+    const release = (): void => {
+      held.users -= 1
+      if (held.isRetired) retire(held)
+    }
+    return { server: held.to.server, [Symbol.dispose]: release }
   }
+}
+
+/** The API server as the caller, with one token. */
+interface UsedServer {
+  readonly of: ClusterConnection | undefined
+  readonly token: string | undefined
+  readonly to: CallerServer
+  /** The streams that use it. */
+  users: number
+  isRetired: boolean
+}
+
+/** Closes the connections of a server when no stream uses them any more. */
+function retire(used: UsedServer): void {
+  used.isRetired = true
+  if (used.users === 0) void used.to[Symbol.asyncDispose]()
 }
 
 /** The error of a request that names nothing that exists. */

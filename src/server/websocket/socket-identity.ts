@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { WebSocket } from 'ws'
 import {
-  type CallerToken,
+  CallerToken,
   type Credentials,
   UnauthenticatedError,
 } from '../../access/authentication/authenticator.ts'
@@ -45,7 +45,15 @@ export class SocketIdentity implements Disposable {
     return this.#viewer
   }
 
+  /** The caller's token. It reveals that of the newest credentials, for subscriptions that outlive some. */
   get callerToken(): CallerToken | undefined {
+    const first = this.#tokenNow()
+    if (first === undefined) return undefined
+    const { cluster, furtherClusters } = first
+    return new CallerToken(() => (this.#tokenNow() ?? first).reveal(), cluster, furtherClusters)
+  }
+
+  #tokenNow(): CallerToken | undefined {
     if (this.#viewer === undefined || this.#credentials === undefined) return undefined
     return this.#parts.authenticator?.tokenOf?.(this.#followed?.credentials ?? this.#credentials)
   }
