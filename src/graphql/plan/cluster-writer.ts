@@ -106,6 +106,7 @@ const clusterMember = valueMembers<ClusterState>([
   'problemText',
   'version',
   'uid',
+  'writable',
 ])
 
 const indexMember = valueMembers<KindIndex>(['name', 'form', 'values', 'summable', 'description'])

@@ -1,7 +1,7 @@
 import type { ClusterCache } from '../../cache/cluster-cache.ts'
 import type { ClusterState, FleetState, ResourceState } from '../schema/read-context.ts'
 import { CodedError } from '../../lib/coded-error.ts'
-import type { ServedCluster } from '../served/served-schema.ts'
+import { type ServedCluster, servesWrites } from '../served/served-schema.ts'
 import { OncePerRun, type ReadRun } from './read-run.ts'
 import { resourceStates } from './resource-states.ts'
 
@@ -48,6 +48,7 @@ function stateOf(run: ReadRun, cluster: ClusterCache): ClusterState {
     problemText: run.parts.access === undefined ? (problem?.message ?? null) : null,
     version: isConnected ? connection.version : null,
     uid,
+    writable: servesWrites(run.served),
     permissions:
       access?.state === undefined ? null : { state: access.state, resources: access.positions },
     resources(args) {

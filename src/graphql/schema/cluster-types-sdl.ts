@@ -26,6 +26,8 @@ type GatewayCluster {
   not read it.
   """
   uid: String
+  "Whether this gateway serves mutations that write to it. What the caller may do there, \`can\` says."
+  writable: Boolean!
   "How the gateway follows permissions; null if it has not reviewed access yet."
   permissions: GatewayPermissions
   "The kinds of which the viewer may list any objects, and their caches."

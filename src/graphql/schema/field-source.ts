@@ -269,6 +269,7 @@ export interface OwnParts {
     | 'state'
     | 'version'
     | 'uid'
+    | 'writable'
     | 'permissions'
     | 'resources'
   readonly permissionState: 'state' | 'resources'

@@ -281,6 +281,8 @@ export interface ClusterState {
   readonly version: string | null
   /** The UID of `kube-system`; `null` if it is not known. */
   readonly uid: string | null
+  /** Whether there are mutations. */
+  readonly writable: boolean
   /** `null` if the gateway has not reviewed access yet. */
   readonly permissions: PermissionState | null
   resources(args: ResourcesArguments): readonly ResourceState[]

@@ -54,6 +54,11 @@ export interface ServedSchema {
   readonly access: ReadonlyMap<string, ClusterAccess>
 }
 
+/** Whether mutations are served. */
+export function servesWrites({ schema }: Pick<ServedSchema, 'schema'>): boolean {
+  return schema.getMutationType() !== undefined
+}
+
 /**
  * The list fields of the kinds that `search`, `graph`, `owned` and relations by a label load by themselves, so that
  * their answers do not depend on what other requests have loaded.
