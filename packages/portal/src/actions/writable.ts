@@ -4,5 +4,5 @@ import { useAnswer } from '../gateway/gateway.ts'
 /** Whether the gateway takes writes at all: `can` says what the API server would allow, also where there are no mutations. */
 export function useTakesWrites(): boolean {
   const { data } = useAnswer(WritesDocument, {})
-  return data?.__schema.mutationType != null
+  return (data?.gatewayClusters ?? []).some(({ writable }) => writable)
 }

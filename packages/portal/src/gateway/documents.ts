@@ -90,6 +90,15 @@ export type ProblemSeverity =
   /** Something works worse than intended, or has not worked for a while. */
   | 'WARNING';
 
+/** What a deletion does to the objects that the deleted one owns. */
+export type Propagation =
+  /** They are deleted after it. */
+  | 'BACKGROUND'
+  /** They are deleted before it. */
+  | 'FOREGROUND'
+  /** They stay, without an owner. */
+  | 'ORPHAN';
+
 /** Why an object is no longer part of the result. */
 export type Removal =
   /** The cluster is no longer served, or no longer one of those that the arguments name. */
@@ -101,12 +110,180 @@ export type Removal =
   /** The object no longer matches the arguments. */
   | 'UNMATCHED';
 
+export type ActionTargetQueryVariables = Exact<{
+  id: string | number;
+  cluster?: string | null | undefined;
+  namespace?: string | null | undefined;
+  isPod: boolean;
+  isScaled: boolean;
+  isCronJob: boolean;
+  isNode: boolean;
+}>;
+
+
+export type ActionTargetQuery = { run?: boolean | null, evictAll?: boolean | null, object:
+    | { id: string, json: unknown, patch: boolean | null, delete: boolean | null, scale?: boolean | null, evict?: boolean | null } | null };
+
+export type WorkloadRevisionsQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type WorkloadRevisionsQuery = { object:
+    | { controllerRevisions: { nodes: Array<{ creationTimestamp: string, json: unknown }> } | null } | { replicaSets: { nodes: Array<{ creationTimestamp: string, json: unknown }> } | null } | Record<PropertyKey, never>
+   | null };
+
+export type WritePartsFragment = { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> };
+
+export type RestartMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type RestartMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type ScaleMutationVariables = Exact<{
+  id: string | number;
+  replicas: number;
+  dryRun: boolean;
+}>;
+
+
+export type ScaleMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type PauseRolloutMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type PauseRolloutMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type ResumeRolloutMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type ResumeRolloutMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type RollBackMutationVariables = Exact<{
+  id: string | number;
+  toRevision: number;
+  dryRun: boolean;
+}>;
+
+
+export type RollBackMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type SetImageMutationVariables = Exact<{
+  id: string | number;
+  container: string;
+  image: string;
+  dryRun: boolean;
+}>;
+
+
+export type SetImageMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type SuspendMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type SuspendMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type ResumeMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type ResumeMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type RunNowMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type RunNowMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type CordonMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type CordonMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type UncordonMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type UncordonMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type EvictMutationVariables = Exact<{
+  id: string | number;
+  dryRun: boolean;
+}>;
+
+
+export type EvictMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type SetLabelsMutationVariables = Exact<{
+  id: string | number;
+  labels: unknown;
+  dryRun: boolean;
+}>;
+
+
+export type SetLabelsMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type SetAnnotationsMutationVariables = Exact<{
+  id: string | number;
+  annotations: unknown;
+  dryRun: boolean;
+}>;
+
+
+export type SetAnnotationsMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type DeleteMutationVariables = Exact<{
+  id: string | number;
+  propagation: Propagation;
+  dryRun: boolean;
+}>;
+
+
+export type DeleteMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+    | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
 export type FieldChangePartsFragment = { path: string, before: unknown, after: unknown, manager: string | null, masked: boolean };
 
 export type WritesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type WritesQuery = { __schema: { mutationType: { name: string | null } | null } };
+export type WritesQuery = { gatewayClusters: Array<{ name: string, writable: boolean }> | null };
 
 export type ApplyManifestMutationVariables = Exact<{
   manifest: unknown;
@@ -145,6 +322,8 @@ export type ApplicationSubscription = { object: { reset: boolean, synced: boolea
 
 type ApplicationRow_ConfigMap_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
+type ApplicationRow_ControllerRevision_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
+
 type ApplicationRow_CronJob_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
 
 type ApplicationRow_DaemonSet_Fragment = { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null };
@@ -181,6 +360,7 @@ type ApplicationRow_OtherObject_Fragment = { id: string, kind: string, name: str
 
 export type ApplicationRowFragment =
   | ApplicationRow_ConfigMap_Fragment
+  | ApplicationRow_ControllerRevision_Fragment
   | ApplicationRow_CronJob_Fragment
   | ApplicationRow_DaemonSet_Fragment
   | ApplicationRow_Deployment_Fragment
@@ -280,6 +460,8 @@ export type ObjectGraphQuery = { graph: { truncated: boolean, complete: boolean,
 
 type TableRow_ConfigMap_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
+type TableRow_ControllerRevision_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
+
 type TableRow_CronJob_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
 
 type TableRow_DaemonSet_Fragment = { id: string, name: string, namespace: string | null, clusterName: string, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns?: Array<{ name: string, value: unknown, since: string | null }> | null };
@@ -316,6 +498,7 @@ type TableRow_OtherObject_Fragment = { id: string, name: string, namespace: stri
 
 export type TableRowFragment =
   | TableRow_ConfigMap_Fragment
+  | TableRow_ControllerRevision_Fragment
   | TableRow_CronJob_Fragment
   | TableRow_DaemonSet_Fragment
   | TableRow_Deployment_Fragment
@@ -474,6 +657,8 @@ export type ObjectEventsSubscription = { objectListPage: { reset: boolean, synce
 
 type ObjectParts_ConfigMap_Fragment = { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
 
+type ObjectParts_ControllerRevision_Fragment = { __typename: 'ControllerRevision', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
+
 type ObjectParts_CronJob_Fragment = { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
 
 type ObjectParts_DaemonSet_Fragment = { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null };
@@ -510,6 +695,7 @@ type ObjectParts_OtherObject_Fragment = { __typename: 'OtherObject', id: string,
 
 export type ObjectPartsFragment =
   | ObjectParts_ConfigMap_Fragment
+  | ObjectParts_ControllerRevision_Fragment
   | ObjectParts_CronJob_Fragment
   | ObjectParts_DaemonSet_Fragment
   | ObjectParts_Deployment_Fragment
@@ -536,7 +722,7 @@ export type FollowObjectSubscriptionVariables = Exact<{
 
 
 export type FollowObjectSubscription = { object: { reset: boolean, synced: boolean, resumeToken: string, staleSince: string | null, changes: Array<{ type: ChangeType, removal: Removal | null, objectId: string, object:
-        | { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Namespace', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | null }> } | null };
+        | { __typename: 'ConfigMap', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ControllerRevision', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'CronJob', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'DaemonSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Deployment', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Event', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'HorizontalPodAutoscaler', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Ingress', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Namespace', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'NetworkPolicy', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PersistentVolumeClaim', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Pod', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'PodDisruptionBudget', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ReplicaSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Secret', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'Service', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'ServiceAccount', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'StatefulSet', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | { __typename: 'OtherObject', id: string, clusterName: string, apiVersion: string, kind: string, namespace: string | null, name: string, uid: string, creationTimestamp: string, json: unknown, health: { status: HealthStatus, reason: string | null, message: string | null }, ownerChain: Array<{ id: string, kind: string, namespace: string | null, name: string }> | null, printerColumns: Array<{ name: string, type: string, priority: number, value: unknown, since: string | null }> | null } | null }> } | null };
 
 export type FollowNameSubscriptionVariables = Exact<{
   cluster?: string | null | undefined;
@@ -576,6 +762,8 @@ export type PodsBelowSubscription = { objectListPage: { reset: boolean, synced: 
 
 type Neighbour_ConfigMap_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
 
+type Neighbour_ControllerRevision_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
+
 type Neighbour_CronJob_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
 
 type Neighbour_DaemonSet_Fragment = { id: string, kind: string, namespace: string | null, name: string, health: { status: HealthStatus, reason: string | null, message: string | null } };
@@ -612,6 +800,7 @@ type Neighbour_OtherObject_Fragment = { id: string, kind: string, namespace: str
 
 export type NeighbourFragment =
   | Neighbour_ConfigMap_Fragment
+  | Neighbour_ControllerRevision_Fragment
   | Neighbour_CronJob_Fragment
   | Neighbour_DaemonSet_Fragment
   | Neighbour_Deployment_Fragment
@@ -768,6 +957,27 @@ export const FieldChangePartsFragmentDoc = new TypedDocumentString(`
   masked
 }
     `, {"fragmentName":"FieldChangeParts"}) as unknown as TypedDocumentString<FieldChangePartsFragment, unknown>;
+export const WritePartsFragmentDoc = new TypedDocumentString(`
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`, {"fragmentName":"WriteParts"}) as unknown as TypedDocumentString<WritePartsFragment, unknown>;
 export const WorkloadPodFragmentDoc = new TypedDocumentString(`
     fragment WorkloadPod on Pod {
   id
@@ -996,12 +1206,455 @@ export const ProblemRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ProblemRow"}) as unknown as TypedDocumentString<ProblemRowFragment, unknown>;
+export const ActionTargetDocument = new TypedDocumentString(`
+    query ActionTarget($id: ID!, $cluster: String, $namespace: String, $isPod: Boolean!, $isScaled: Boolean!, $isCronJob: Boolean!, $isNode: Boolean!) {
+  object(id: $id) {
+    id
+    json
+    patch: can(verb: "patch")
+    delete: can(verb: "delete")
+    scale: can(verb: "patch", subresource: "scale") @include(if: $isScaled)
+    evict: can(verb: "create", subresource: "eviction") @include(if: $isPod)
+  }
+  run: can(
+    verb: "create"
+    resource: "jobs.batch"
+    namespace: $namespace
+    cluster: $cluster
+  ) @include(if: $isCronJob)
+  evictAll: can(
+    verb: "create"
+    resource: "pods"
+    subresource: "eviction"
+    cluster: $cluster
+  ) @include(if: $isNode)
+}
+    `) as unknown as TypedDocumentString<ActionTargetQuery, ActionTargetQueryVariables>;
+export const WorkloadRevisionsDocument = new TypedDocumentString(`
+    query WorkloadRevisions($id: ID!) {
+  object(id: $id) {
+    ... on Deployment {
+      replicaSets(first: 50) {
+        nodes {
+          creationTimestamp
+          json
+        }
+      }
+    }
+    ... on StatefulSet {
+      controllerRevisions(first: 50) {
+        nodes {
+          creationTimestamp
+          json
+        }
+      }
+    }
+    ... on DaemonSet {
+      controllerRevisions(first: 50) {
+        nodes {
+          creationTimestamp
+          json
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<WorkloadRevisionsQuery, WorkloadRevisionsQueryVariables>;
+export const RestartDocument = new TypedDocumentString(`
+    mutation Restart($id: ID!, $dryRun: Boolean!) {
+  write: restart(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<RestartMutation, RestartMutationVariables>;
+export const ScaleDocument = new TypedDocumentString(`
+    mutation Scale($id: ID!, $replicas: Int!, $dryRun: Boolean!) {
+  write: scale(id: $id, replicas: $replicas, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<ScaleMutation, ScaleMutationVariables>;
+export const PauseRolloutDocument = new TypedDocumentString(`
+    mutation PauseRollout($id: ID!, $dryRun: Boolean!) {
+  write: pauseRollout(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<PauseRolloutMutation, PauseRolloutMutationVariables>;
+export const ResumeRolloutDocument = new TypedDocumentString(`
+    mutation ResumeRollout($id: ID!, $dryRun: Boolean!) {
+  write: resumeRollout(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<ResumeRolloutMutation, ResumeRolloutMutationVariables>;
+export const RollBackDocument = new TypedDocumentString(`
+    mutation RollBack($id: ID!, $toRevision: Int!, $dryRun: Boolean!) {
+  write: rollback(id: $id, toRevision: $toRevision, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<RollBackMutation, RollBackMutationVariables>;
+export const SetImageDocument = new TypedDocumentString(`
+    mutation SetImage($id: ID!, $container: String!, $image: String!, $dryRun: Boolean!) {
+  write: setImage(id: $id, container: $container, image: $image, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<SetImageMutation, SetImageMutationVariables>;
+export const SuspendDocument = new TypedDocumentString(`
+    mutation Suspend($id: ID!, $dryRun: Boolean!) {
+  write: suspend(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<SuspendMutation, SuspendMutationVariables>;
+export const ResumeDocument = new TypedDocumentString(`
+    mutation Resume($id: ID!, $dryRun: Boolean!) {
+  write: resume(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<ResumeMutation, ResumeMutationVariables>;
+export const RunNowDocument = new TypedDocumentString(`
+    mutation RunNow($id: ID!, $dryRun: Boolean!) {
+  write: runNow(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<RunNowMutation, RunNowMutationVariables>;
+export const CordonDocument = new TypedDocumentString(`
+    mutation Cordon($id: ID!, $dryRun: Boolean!) {
+  write: cordon(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<CordonMutation, CordonMutationVariables>;
+export const UncordonDocument = new TypedDocumentString(`
+    mutation Uncordon($id: ID!, $dryRun: Boolean!) {
+  write: uncordon(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<UncordonMutation, UncordonMutationVariables>;
+export const EvictDocument = new TypedDocumentString(`
+    mutation Evict($id: ID!, $dryRun: Boolean!) {
+  write: evict(id: $id, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<EvictMutation, EvictMutationVariables>;
+export const SetLabelsDocument = new TypedDocumentString(`
+    mutation SetLabels($id: ID!, $labels: JSON!, $dryRun: Boolean!) {
+  write: label(id: $id, labels: $labels, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<SetLabelsMutation, SetLabelsMutationVariables>;
+export const SetAnnotationsDocument = new TypedDocumentString(`
+    mutation SetAnnotations($id: ID!, $annotations: JSON!, $dryRun: Boolean!) {
+  write: annotate(id: $id, annotations: $annotations, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<SetAnnotationsMutation, SetAnnotationsMutationVariables>;
+export const DeleteDocument = new TypedDocumentString(`
+    mutation Delete($id: ID!, $propagation: Propagation!, $dryRun: Boolean!) {
+  write: delete(id: $id, propagation: $propagation, dryRun: $dryRun) {
+    ...WriteParts
+  }
+}
+    fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}
+fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}`) as unknown as TypedDocumentString<DeleteMutation, DeleteMutationVariables>;
 export const WritesDocument = new TypedDocumentString(`
     query Writes {
-  __schema {
-    mutationType {
-      name
-    }
+  gatewayClusters {
+    name
+    writable
   }
 }
     `) as unknown as TypedDocumentString<WritesQuery, WritesQueryVariables>;

@@ -1,6 +1,7 @@
 import { Menu } from '@base-ui/react/menu'
 import { useLiveCollection } from '@informerql/client/react'
 import { useEffect, useState } from 'react'
+import { ActionsMenu } from '../actions/actions-menu.tsx'
 import { FollowNameDocument } from '../gateway/documents.ts'
 import { useGateway } from '../gateway/gateway.ts'
 import { Age } from '../look/age.tsx'
@@ -39,6 +40,7 @@ export function ObjectHeader({
         <Heading className={styles['name']} title={`${kind} ${name}`}>
           <span className={styles['kind']}>{kind}</span> {name}
         </Heading>
+        {live.gone === undefined ? <ActionsMenu acted={object} /> : null}
         <Copy object={object} />
         {onClose === undefined ? null : (
           <>

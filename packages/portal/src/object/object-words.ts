@@ -209,7 +209,7 @@ export const objectWords = {
   access: {
     failed: 'What you may do cannot be shown.',
     nobody:
-      'This gateway does not ask who its users are, so everybody may read, and nobody may change anything through it.',
+      'This gateway does not ask who its users are, so everybody may read. Where it takes changes, it makes them in its own name.',
     you: (name: string, groups: readonly string[]): string =>
       groups.length === 0 ? `You are ${name}.` : `You are ${name}, of ${groups.join(', ')}.`,
     thisObject: (kind: string): string => `This ${kind}`,

@@ -1,0 +1,186 @@
+import { Dialog } from '@base-ui/react/dialog'
+import { useMutation } from '@tanstack/react-query'
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import { useGateway } from '../gateway/gateway.ts'
+import controls from '../look/controls.module.css'
+import overlay from '../look/overlay.module.css'
+import { PlaceLink } from '../look/place-link.tsx'
+import { words } from '../words.ts'
+import { ActionInputs, firstInputs, variablesOf } from './action-inputs.tsx'
+import { type Action, controllerOf } from './action-list.ts'
+import styles from './actions.module.css'
+import type { ActionTarget } from './target.ts'
+import { type Preview, refusalOf, usePreview, write, type Written } from './write.ts'
+import { WriteFailure } from './write-failure.tsx'
+import { WrittenChanges } from './written-changes.tsx'
+
+const say = words.actions
+
+interface ActionProps {
+  readonly action: Action
+  readonly target: ActionTarget
+}
+
+/** Says what an action does, asks for what it needs, shows what would change, and does it. */
+export function ActionDialog({
+  action,
+  target,
+  onClose,
+  finalFocus,
+}: ActionProps & {
+  readonly onClose: () => void
+  readonly finalFocus: RefObject<HTMLElement | null>
+}) {
+  const { kind, name, namespace, clusterName, json } = target
+  const { label, does } = say.of[action.name]
+  const controller = controllerOf(json)
+  const isRemade = controller !== undefined && ['delete', 'evict'].includes(action.name)
+  return (
+    <Dialog.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
+      <Dialog.Portal className="informerql">
+        <Dialog.Backdrop className={overlay['backdrop']} />
+        <Dialog.Popup
+          className={`${overlay['dialog']} ${styles['dialog']}`}
+          finalFocus={finalFocus}
+        >
+          <Dialog.Title className={overlay['dialogTitle']}>
+            {say.on(label, kind, name)}
+          </Dialog.Title>
+          <div>
+            <Dialog.Description>
+              {does} {isRemade ? say.remade(controller) : null}
+            </Dialog.Description>
+            <p className={styles['dim']}>
+              {namespace === null ? clusterName : `${clusterName} / ${namespace}`}
+            </p>
+          </div>
+          <ActionForm action={action} target={target} />
+        </Dialog.Popup>
+      </Dialog.Portal>
+    </Dialog.Root>
+  )
+}
+
+function ActionForm({ action, target }: ActionProps) {
+  const { document, form } = action
+  const { id, name } = target
+  const gateway = useGateway()
+  const [inputs, setInputs] = useState(() => firstInputs(form, target))
+  const [typedName, setTypedName] = useState('')
+  const given = variablesOf(form, inputs)
+  const variables = given && { id, ...given }
+  const preview = usePreview(document, variables)
+  const writing = useMutation({
+    mutationFn: async () => {
+      if (variables === undefined) throw new Error(say.preview.incomplete)
+      return await write(gateway, document, { ...variables, dryRun: false })
+    },
+  })
+  const isNameAsked = action.name === 'delete' && isPrecious(target)
+  const isReady =
+    preview.written !== undefined && !writing.isPending && (!isNameAsked || typedName === name)
+  if (writing.data !== undefined) return <Done action={action} written={writing.data} />
+  return (
+    <form
+      className={styles['form']}
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (isReady) writing.mutate()
+      }}
+    >
+      {form === undefined ? null : (
+        <ActionInputs
+          form={form}
+          target={target}
+          inputs={inputs}
+          change={(changed) => {
+            writing.reset()
+            setInputs((before) => ({ ...before, ...changed }))
+          }}
+        />
+      )}
+      <PreviewView preview={preview} isIncomplete={variables === undefined} />
+      {isNameAsked ? (
+        <label className={styles['input']}>
+          {say.inputs.confirmName(name)}
+          <input
+            className={controls['field']}
+            value={typedName}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={({ target: { value } }) => setTypedName(value)}
+          />
+        </label>
+      ) : null}
+      {writing.error === null ? null : (
+        <WriteFailure
+          errors={refusalOf(writing.error)}
+          again={() => {
+            writing.reset()
+            preview.again()
+          }}
+        />
+      )}
+      <div className={styles['buttons']}>
+        <Dialog.Close className={controls['button']}>{say.cancel}</Dialog.Close>
+        <button type="submit" className={controls['button']} data-kind="main" disabled={!isReady}>
+          {writing.isPending ? say.writing : say.of[action.name].confirm}
+        </button>
+      </div>
+    </form>
+  )
+}
+
+function PreviewView({
+  preview: { written, errors, isPending, again },
+  isIncomplete,
+}: {
+  readonly preview: Preview
+  readonly isIncomplete: boolean
+}) {
+  return (
+    <section className={styles['preview']} aria-label={say.preview.title} aria-live="polite">
+      <h3>{say.preview.title}</h3>
+      {isIncomplete ? <p className={styles['dim']}>{say.preview.incomplete}</p> : null}
+      {isPending ? <p className={styles['dim']}>{say.preview.asking}</p> : null}
+      {errors === undefined || isIncomplete ? null : (
+        <WriteFailure errors={errors} again={again} isDryRun />
+      )}
+      {written === undefined || isIncomplete ? null : <WrittenChanges written={written} />}
+    </section>
+  )
+}
+
+function Done({ action, written }: { readonly action: Action; readonly written: Written }) {
+  const close = useRef<HTMLButtonElement>(null)
+  useEffect(() => close.current?.focus(), [])
+  const { object, warnings, behind } = written
+  return (
+    <>
+      <div role="status" className={styles['done']}>
+        <p>
+          {say.of[action.name].done}{' '}
+          {action.name === 'runNow' && object !== null ? (
+            <PlaceLink to={{ object: object.id }}>
+              {object.kind} {object.name}
+            </PlaceLink>
+          ) : null}
+        </p>
+        {behind ? <p className={styles['dim']}>{say.behind}</p> : null}
+        {warnings.map((warning) => (
+          <p key={warning}>{warning}</p>
+        ))}
+      </div>
+      <div className={styles['buttons']}>
+        <Dialog.Close ref={close} className={controls['button']} data-kind="main">
+          {say.close}
+        </Dialog.Close>
+      </div>
+    </>
+  )
+}
+
+/** Whether much goes with the object: what is in no namespace, and claims with their data. Its name has to be typed. */
+function isPrecious({ namespace, kind }: ActionTarget): boolean {
+  return namespace === null || kind === 'PersistentVolumeClaim'
+}

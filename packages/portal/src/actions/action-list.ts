@@ -1,0 +1,115 @@
+import {
+  CordonDocument,
+  DeleteDocument,
+  EvictDocument,
+  PauseRolloutDocument,
+  RestartDocument,
+  ResumeDocument,
+  ResumeRolloutDocument,
+  RollBackDocument,
+  RunNowDocument,
+  ScaleDocument,
+  SetAnnotationsDocument,
+  SetImageDocument,
+  SetLabelsDocument,
+  SuspendDocument,
+  UncordonDocument,
+} from '../gateway/documents.ts'
+import { flagAt, listAt, textAt } from '../object/json.ts'
+import { words } from '../words.ts'
+import type { InputForm } from './action-inputs.tsx'
+import { type ActionTarget, builtInKind, type Right } from './target.ts'
+import type { WriteDocument } from './write.ts'
+
+export type ActionName = keyof typeof words.actions.of
+
+/** Something that can be done with an object. */
+export interface Action {
+  readonly name: ActionName
+  readonly right: Right
+  readonly document: WriteDocument
+  /** What it asks for. Absent: nothing. */
+  readonly form?: InputForm
+}
+
+const actions = {
+  restart: { right: 'patch', document: RestartDocument },
+  scale: { right: 'scale', document: ScaleDocument, form: 'replicas' },
+  setImage: { right: 'patch', document: SetImageDocument, form: 'image' },
+  rollBack: { right: 'patch', document: RollBackDocument, form: 'revision' },
+  pauseRollout: { right: 'patch', document: PauseRolloutDocument },
+  resumeRollout: { right: 'patch', document: ResumeRolloutDocument },
+  suspend: { right: 'patch', document: SuspendDocument },
+  resume: { right: 'patch', document: ResumeDocument },
+  runNow: { right: 'run', document: RunNowDocument },
+  cordon: { right: 'patch', document: CordonDocument },
+  uncordon: { right: 'patch', document: UncordonDocument },
+  evict: { right: 'evict', document: EvictDocument },
+  label: { right: 'patch', document: SetLabelsDocument, form: 'label' },
+  annotate: { right: 'patch', document: SetAnnotationsDocument, form: 'annotation' },
+  delete: { right: 'delete', document: DeleteDocument, form: 'propagation' },
+} as const satisfies Readonly<Record<ActionName, Omit<Action, 'name'>>>
+
+/** The actions for an object in its state, in groups: those of its kind, its labels, its deletion. */
+export function actionsOf(target: ActionTarget): readonly (readonly Action[])[] {
+  const groups: readonly (readonly ActionName[])[] = [
+    ofKind(target),
+    ['label', 'annotate'],
+    ['delete'],
+  ]
+  return groups
+    .filter((names) => names.length > 0)
+    .map((names) => names.map((name) => ({ name, ...actions[name] })))
+}
+
+function ofKind(target: ActionTarget): readonly ActionName[] {
+  const { json } = target
+  const kind = builtInKind(target)
+  const suspension = flagAt(json, 'spec', 'suspend') ? 'resume' : 'suspend'
+  switch (kind) {
+    case 'Deployment': {
+      const pausing = flagAt(json, 'spec', 'paused') ? 'resumeRollout' : 'pauseRollout'
+      return ['restart', 'scale', 'setImage', 'rollBack', pausing]
+    }
+    case 'StatefulSet':
+      return ['restart', 'scale', 'setImage', 'rollBack']
+    case 'DaemonSet':
+      return ['restart', 'setImage', 'rollBack']
+    case 'ReplicaSet':
+    case 'ReplicationController':
+      // Its Deployment would undo it.
+      return controllerOf(json) === undefined ? ['scale', 'setImage'] : []
+    case 'CronJob':
+      return ['runNow', suspension, 'setImage']
+    case 'Job':
+      return isFinished(json) ? [] : [suspension]
+    case 'Node':
+      return [flagAt(json, 'spec', 'unschedulable') ? 'uncordon' : 'cordon']
+    case 'Pod':
+      return ['evict']
+    default:
+      return []
+  }
+}
+
+/** Why an action cannot be done in the present state of the object. */
+export function obstacleOf({ name }: Action, { json }: ActionTarget): string | undefined {
+  const needsRollout = name === 'restart' || name === 'rollBack'
+  return needsRollout && flagAt(json, 'spec', 'paused') ? words.actions.paused : undefined
+}
+
+/** The object that makes a new one when this one goes: `ReplicaSet web-5d9`. */
+export function controllerOf(json: unknown): string | undefined {
+  const owner = listAt(json, 'metadata', 'ownerReferences').find((one) => flagAt(one, 'controller'))
+  return owner === undefined
+    ? undefined
+    : `${textAt(owner, 'kind') ?? ''} ${textAt(owner, 'name') ?? ''}`
+}
+
+function isFinished(json: unknown): boolean {
+  return listAt(json, 'status', 'conditions').some(
+    (one) =>
+      ['Complete', 'Failed'].includes(textAt(one, 'type') ?? '') &&
+      textAt(one, 'status') === 'True',
+  )
+}

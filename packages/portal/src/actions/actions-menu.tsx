@@ -1,0 +1,96 @@
+import { Menu } from '@base-ui/react/menu'
+import { Fragment, useRef, useState } from 'react'
+import { useKeys } from '../frame/keys.ts'
+import controls from '../look/controls.module.css'
+import { Icon } from '../look/icons.tsx'
+import overlay from '../look/overlay.module.css'
+import { words } from '../words.ts'
+import { ActionDialog } from './action-dialog.tsx'
+import { type Action, actionsOf, obstacleOf } from './action-list.ts'
+import styles from './actions.module.css'
+import { type Acted, type ActionTarget, useActionTarget } from './target.ts'
+import { useTakesWrites } from './writable.ts'
+
+const say = words.actions
+
+/** What can be done with an object, as a menu. Nothing where the gateway takes no writes. */
+export function ActionsMenu({ acted }: { readonly acted: Acted }) {
+  return useTakesWrites() ? <WritableActions key={acted.id} acted={acted} /> : null
+}
+
+function WritableActions({ acted }: { readonly acted: Acted }) {
+  const trigger = useRef<HTMLButtonElement>(null)
+  const [isOpen, setOpen] = useState(false)
+  const [isNear, setNear] = useState(false)
+  const [chosen, choose] = useState<{ readonly action: Action; readonly target: ActionTarget }>()
+  // Rights cost reviews at the API server: they are asked for when the menu is about to open.
+  const { target, errors } = useActionTarget(acted, isNear || isOpen)
+  useKeys([{ keys: 'a', does: say.key, run: () => setOpen(true) }])
+  return (
+    <>
+      <Menu.Root open={isOpen} onOpenChange={setOpen}>
+        <Menu.Trigger
+          ref={trigger}
+          className={controls['button']}
+          onPointerEnter={() => setNear(true)}
+          onFocus={() => setNear(true)}
+        >
+          {say.title}
+          <Icon name="chevron" />
+        </Menu.Trigger>
+        <Menu.Portal className="informerql">
+          <Menu.Positioner align="end" sideOffset={4} className={overlay['positioner']}>
+            <Menu.Popup className={overlay['popup']}>
+              {target === undefined ? (
+                <Menu.Item disabled className={overlay['item']}>
+                  {errors[0] === undefined ? say.asking : say.failed(errors[0].message)}
+                </Menu.Item>
+              ) : (
+                actionsOf(target).map((group, position) => (
+                  <Fragment key={group[0]?.name}>
+                    {position === 0 ? null : <Menu.Separator className={overlay['separator']} />}
+                    {group.map((action) => (
+                      <ActionItem
+                        key={action.name}
+                        action={action}
+                        target={target}
+                        onChoose={() => choose({ action, target })}
+                      />
+                    ))}
+                  </Fragment>
+                ))
+              )}
+            </Menu.Popup>
+          </Menu.Positioner>
+        </Menu.Portal>
+      </Menu.Root>
+      {chosen === undefined ? null : (
+        <ActionDialog {...chosen} onClose={() => choose(undefined)} finalFocus={trigger} />
+      )}
+    </>
+  )
+}
+
+function ActionItem({
+  action,
+  target,
+  onChoose,
+}: {
+  readonly action: Action
+  readonly target: ActionTarget
+  readonly onChoose: () => void
+}) {
+  const { name, right } = action
+  const isForbidden = target.may(right) === false
+  const obstacle = isForbidden ? say.mayNot(say.rights[right]) : obstacleOf(action, target)
+  return (
+    <Menu.Item
+      className={`${overlay['item']} ${styles['item']}`}
+      disabled={obstacle !== undefined}
+      onClick={onChoose}
+      data-danger={name === 'delete'}
+    >
+      {say.of[name].label}…{obstacle === undefined ? null : <small>{obstacle}</small>}
+    </Menu.Item>
+  )
+}

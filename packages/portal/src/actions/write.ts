@@ -1,0 +1,71 @@
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import type { TypedDocumentString, WritePartsFragment } from '../gateway/documents.ts'
+import { type AnswerError, type Gateway, GatewayError, useGateway } from '../gateway/gateway.ts'
+
+/** What a write has done; of a dry run, what it would do. */
+export type Written = WritePartsFragment
+
+/** A mutation with one write, under the name `write`. */
+export type WriteDocument = TypedDocumentString<{ readonly write: Written | null }, never>
+
+export type WriteVariables = Readonly<Record<string, unknown>> & { readonly id: string }
+
+/** Makes a write. Rejects with {@link GatewayError} if it is refused. */
+export async function write(
+  gateway: Gateway,
+  document: WriteDocument,
+  variables: WriteVariables & { readonly dryRun: boolean },
+): Promise<Written> {
+  // Each document has other variables: its action gives them.
+  const { data, errors } = await gateway.ask(document, variables as never)
+  if (data.write === null) throw new GatewayError(errors)
+  return data.write
+}
+
+/** The errors of a write that failed. */
+export function refusalOf(error: Error): readonly AnswerError[] {
+  return error instanceof GatewayError ? error.errors : [{ message: error.message }]
+}
+
+/** What a write would do. */
+export interface Preview {
+  readonly written: Written | undefined
+  readonly errors: readonly AnswerError[] | undefined
+  readonly isPending: boolean
+  readonly again: () => void
+}
+
+/** How long the inputs rest before the API server is asked. */
+const restMs = 300
+
+/** Asks the API server what a write would do, again for other variables. `undefined`: something is not filled in yet. */
+export function usePreview(
+  document: WriteDocument,
+  variables: WriteVariables | undefined,
+): Preview {
+  const gateway = useGateway()
+  const asked = JSON.stringify(variables ?? null)
+  const [rested, setRested] = useState(asked)
+  useEffect(() => {
+    if (asked === rested) return
+    const timer = setTimeout(() => setRested(asked), restMs)
+    return () => clearTimeout(timer)
+  }, [asked, rested])
+  const { data, error, isFetching, refetch } = useQuery({
+    queryKey: ['dry run', document.toString(), rested],
+    queryFn: () =>
+      write(gateway, document, { ...(JSON.parse(rested) as WriteVariables), dryRun: true }),
+    enabled: variables !== undefined && rested !== 'null',
+    gcTime: 0,
+    retry: false,
+    staleTime: Infinity,
+  })
+  const isSettled = asked === rested && !isFetching
+  return {
+    written: isSettled ? data : undefined,
+    errors: isSettled && error !== null ? refusalOf(error) : undefined,
+    isPending: variables !== undefined && !isSettled,
+    again: () => void refetch(),
+  }
+}

@@ -1,0 +1,187 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInBrowser } from '../support/browser.ts'
+import {
+  openPage,
+  type PortalPage,
+  type ServedPortal,
+  servePortal,
+  type Viewer,
+} from './portal-page.ts'
+
+const isHealthy = 'health: { eq: HEALTHY }'
+
+describeInBrowser('Actions', (browser) => {
+  let portal: ServedPortal
+  beforeAll(async () => {
+    portal = await servePortal({ asksWho: true, allowWrites: true, eventsPerSecond: 60 })
+  })
+  afterAll(() => portal[Symbol.asyncDispose]())
+
+  const open = async (id: string, viewer: Viewer = 'ann'): Promise<PortalPage> =>
+    await openPage(browser(), portal, { path: `/objects/${id}`, viewer })
+
+  it('restart a workload after they have shown what changes', async () => {
+    const id = await idOf(portal, 'deployments', `namespace: "storefront", where: { ${isHealthy} }`)
+    await using opened = await open(id)
+    const { page } = opened
+    const dialog = await chosen(page, 'Restart…')
+    const changes = dialog.getByRole('region', { name: 'What changes' })
+    await changes
+      .getByText('spec.template.metadata.annotations["kubectl.kubernetes.io/restartedAt"]')
+      .waitFor()
+    expect(await restartedAt(portal, id)).toBeUndefined()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Restart' }).click()
+    await dialog.getByText('The restart has begun.').waitFor()
+    expect(await restartedAt(portal, id)).toMatch(/^\d{4}-\d\d-\d\dT/)
+    await page.keyboard.press('Enter')
+    await dialog.waitFor({ state: 'detached' })
+    const trigger = page.getByRole('button', { name: 'Actions', exact: true })
+    expect(await trigger.evaluate((button) => button === document.activeElement)).toBe(true)
+  })
+
+  it('scale a workload by the keyboard alone', async () => {
+    const id = await idOf(
+      portal,
+      'deployments',
+      `namespace: "payments", where: { ${isHealthy}, replicas: { gt: 0 } }`,
+    )
+    await using opened = await open(id)
+    const { page } = opened
+    await page.getByRole('button', { name: 'Actions', exact: true }).waitFor()
+    await page.keyboard.press('a')
+    await page.getByRole('menuitem', { name: 'Scale…' }).waitFor()
+    await page.keyboard.type('Sc')
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    const field = dialog.getByRole('spinbutton', { name: 'Replicas' })
+    await field.waitFor()
+    const before = Number(await field.inputValue())
+    await field.focus()
+    await page.keyboard.press('ArrowUp')
+    await dialog.getByText('spec.replicas').waitFor()
+    await page.keyboard.press('Enter')
+    await dialog.getByText('The number is set.').waitFor()
+    const { data } = await portal
+      .gateway()
+      .as('ann-token')
+      .query(`{ object(id: "${id}") { ... on Deployment { spec { replicas } } } }`)
+    expect(data?.object.spec.replicas).toBe(before + 1)
+    expect(opened.problems).toEqual([])
+  })
+
+  it('roll a broken workload back to the revision before, and it is healthy again', async () => {
+    const id = await idOf(
+      portal,
+      'deployments',
+      'namespace: "payments", where: { name: { eq: "invoice-worker" } }',
+    )
+    await using opened = await open(id)
+    const { page } = opened
+    const header = page.getByRole('article').locator('header')
+    await header.getByText('Degraded').waitFor()
+    const dialog = await chosen(page, 'Roll back…')
+    const revisions = dialog.getByRole('group', { name: 'Revision' }).getByRole('radio')
+    await revisions.first().waitFor()
+    expect(await revisions.first().isDisabled()).toBe(true)
+    expect(await revisions.nth(1).isChecked()).toBe(true)
+    await dialog.getByText('spec.template.spec.containers[0].image').waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Roll back' }).click()
+    await dialog.getByText('The rollout of the earlier revision has begun.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await header.getByText('Healthy').waitFor({ timeout: 60_000 })
+  })
+
+  it('delete an object, and ask for the name of what much goes with', async () => {
+    const id = await idOf(portal, 'configMaps', 'namespace: "storefront"')
+    await using opened = await open(id)
+    const { page } = opened
+    const dialog = await chosen(page, 'Delete…')
+    await dialog.getByText('The object is removed.').waitFor()
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await page.getByText(/^Deleted at /).waitFor()
+    await using other = await open(
+      await idOf(portal, 'namespaces', 'where: { name: { eq: "insights" } }'),
+    )
+    const asks = await chosen(other.page, 'Delete…')
+    const confirm = asks.getByRole('button', { name: 'Delete' })
+    await asks.getByText('The object is removed.').waitFor()
+    expect(await confirm.isDisabled()).toBe(true)
+    await asks.getByRole('textbox', { name: 'Type insights to confirm' }).fill('insights')
+    expect(await confirm.isEnabled()).toBe(true)
+    await other.audit()
+  })
+
+  it('are shown with the reason to those who may not', async () => {
+    const id = await idOf(portal, 'deployments', `namespace: "storefront", where: { ${isHealthy} }`)
+    await using opened = await open(id, 'ben')
+    const { page } = opened
+    await page.getByRole('button', { name: 'Actions', exact: true }).click()
+    for (const [name, reason] of [
+      ['Restart…', 'You may not change it.'],
+      ['Scale…', 'You may not scale it.'],
+      ['Delete…', 'You may not delete it.'],
+    ] as const) {
+      const item = page.getByRole('menuitem', { name: new RegExp(`^${name}`) })
+      await item.getByText(reason).waitFor()
+      expect(await item.getAttribute('aria-disabled')).toBe('true')
+    }
+    await page.keyboard.press('Escape')
+    await page.getByRole('menu').waitFor({ state: 'detached' })
+    await opened.audit()
+  })
+
+  it('say who refuses a write, and why', async () => {
+    const id = await idOf(portal, 'deployments', `namespace: "payments", where: { ${isHealthy} }`)
+    await using opened = await open(id)
+    const { page } = opened
+    const message = 'admission webhook "images.example.com" denied the request: no mutable tags'
+    const fault = { type: 'status', code: 403, reason: 'Forbidden', message } as const
+    portal.cluster.faults.inject({ match: { verb: 'patch' }, fault })
+    const dialog = await chosen(page, 'Pause the rollout…')
+    const alert = dialog.getByRole('alert')
+    await alert.getByText('The webhook images.example.com does not allow it.').waitFor()
+    await alert.getByText('no mutable tags', { exact: true }).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Pause' }).isDisabled()).toBe(true)
+    await opened.audit()
+    await alert.getByRole('button', { name: 'Look again' }).click()
+    await dialog.getByText('spec.paused').waitFor()
+  })
+
+  it('are not offered by a gateway without mutations', async () => {
+    await using reading = await servePortal({ pods: 20 })
+    const id = await idOf(reading, 'deployments', `where: { ${isHealthy} }`)
+    await using opened = await openPage(browser(), reading, { path: `/objects/${id}` })
+    const { page } = opened
+    await page.getByRole('heading', { name: 'Conditions' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
+  })
+})
+
+/** Chooses an action of the object that is shown: its dialog. */
+async function chosen(page: Page, name: string): Promise<Locator> {
+  await page.getByRole('button', { name: 'Actions', exact: true }).click()
+  await page.getByRole('menuitem', { name }).click()
+  return page.getByRole('dialog')
+}
+
+async function idOf(
+  { gateway }: Pick<ServedPortal, 'gateway'>,
+  list: string,
+  filter: string,
+): Promise<string> {
+  const { data } = await gateway()
+    .as('ann-token')
+    .query(`{ list: ${list}(${filter}, first: 1) { nodes { id } } }`)
+  const [node] = data?.list.nodes ?? []
+  if (node === undefined) throw new Error(`no ${list} match ${filter}`)
+  return node.id
+}
+
+async function restartedAt({ gateway }: ServedPortal, id: string): Promise<string | undefined> {
+  const { data } = await gateway().as('ann-token').query(`{ object(id: "${id}") { json } }`)
+  const { annotations } = data?.object.json.spec.template.metadata
+  return annotations?.['kubectl.kubernetes.io/restartedAt']
+}
