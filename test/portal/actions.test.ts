@@ -182,6 +182,5 @@ async function idOf(
 
 async function restartedAt({ gateway }: ServedPortal, id: string): Promise<string | undefined> {
   const { data } = await gateway().as('ann-token').query(`{ object(id: "${id}") { json } }`)
-  const { annotations } = data?.object.json.spec.template.metadata
-  return annotations?.['kubectl.kubernetes.io/restartedAt']
+  return data?.object.json.spec.template.metadata.annotations?.['kubectl.kubernetes.io/restartedAt']
 }

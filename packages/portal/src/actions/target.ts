@@ -1,6 +1,6 @@
 import { ActionTargetDocument } from '../gateway/documents.ts'
 import { type AnswerError, useAnswer } from '../gateway/gateway.ts'
-import { words } from '../words.ts'
+import type { words } from '../words.ts'
 
 /** The object that actions are for. */
 export interface Acted {

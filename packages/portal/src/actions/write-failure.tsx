@@ -57,7 +57,7 @@ function toldOf({ message, extensions = {} }: AnswerError, isDryRun: boolean): T
   const { code, hint } = extensions
   switch (code) {
     case 'CONFLICT': {
-      const conflicts = listOf<{ manager: string; field: string }>(extensions['conflicts'])
+      const conflicts = causesIn(extensions['conflicts'])
       const managers = Map.groupBy(conflicts, ({ manager }) => manager)
       const texts = Array.from(managers, ([manager, fields]) =>
         say.conflict(
@@ -68,7 +68,7 @@ function toldOf({ message, extensions = {} }: AnswerError, isDryRun: boolean): T
       return { title: say.CONFLICT, details: <Causes texts={texts} />, next: hint }
     }
     case 'INVALID': {
-      const causes = listOf<{ field: string; message: string }>(extensions['causes'])
+      const causes = causesIn(extensions['causes'])
       const texts = causes.map(({ field, message: text }) => `${field}: ${text}`)
       return {
         title: say.INVALID,
@@ -124,6 +124,13 @@ function Causes({ texts }: { readonly texts: readonly string[] }) {
   )
 }
 
-function listOf<Item>(value: unknown): readonly Item[] {
-  return Array.isArray(value) ? (value as readonly Item[]) : []
+interface Cause {
+  readonly field: string
+  readonly message: string
+  /** Of a conflict. */
+  readonly manager: string
+}
+
+function causesIn(value: unknown): readonly Cause[] {
+  return Array.isArray(value) ? (value as readonly Cause[]) : []
 }
