@@ -15,6 +15,9 @@ import { Visitor } from './visitor.ts'
 
 const startMs = 180_000
 const rbac = '/apis/rbac.authorization.k8s.io/v1'
+/** Makes a ConfigMap. */
+const created = (namespace: string): string =>
+  `mutation { apply(manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: by-alice, namespace: ${namespace}}}") { __typename } }`
 const secrets = '{ secrets { nodes { namespace name data } } }'
 
 describe.skipIf(!('binDir' in findControlPlane()))(
@@ -106,8 +109,6 @@ describe.skipIf(!('binDir' in findControlPlane()))(
       await vi.waitUntil(async () => (await alice.query(secrets)).errors === undefined, 60_000)
       expect(await alice.query(secrets)).toMatchObject(secretOf('payments'))
       expect(await bob.query(secrets)).toMatchObject(secretOf('orders'))
-      const created = (namespace: string): string =>
-        `mutation { apply(manifest: "{apiVersion: v1, kind: ConfigMap, metadata: {name: by-alice, namespace: ${namespace}}}") { __typename } }`
       expect(await alice.query(created('payments'))).not.toHaveProperty('errors')
       const refused = await alice.query(created('orders'))
       expect(refused).toMatchObject({ errors: [{ extensions: { code: 'FORBIDDEN' } }] })
@@ -132,9 +133,14 @@ describe.skipIf(!('binDir' in findControlPlane()))(
       await vi.waitUntil(() => Date.now() > firstEndMs + 1_000, 20_000)
       expect(await alice.query(secrets)).toMatchObject(secretOf('payments'))
       expect(await socket.ask(secrets)).toMatchObject(secretOf('payments'))
+      const stolen = alice.copy()
       await alice.fetch('/auth/logout', { method: 'POST' })
       expect(await socket.closed).toBe(4403)
       expect(await alice.query(secrets)).toMatchObject({ status: 401 })
+      expect(await stolen.query(created('payments'))).toMatchObject({
+        status: 401,
+        errors: [{ message: 'the session has ended' }],
+      })
     })
 
     it('goes side by side with bearer tokens that the API server reviews', async () => {

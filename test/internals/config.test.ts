@@ -1,5 +1,5 @@
 // Imports internals: a process for each of some 60 configurations would take minutes.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -126,6 +126,17 @@ describe('a configuration', () => {
       expect.stringContaining(`${wrong}:2: live.maxFrames = 0: Too small`),
       expect.stringContaining('live.maxByte: there is no such option; known here: coalesceMs'),
     ])
+  })
+
+  it('signs browsers in as docs/sign-in.md shows it', () => {
+    const [, text = ''] = /```yaml\n(.*?)```/s.exec(readFileSync('docs/sign-in.md', 'utf8')) ?? []
+    const { auth, server } = load({ file: file(text) })
+    expect(auth).toMatchObject({
+      mode: 'oidc-login',
+      oidc: { usernameClaim: 'email' },
+      login: { clientId: 'informerql', clientSecretFile: '/secrets/client-secret', required: true },
+    })
+    expect(server.publicUrl).toBe('https://portal.example.com')
   })
 
   it('wants the address that browsers see, where they sign in beyond loopback', () => {
