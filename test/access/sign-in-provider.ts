@@ -12,12 +12,18 @@ import { join } from 'node:path'
 import { type AuthenticationOptions, defaultAuthenticationOptions } from 'informerql'
 import { type Configuration, Provider } from 'oidc-provider'
 
+function groupsOf(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `a-group-with-a-long-name-${at}`)
+}
+
 /** Whom the provider knows: by account, with the groups in their tokens. */
 const people: Readonly<
   Record<string, { readonly name: string; readonly groups: readonly string[] }>
 > = {
   alice: { name: 'Alice Adams', groups: ['payments'] },
   bob: { name: 'Bob Brown', groups: ['orders'] },
+  carol: { name: 'Carol of many groups', groups: groupsOf(100) },
+  dave: { name: 'Dave of all groups', groups: groupsOf(1_000) },
 }
 
 /** A genuine OpenID Connect provider on loopback, with a page on which people choose who they are. */

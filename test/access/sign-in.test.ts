@@ -400,4 +400,40 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     expect(await asked(seen)).toBe(200)
     expect(await asked('http://portal.example.com')).toBe(401)
   })
+
+  it('holds the tokens of a user with many groups in several cookies, and refuses what does not fit', async () => {
+    const browser = visitor()
+    await browser.signIn('carol')
+    const names = [...browser.cookies.keys()].filter((name) => name.includes('session'))
+    expect(names).toEqual(['__Host-informerql-session', '__Host-informerql-session-1'])
+    const { viewer } = (await browser.query(whoAmI)).data as { viewer: { groups: string[] } }
+    expect(viewer.groups).toHaveLength(101)
+    // The next user of the browser needs one.
+    const other = visitor()
+    for (const [name, value] of browser.cookies) other.cookies.set(name, value)
+    await other.signIn('alice')
+    expect([...other.cookies.keys()]).toEqual(['__Host-informerql-session'])
+    expect(await other.query(whoAmI)).toMatchObject({ data: { viewer: alice } })
+    const page = await visitor().signIn('dave')
+    expect(page.status).toBe(403)
+    expect(page.text).toContain('SESSION_TOO_LARGE')
+  })
+
+  it('is refused with a page that says why, where the token is not one that the gateway takes', async () => {
+    await using strict = await serveGateway(
+      { clusters: [{ name: 'one', server: simulator.url }] },
+      {},
+      { auth: { ...auth, audiences: ['another-client'] } },
+    )
+    const there = new URL(strict.url).origin
+    provider.register(there)
+    try {
+      const page = await new Visitor(there).signIn('alice')
+      expect(page.status).toBe(403)
+      expect(page.text).toContain('TOKEN_REFUSED')
+      expect(page.text).toContain('auth.audiences')
+    } finally {
+      provider.register(origin)
+    }
+  })
 })

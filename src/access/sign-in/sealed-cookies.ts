@@ -112,17 +112,7 @@ export class SealedCookies {
   async setSession(session: Session, cookie: string | undefined): Promise<readonly string[]> {
     const sealed = await this.seal('session', session)
     const chunks = sealed.match(new RegExp(`.{1,${maxChunk}}`, 'g')) ?? []
-    if (chunks.length > maxChunks) {
-      const most = maxChunk * maxChunks
-      throw new SignInError(
-        'SESSION_TOO_LARGE',
-        `the tokens of this user need ${sealed.length} bytes of cookies; at most ${most} fit`,
-        {
-          value: sealed.length,
-          hint: 'have the provider put fewer claims and groups into the tokens of this client',
-        },
-      )
-    }
+    if (chunks.length > maxChunks) throw tooLargeSession(sealed.length)
     const names = chunkNames(chunks.length)
     const seconds = Math.max(0, Math.floor((session.endsAtMs - Date.now()) / 1_000))
     const set = names.map((name, at) => {
@@ -161,6 +151,22 @@ export class SealedCookies {
     }
     return undefined
   }
+}
+
+/** The longest token that a session can hold. */
+export const maxSessionToken: number = (maxChunk * maxChunks * 3) / 4
+
+/** The error of tokens that need so many bytes. */
+export function tooLargeSession(bytes: number): SignInError {
+  const most = maxChunk * maxChunks
+  return new SignInError(
+    'SESSION_TOO_LARGE',
+    `the tokens of this user need ${bytes} bytes of cookies; at most ${most} fit`,
+    {
+      value: bytes,
+      hint: 'have the provider put fewer claims and groups into the tokens of this client',
+    },
+  )
 }
 
 interface SealingKey {

@@ -15,7 +15,13 @@ import {
 import type { IssuerKeys } from '../authentication/issuer-keys.ts'
 import type { Viewer } from '../viewer.ts'
 import type { IdentityProvider, IssuedTokens } from './identity-provider.ts'
-import { pendingMs, type SealedCookies, type Session } from './sealed-cookies.ts'
+import {
+  maxSessionToken,
+  pendingMs,
+  type SealedCookies,
+  type Session,
+  tooLargeSession,
+} from './sealed-cookies.ts'
 import { SignInError } from './sign-in-error.ts'
 import type { SignInOptions } from './sign-in-options.ts'
 
@@ -324,10 +330,11 @@ export class SignIn implements Authenticator {
 
   async #accept(credentials: Credentials, session: Session): Promise<Authenticated> {
     const { viewer } = await this.#viewerOf(session, credentials)
-    this.#accepted.set(credentials, session)
+    // Only the browser renews.
+    this.#accepted.set(credentials, { ...session, refreshToken: undefined })
     const followed = this.#followed.get(session.id)
     if (followed !== undefined && followed.latest.renewedAtMs < session.renewedAtMs) {
-      followed.latest = session
+      followed.latest = { ...session, refreshToken: undefined }
     }
     return { viewer, expiresAtMs: Math.min(session.expiresAtMs, session.endsAtMs) }
   }
@@ -421,6 +428,7 @@ export class SignIn implements Authenticator {
         hint: 'sign in again; the operator may set auth.login.apiServerToken to access',
       })
     }
+    if (token.length > maxSessionToken) throw tooLargeSession(Math.ceil((token.length * 4) / 3))
     try {
       const authorization = `Bearer ${token}`
       const known = await tokens.authenticate({ authorization, headers: noHeaders })
