@@ -88,13 +88,15 @@ describeInBrowser('Signing in', (browser) => {
     const sent = sentBy(page)
     await page.reload()
     await expect.poll(() => sent).toContainEqual('connected')
+    // The page before may have connected, too.
+    sent.length = 0
     const asked = (): number => provider.requests.filter((one) => one === 'POST /token').length
     const before = asked()
     // The third renewal is after the end of the first token.
     await expect.poll(() => asked() - before, { timeout: 40_000, interval: 200 }).toBe(3)
     breakPod(portal.cluster, 'payments', 'renewed')
     await page.getByRole('grid').getByText('renewed').waitFor()
-    expect(sent.filter((one) => /connected/.test(one))).toEqual(['connected'])
+    expect(sent.filter((one) => /connected/.test(one))).toEqual([])
     expect(opened.problems).toEqual([])
   })
 
