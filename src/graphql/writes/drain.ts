@@ -90,10 +90,7 @@ export class Drains {
         throw new ClientError('BAD_USER_INPUT', message, details)
       }
       const drain = new Drain({ ...this.#options, served, args, origin, node: place, pods, ended })
-      await drain.look().catch(async (error: unknown) => {
-        await drain.close()
-        throw error
-      })
+      await drain.look()
       return drain
     } catch (error) {
       ended()
@@ -136,7 +133,6 @@ const blockedPauseMs = 5_000
  */
 export class Drain {
   readonly #options: DrainOptions
-  readonly #writer: CallerWriter
   readonly #endsAtMs: number
   #pods: readonly Leaving[] = []
   #state: DrainProgress['state'] = 'EVICTING'
@@ -144,20 +140,11 @@ export class Drain {
   #changed: () => void = () => {}
 
   constructor(options: DrainOptions) {
-    const { served, writes, origin, secretData, args } = options
-    const { drainDeadlineMs } = writes
+    const { args } = options
+    const { drainDeadlineMs } = options.writes
     const wanted = (args.deadlineSeconds ?? Infinity) * 1_000
     this.#options = options
     this.#endsAtMs = performance.now() + Math.min(drainDeadlineMs, Math.max(0, wanted))
-    this.#writer = new CallerWriter({
-      served,
-      caller: origin,
-      access: origin.viewer && new ViewerAccess(served, origin.viewer),
-      // An eviction need not wait for the cache: the pods are listed anyway.
-      limits: { ...writes, cacheDeadlineMs: 0 },
-      endsAtMs: this.#endsAtMs + writes.requestDeadlineMs,
-      secretData,
-    })
   }
 
   get progress(): DrainProgress {
@@ -181,7 +168,8 @@ export class Drain {
 
   /** Lists the pods of the node and decides about each. Rejects with `ClientError`. */
   async look(): Promise<void> {
-    const found = await this.#list()
+    await using writer = this.#writer()
+    const found = await this.#list(writer)
     const { node, pods, args } = this.#options
     this.#pods = found.map((pod) => {
       const { namespace = '', name, uid } = pod.metadata
@@ -205,29 +193,28 @@ export class Drain {
       this.#end('FAILED', clientErrorOf(error).message)
     } finally {
       this.#options.ended()
-      await this.close()
     }
-  }
-
-  /** Closes its connections. */
-  async close(): Promise<void> {
-    await this.#writer[Symbol.asyncDispose]()
   }
 
   async #drain(signal: AbortSignal): Promise<void> {
     const { node, args, writes } = this.#options
     const { dryRun } = args
-    await this.#reported(node, () =>
-      must(objectActions['cordon'])(this.#writer, node, { dryRun }, writes),
-    )
+    {
+      await using writer = this.#writer()
+      await this.#reported(node, () =>
+        must(objectActions['cordon'])(writer, node, { dryRun }, writes),
+      )
+    }
     while (!signal.aborted) {
+      // Each round asks with the newest token of the caller.
+      await using writer = this.#writer()
       const nowMs = performance.now()
       const due = this.#pods.filter(({ state, dueMs }) => isWaiting(state) && dueMs <= nowMs)
       await boundedParallel(due, maxParallel, async (pod) => {
-        if (!signal.aborted) await this.#evict(pod)
+        if (!signal.aborted) await this.#evict(writer, pod)
       })
       if (signal.aborted) return
-      if (this.#pods.some(({ state }) => state === 'TERMINATING')) await this.#markGone()
+      if (this.#pods.some(({ state }) => state === 'TERMINATING')) await this.#markGone(writer)
       const open = this.#pods.filter(({ state }) => isWaiting(state) || state === 'TERMINATING')
       const failed = this.#pods.filter(({ state }) => state === 'FAILED')
       if (open.length === 0) {
@@ -243,7 +230,7 @@ export class Drain {
     }
   }
 
-  async #evict(pod: Leaving): Promise<void> {
+  async #evict(writer: CallerWriter, pod: Leaving): Promise<void> {
     const { args, quota, origin } = this.#options
     const isDryRun = args.dryRun === true
     try {
@@ -251,7 +238,7 @@ export class Drain {
       const gracePeriodSeconds = args.gracePeriodSeconds ?? undefined
       const wishes = { dryRun: isDryRun }
       const { object } = await this.#reported(pod.place, () =>
-        evicted(this.#writer, pod.place, wishes, gracePeriodSeconds),
+        evicted(writer, pod.place, wishes, gracePeriodSeconds),
       )
       this.#set(pod, object === null || isDryRun ? 'GONE' : 'TERMINATING', null)
     } catch (error) {
@@ -267,18 +254,31 @@ export class Drain {
   }
 
   /** Pods that the node has no longer, or has as other ones of their names, are gone. */
-  async #markGone(): Promise<void> {
-    const left = new Set((await this.#list()).map(({ metadata }) => metadata.uid))
+  async #markGone(writer: CallerWriter): Promise<void> {
+    const left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
     for (const pod of this.#pods) {
       if (pod.state === 'TERMINATING' && !left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
     }
   }
 
-  async #list(): Promise<readonly Unstructured[]> {
+  async #list(writer: CallerWriter): Promise<readonly Unstructured[]> {
     const { node, pods } = this.#options
     const at = { cluster: node.cluster, kind: pods, namespace: '', name: '' }
     const fieldSelector = `spec.nodeName=${node.name}`
-    return await this.#writer.list(at, pods.resource, { fieldSelector })
+    return await writer.list(at, pods.resource, { fieldSelector })
+  }
+
+  #writer(): CallerWriter {
+    const { served, writes, origin, secretData } = this.#options
+    return new CallerWriter({
+      served,
+      caller: origin,
+      access: origin.viewer && new ViewerAccess(served, origin.viewer),
+      // An eviction need not wait for the cache: the pods are listed anyway.
+      limits: { ...writes, cacheDeadlineMs: 0 },
+      endsAtMs: this.#endsAtMs + writes.requestDeadlineMs,
+      secretData,
+    })
   }
 
   async #reported<T>(place: WritePlace, write: () => Promise<T>): Promise<T> {

@@ -122,11 +122,11 @@ function templateOf(replicaSet: Unstructured): object {
   return { ...template, metadata: { ...rest, labels: kept } }
 }
 
+/** Those of the revision win. Unlike kubectl, removes none: other tools keep theirs here. */
 function annotationsOf(deployment: Unstructured, replicaSet: Unstructured): object {
-  const now = Object.entries(deployment.metadata.annotations ?? {})
   const then = Object.entries(replicaSet.metadata.annotations ?? {})
-  return Object.fromEntries([
-    ...now.filter(([key]) => keptAnnotations.has(key)),
-    ...then.filter(([key]) => !keptAnnotations.has(key)),
-  ])
+  return {
+    ...deployment.metadata.annotations,
+    ...Object.fromEntries(then.filter(([key]) => !keptAnnotations.has(key))),
+  }
 }

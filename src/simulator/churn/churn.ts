@@ -28,7 +28,8 @@ export interface Churn {
    * number of writes: usually 1 to 6, or 0 without anything to do.
    */
   step(): number
-  /** Steps at the configured rate until the signal aborts. Rejects with the writer's error. */
+  /**
+   * Steps at the configured rate until the signal aborts; what clients change is answered within moments besides. Rejects with the writer's error. */
   run(signal: AbortSignal): Promise<void>
 }
 
@@ -37,6 +38,10 @@ export interface Churn {
  * broken pods would stay as it is for minutes.
  */
 const crashLoopTurnMs = 5_000
+
+/** How often the controllers that a client has changed take a step, and how many of them. */
+const answerMs = 200
+const mostAnswered = 20
 
 /** The number of idle turns after which a step gives up. */
 const mostTurns = 10
@@ -50,9 +55,13 @@ export function createChurn(options: ChurnOptions): Churn {
   let begun = false
   let turnedMs = 0
 
-  function step(): number {
+  function begin(): void {
     if (!begun) cluster.begin()
     begun = true
+  }
+
+  function step(): number {
+    begin()
     const before = cluster.writes
     for (let turns = 0; turns < mostTurns && cluster.writes === before; turns++) {
       unlessGone(turn)
@@ -79,7 +88,27 @@ export function createChurn(options: ChurnOptions): Churn {
     }
   }
 
-  return { step, run: (signal) => runAtPace(step, eventsPerSecond, signal) }
+  /** One step for each controller that a client has changed: its users wait for them, and not for their turn. */
+  function answer(): void {
+    if (cluster.asked.size === 0) return
+    for (const item of [...cluster.asked].slice(0, mostAnswered)) {
+      // Goes behind the others.
+      cluster.asked.delete(item)
+      unlessGone(() => {
+        if (reconcile(loop, item)) cluster.asked.add(item)
+      })
+    }
+    syncChanged(cluster)
+  }
+
+  return {
+    step,
+    async run(signal) {
+      if (eventsPerSecond > 0) begin()
+      const answering = eventsPerSecond > 0 ? answerClients(answer, signal) : undefined
+      await Promise.all([runAtPace(step, eventsPerSecond, signal), answering])
+    },
+  }
 }
 
 /** Ignores that a client has deleted the object of the current activity. */
@@ -120,6 +149,10 @@ async function runAtPace(
       owed = writes === 0 ? 0 : owed - writes
     }
   }
+}
+
+async function answerClients(answer: () => void, signal: AbortSignal): Promise<void> {
+  while (await elapsed(answerMs, signal)) answer()
 }
 
 /** Resolves with `false` if the signal aborts first. */

@@ -144,6 +144,8 @@ export class Cluster {
   #learning = true
   /** Objects that may need work. */
   readonly active: Set<Controller | Outage> = new Set()
+  /** Those of {@link active} that a client has changed, or whose pods: somebody waits for them. */
+  readonly asked: Set<Controller> = new Set()
   /** Controllers with changed pods. Their counters and endpoints are out of date. */
   readonly changed: Set<Controller> = new Set()
   readonly #namespaces = new Map<string, NamespaceRecords>()
@@ -171,6 +173,7 @@ export class Cluster {
   begin(): void {
     this.#learning = false
     this.active.clear()
+    this.asked.clear()
     this.changed.clear()
   }
 
@@ -317,6 +320,12 @@ export class Cluster {
     }
     this.changed.add(record)
     this.activate(record)
+    if (!this.#own) this.#ask(record)
+  }
+
+  /** Notes that a client has changed a controller or its pods. */
+  #ask(controller: Controller): void {
+    this.asked.add((controller.orphaned ? undefined : this.deploymentOf(controller)) ?? controller)
   }
 
   /** Marks a controller that is deleted or will be. */
@@ -407,7 +416,9 @@ export class Cluster {
 
   #podChanged({ controller }: PodRecord): void {
     this.changed.add(controller)
-    if (!this.#own) this.activate(controller)
+    if (this.#own) return
+    this.activate(controller)
+    this.#ask(controller)
   }
 
   podsOn(node: string): PodRecord[] {
