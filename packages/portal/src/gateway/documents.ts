@@ -72,6 +72,17 @@ export type IndexForm =
   /** A text. */
   | 'STRING';
 
+/** How the log of a container is read. */
+export type LogStreamState =
+  /** The log was read to its end. */
+  | 'ENDED'
+  /** The log cannot be read. The gateway tries again where that may help. */
+  | 'FAILED'
+  /** New lines come. */
+  | 'STREAMING'
+  /** The container has not started, or waits to be restarted, or its stream waits for a place. */
+  | 'WAITING';
+
 /** A step that changes the rows of a live page. */
 export type PageStep =
   /** Insert `object` at `index`. */
@@ -619,6 +630,18 @@ export type LiveTableFacetsSubscriptionVariables = Exact<{
 
 
 export type LiveTableFacetsSubscription = { objectListFacets: { totalCount: number, facets: Array<{ by: string, distinctCount: number, missingCount: number, values: Array<{ value: unknown, count: number }> }> } | null };
+
+export type FollowLogsSubscriptionVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  container?: string | null | undefined;
+  previous?: boolean | null | undefined;
+  contains?: string | null | undefined;
+  tailLines?: number | null | undefined;
+  since?: string | null | undefined;
+}>;
+
+
+export type FollowLogsSubscription = { podLogs: { skipped: number, notFollowed: number, lines: Array<{ pod: string, container: string, time: string | null, text: string, truncated: boolean }>, streams: Array<{ pod: string, container: string, state: LogStreamState, reason: string | null, message: string | null }> | null } | null };
 
 export type AccessQueryVariables = Exact<{
   id: string | number;
@@ -2605,6 +2628,35 @@ export const LiveTableFacetsDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<LiveTableFacetsSubscription, LiveTableFacetsSubscriptionVariables>;
+export const FollowLogsDocument = new TypedDocumentString(`
+    subscription FollowLogs($ids: [ID!]!, $container: String, $previous: Boolean, $contains: String, $tailLines: Int, $since: String) {
+  podLogs(
+    ids: $ids
+    container: $container
+    previous: $previous
+    contains: $contains
+    tailLines: $tailLines
+    since: $since
+  ) {
+    lines {
+      pod
+      container
+      time
+      text
+      truncated
+    }
+    streams {
+      pod
+      container
+      state
+      reason
+      message
+    }
+    skipped
+    notFollowed
+  }
+}
+    `) as unknown as TypedDocumentString<FollowLogsSubscription, FollowLogsSubscriptionVariables>;
 export const AccessDocument = new TypedDocumentString(`
     query Access($id: ID!, $type: String!, $namespace: String, $cluster: String, $isPod: Boolean!, $isScaled: Boolean!, $isServiceAccount: Boolean!) {
   viewer {

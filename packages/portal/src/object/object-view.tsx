@@ -16,10 +16,11 @@ import { Summary } from './summary.tsx'
 const ObjectGraph = lazy(async () => ({
   default: (await import('../graph/object-graph.tsx')).ObjectGraph,
 }))
+const LogsTab = lazy(async () => ({ default: (await import('../logs/logs-tab.tsx')).LogsTab }))
 const YamlTab = lazy(async () => ({ default: (await import('./yaml-tab.tsx')).YamlTab }))
 
 /** The tabs, in the order of their keys. */
-const tabs = ['summary', 'related', 'graph', 'events', 'yaml', 'access'] as const
+const tabs = ['summary', 'related', 'graph', 'events', 'logs', 'yaml', 'access'] as const
 
 export type ObjectTab = (typeof tabs)[number]
 
@@ -27,6 +28,28 @@ export type ObjectTab = (typeof tabs)[number]
 export function tabNamed(name: string | undefined): ObjectTab {
   return tabs.find((tab) => tab === name) ?? 'summary'
 }
+
+/** The tabs of an object: what has no pods has no logs. */
+function tabsOf({ apiVersion, kind }: SeenObject): readonly ObjectTab[] {
+  const group = apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : ''
+  const hasLogs = withLogs.has(`${group} ${kind}`)
+  return hasLogs ? tabs : tabsWithoutLogs
+}
+
+const tabsWithoutLogs: readonly ObjectTab[] = tabs.filter((tab) => tab !== 'logs')
+
+const withLogs: ReadonlySet<string> = new Set([
+  ' Pod',
+  ' ReplicationController',
+  ' Service',
+  'apps Deployment',
+  'apps ReplicaSet',
+  'apps StatefulSet',
+  'apps DaemonSet',
+  'batch Job',
+  'batch CronJob',
+  'argoproj.io Rollout',
+])
 
 /** Whether what is typed belongs to a field. */
 function isTyped({ target }: KeyboardEvent): boolean {
@@ -57,18 +80,20 @@ export function ObjectView({
   const live = useLiveObject(id)
   const { object } = live
   const cluster = object?.clusterName
+  const shown = object === undefined ? tabs : tabsOf(object)
   useEffect(() => {
     if (cluster !== undefined) onCluster?.(cluster)
   }, [cluster, onCluster])
   useEffect(() => {
     const pressed = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return
-      const next = tabs[Number(event.key) - 1]
+      const next = shown[Number(event.key) - 1]
       if (next !== undefined) onTab(next)
     }
     window.addEventListener('keydown', pressed)
     return () => window.removeEventListener('keydown', pressed)
-  }, [onTab])
+  }, [onTab, shown])
+  const at = shown.includes(tab) ? tab : 'summary'
   if (object === undefined) return <Absent live={live} isPage={isPage} />
   return (
     <article className={styles['view']}>
@@ -76,18 +101,18 @@ export function ObjectView({
       <ObjectHeader object={object} live={live} {...(onClose === undefined ? {} : { onClose })} />
       <Tabs.Root
         className={styles['tabs']}
-        value={tab}
+        value={at}
         onValueChange={(value: ObjectTab) => onTab(value)}
       >
         <Tabs.List className={styles['tabList']}>
-          {tabs.map((one, index) => (
+          {shown.map((one, index) => (
             <Tabs.Tab key={one} value={one} className={styles['tab']} title={`${index + 1}`}>
               {words.object.tabs[one]}
             </Tabs.Tab>
           ))}
         </Tabs.List>
-        <Tabs.Panel value={tab} className={styles['panel']}>
-          <Content tab={tab} object={object} />
+        <Tabs.Panel value={at} className={styles['panel']}>
+          <Content tab={at} object={object} />
         </Tabs.Panel>
       </Tabs.Root>
     </article>
@@ -113,6 +138,12 @@ function Content({ tab, object }: { readonly tab: ObjectTab; readonly object: Se
       )
     case 'events':
       return <Events object={object} />
+    case 'logs':
+      return (
+        <Suspense fallback={null}>
+          <LogsTab object={object} />
+        </Suspense>
+      )
     case 'yaml':
       return (
         <Suspense fallback={null}>
