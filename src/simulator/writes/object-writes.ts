@@ -17,6 +17,8 @@ import {
   refuseInvalid,
 } from '../api/status-refusal.ts'
 import { definitionRules } from '../definitions/definition-rules.ts'
+import { unknownFields } from '../schema/unknown-fields.ts'
+import { kindSchema } from '../api/captured-api.ts'
 import { generatedName, metadataProblems, serverMetadata } from '../schema/metadata-rules.ts'
 import type { Storage } from '../storage/storage.ts'
 import { readObject } from '../storage/stored-object.ts'
@@ -76,17 +78,25 @@ export function settledObject(
   if (rules === undefined) return given
   const unknown: string[] = []
   const settled = rules.settle(given, unknown)
-  const problems = unknown.map((path) => `unknown field ${JSON.stringify(path)}`)
-  if (problems.length > 0 && fieldValidation === 'Strict') {
-    const problem = `strict decoding error: ${problems.join(', ')}`
-    const { kind, version } = served
-    throw (
-      strictRefusal?.(problem) ??
-      badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`)
-    )
-  }
-  if (fieldValidation === 'Warn') for (const problem of problems) warn(problem)
+  if (fieldValidation === 'Strict') refuseUnknown(served, unknown, strictRefusal)
+  if (fieldValidation === 'Warn') for (const path of unknown) warn(unknownField(path))
   return settled
+}
+
+const unknownField = (path: string): string => `unknown field ${JSON.stringify(path)}`
+
+/** Throws if there are unknown fields. */
+function refuseUnknown(
+  { kind, version }: ServedResource,
+  unknown: readonly string[],
+  refusal?: WriteOptions['strictRefusal'],
+): void {
+  if (unknown.length === 0) return
+  const problem = `strict decoding error: ${unknown.map(unknownField).join(', ')}`
+  throw (
+    refusal?.(problem) ??
+    badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`)
+  )
 }
 
 /** Throws 422 if the object breaks the rules of its kind. */
@@ -130,6 +140,10 @@ export function newObject(
   options: WriteOptions,
 ): Unstructured {
   const { stored } = served
+  if (options.fieldValidation === 'Strict' && !stored.custom) {
+    // Without this wish, objects of built-in kinds keep unknown fields.
+    refuseUnknown(served, unknownFields(given, kindSchema(storage.registry.captured, served)))
+  }
   const metadata = newMetadata(given.metadata, namespace, served)
   if ((given.metadata.resourceVersion ?? '') !== '') {
     throw new Refusal(500, 'resourceVersion should not be set on objects to be created')
