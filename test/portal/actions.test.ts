@@ -150,6 +150,36 @@ describeInBrowser('Actions', (browser) => {
     await dialog.getByText('spec.paused').waitFor()
   })
 
+  it('drain a node, go on while their dialog is closed, and show the progress again', async () => {
+    const id = await idOf(portal, 'nodes', `where: { ${isHealthy} }`)
+    await using opened = await open(id)
+    const { page } = opened
+    const dialog = await chosen(page, 'Drain…')
+    await dialog.getByText('Pods would be lost, so nothing is done:').waitFor()
+    await dialog.getByRole('checkbox', { name: /emptyDir/ }).check()
+    await dialog.getByText(/^\d+ pods? ha(s|ve) to go\.$/).waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Drain' }).click()
+    await dialog.getByRole('progressbar').waitFor()
+    await opened.audit()
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await chosen(page, 'Drain…')
+    await dialog.getByRole('progressbar').waitFor()
+    const pods = dialog.getByRole('list', { name: 'The pods of the node' }).getByRole('listitem')
+    await pods.filter({ hasText: 'is gone' }).first().waitFor()
+    await pods.filter({ hasText: 'stays: its DaemonSet would start it again' }).first().waitFor()
+    // Of a broken Deployment no pod may go.
+    await pods.filter({ hasText: 'waits for its budget' }).first().waitFor()
+    await dialog.getByRole('button', { name: 'Stop' }).click()
+    await dialog.getByText(/^The drain was stopped\./).waitFor()
+    const { data } = await portal
+      .gateway()
+      .as('ann-token')
+      .query(`{ object(id: "${id}") { ... on Node { spec { unschedulable } } } }`)
+    expect(data?.object.spec.unschedulable).toBe(true)
+  })
+
   it('are not offered by a gateway without mutations', async () => {
     await using reading = await servePortal({ pods: 20 })
     const id = await idOf(reading, 'deployments', `where: { ${isHealthy} }`)

@@ -9,8 +9,16 @@ import { words } from '../words.ts'
 import { ActionInputs, firstInputs, variablesOf } from './action-inputs.tsx'
 import { type Action, controllerOf } from './action-list.ts'
 import styles from './actions.module.css'
+import { DrainForm } from './drain-form.tsx'
 import type { ActionTarget } from './target.ts'
-import { type Preview, refusalOf, usePreview, write, type Written } from './write.ts'
+import {
+  type Preview,
+  refusalOf,
+  usePreview,
+  write,
+  type WriteDocument,
+  type Written,
+} from './write.ts'
 import { WriteFailure } from './write-failure.tsx'
 import { WrittenChanges } from './written-changes.tsx'
 
@@ -32,6 +40,7 @@ export function ActionDialog({
   readonly finalFocus: RefObject<HTMLElement | null>
 }) {
   const { kind, name, namespace, clusterName, json } = target
+  const { document } = action
   const { label, does } = say.of[action.name]
   const controller = controllerOf(json)
   const isRemade = controller !== undefined && ['delete', 'evict'].includes(action.name)
@@ -54,15 +63,23 @@ export function ActionDialog({
               {namespace === null ? clusterName : `${clusterName} / ${namespace}`}
             </p>
           </div>
-          <ActionForm action={action} target={target} />
+          {document === undefined ? (
+            <DrainForm id={target.id} />
+          ) : (
+            <ActionForm action={action} target={target} document={document} />
+          )}
         </Dialog.Popup>
       </Dialog.Portal>
     </Dialog.Root>
   )
 }
 
-function ActionForm({ action, target }: ActionProps) {
-  const { document, form } = action
+function ActionForm({
+  action,
+  target,
+  document,
+}: ActionProps & { readonly document: WriteDocument }) {
+  const { form } = action
   const { id, name } = target
   const gateway = useGateway()
   const [inputs, setInputs] = useState(() => firstInputs(form, target))

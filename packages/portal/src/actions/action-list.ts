@@ -27,7 +27,8 @@ export type ActionName = keyof typeof words.actions.of
 export interface Action {
   readonly name: ActionName
   readonly right: Right
-  readonly document: WriteDocument
+  /** Absent: a drain, which is a subscription. */
+  readonly document?: WriteDocument
   /** What it asks for. Absent: nothing. */
   readonly form?: InputForm
 }
@@ -44,6 +45,7 @@ const actions = {
   runNow: { right: 'run', document: RunNowDocument },
   cordon: { right: 'patch', document: CordonDocument },
   uncordon: { right: 'patch', document: UncordonDocument },
+  drain: { right: 'drain' },
   evict: { right: 'evict', document: EvictDocument },
   label: { right: 'patch', document: SetLabelsDocument, form: 'label' },
   annotate: { right: 'patch', document: SetAnnotationsDocument, form: 'annotation' },
@@ -84,7 +86,7 @@ function ofKind(target: ActionTarget): readonly ActionName[] {
     case 'Job':
       return isFinished(json) ? [] : [suspension]
     case 'Node':
-      return [flagAt(json, 'spec', 'unschedulable') ? 'uncordon' : 'cordon']
+      return [flagAt(json, 'spec', 'unschedulable') ? 'uncordon' : 'cordon', 'drain']
     case 'Pod':
       return ['evict']
     default:

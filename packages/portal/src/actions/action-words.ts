@@ -1,3 +1,6 @@
+const pods = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'pod' : 'pods'}`
+
 /** The texts of actions: their menu, their dialog, and what becomes of them. */
 export const actionWords = {
   title: 'Actions',
@@ -82,6 +85,12 @@ export const actionWords = {
       confirm: 'Uncordon',
       done: 'The node takes pods again.',
     },
+    drain: {
+      label: 'Drain',
+      does: 'Cordons the node and evicts its pods, as far as their PodDisruptionBudgets allow.',
+      confirm: 'Drain',
+      done: 'The node is drained.',
+    },
     evict: {
       label: 'Evict',
       does: 'Ends the pod unless a PodDisruptionBudget forbids that now.',
@@ -155,6 +164,44 @@ export const actionWords = {
     DISRUPTION_BUDGET: 'A PodDisruptionBudget forbids it now.',
     OUTCOME_UNKNOWN: 'It may have been done.',
     outcomeNext: 'There was no answer. Look at the object before you try again.',
+  },
+  drain: {
+    title: 'Progress',
+    pods: 'The pods of the node',
+    force: 'Evict pods without a controller, too: nothing starts them again',
+    deleteEmptyDirData: 'Evict pods with data in an emptyDir, too: it is lost',
+    refused: 'Pods would be lost, so nothing is done:',
+    would: (count: number): string =>
+      count === 0 ? 'No pod has to go.' : `${pods(count)} ${count === 1 ? 'has' : 'have'} to go.`,
+    wouldBe: {
+      PENDING: 'is evicted',
+      BLOCKED: 'waits for its budget',
+      TERMINATING: 'is evicted',
+      GONE: 'is evicted',
+      SKIPPED: 'stays',
+      REFUSED: 'would be lost',
+      FAILED: 'cannot be evicted now',
+    },
+    is: {
+      PENDING: 'waits for its turn',
+      BLOCKED: 'waits for its budget',
+      TERMINATING: 'is ending',
+      GONE: 'is gone',
+      SKIPPED: 'stays',
+      REFUSED: 'would be lost',
+      FAILED: 'could not be evicted',
+    },
+    states: {
+      EVICTING: 'Pods are being evicted.',
+      DONE: 'The node is drained. It takes no further pods until you uncordon it.',
+      REFUSED: 'Nothing was done.',
+      FAILED: 'Some pods are left.',
+    },
+    stopped: 'The drain was stopped. Evicted pods stay evicted, and the node stays cordoned.',
+    gone: (gone: number, total: number): string => `${gone} of ${pods(total)} gone`,
+    goesOn:
+      'You may close this: the drain goes on while the page is open, and “Drain” shows it again. It stops when you leave the page; the node then stays cordoned.',
+    stop: 'Stop',
   },
   inputs: {
     replicas: 'Replicas',

@@ -1,6 +1,7 @@
 import { useLiveCollection } from '@informerql/client/react'
 import { Link, useParams } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense } from 'react'
+import { ActionsMenu } from '../actions/actions-menu.tsx'
 import { ApplicationDocument } from '../gateway/documents.ts'
 import { usePageCluster } from '../frame/page-cluster.ts'
 import { useViewTitle } from '../frame/view-title.ts'
@@ -70,7 +71,10 @@ function LiveApplication({ workload }: { readonly workload: Workload }) {
         <p className={styles['dim']}>
           {kind} · {namespace}
         </p>
-        <h1>{name}</h1>
+        <div className={styles['title']}>
+          <h1>{name}</h1>
+          <ActionsMenu acted={workload} />
+        </div>
         <p className={styles['health']}>
           <Health status={health.status} />
           <span>

@@ -14,6 +14,34 @@ export type ChangeType =
   /** The object is no longer part of the result. */
   | 'REMOVED';
 
+/** The states of a drain. */
+export type DrainState =
+  /** All pods that had to go are gone. */
+  | 'DONE'
+  /** Pods are being evicted, or have not ended yet. */
+  | 'EVICTING'
+  /** Some pods are left: see `message`. */
+  | 'FAILED'
+  /** Pods would be lost, so nothing was done. */
+  | 'REFUSED';
+
+/** The states of a pod whose node is drained. */
+export type DrainedPodState =
+  /** A PodDisruptionBudget forbids its eviction now; it is tried again. */
+  | 'BLOCKED'
+  /** It could not be evicted. */
+  | 'FAILED'
+  /** It is gone. */
+  | 'GONE'
+  /** It waits for its turn. */
+  | 'PENDING'
+  /** It would be lost, so nothing was done. */
+  | 'REFUSED'
+  /** It stays, as it belongs to the node. */
+  | 'SKIPPED'
+  /** It was evicted, and has not ended yet. */
+  | 'TERMINATING';
+
 /** Whether a cluster can be read. */
 export type GatewayClusterState =
   /** The gateway knows the APIs that the cluster serves, and the API server answers. */
@@ -288,6 +316,16 @@ export type DeleteMutationVariables = Exact<{
 
 export type DeleteMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
     | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
+
+export type DrainNodeSubscriptionVariables = Exact<{
+  id: string | number;
+  force: boolean;
+  deleteEmptyDirData: boolean;
+  dryRun: boolean;
+}>;
+
+
+export type DrainNodeSubscription = { drain: { state: DrainState, message: string | null, total: number, gone: number, dryRun: boolean, pods: Array<{ namespace: string, name: string, state: DrainedPodState, reason: string | null }> } | null };
 
 export type FieldChangePartsFragment = { path: string, before: unknown, after: unknown, manager: string | null, masked: boolean };
 
@@ -1673,6 +1711,28 @@ fragment FieldChangeParts on FieldChange {
   manager
   masked
 }`) as unknown as TypedDocumentString<DeleteMutation, DeleteMutationVariables>;
+export const DrainNodeDocument = new TypedDocumentString(`
+    subscription DrainNode($id: ID!, $force: Boolean!, $deleteEmptyDirData: Boolean!, $dryRun: Boolean!) {
+  drain(
+    id: $id
+    force: $force
+    deleteEmptyDirData: $deleteEmptyDirData
+    dryRun: $dryRun
+  ) {
+    state
+    message
+    total
+    gone
+    dryRun
+    pods {
+      namespace
+      name
+      state
+      reason
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<DrainNodeSubscription, DrainNodeSubscriptionVariables>;
 export const WritesDocument = new TypedDocumentString(`
     query Writes {
   gatewayClusters {
