@@ -331,8 +331,8 @@ function literalOf(value: unknown): string {
   return `{ ${fields.join(', ')} }`
 }
 
-/** The root fields that tell of the gateway, whose answers change from one question to the next. */
-const changing: ReadonlySet<string> = new Set(['gatewayClusters'])
+/** The root fields that tell of the gateway, or of logs, whose answers change from one question to the next. */
+const changing: ReadonlySet<string> = new Set(['gatewayClusters', 'podLogs'])
 
 /** The root fields that lead to objects of whatever kind. */
 const ofAnyKind: ReadonlySet<string> = new Set([
