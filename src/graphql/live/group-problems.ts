@@ -62,6 +62,8 @@ interface SentProblem extends RowText {
 const leastReady = 50
 /** The memory of a problem and its objects, about. */
 const rowBytes = 1_000
+/** When to look again at a cluster of which nothing can be read. */
+const unreadMs = 1_000
 /** The longest time of a timer. */
 const maxWaitMs = 3_600_000
 
@@ -163,6 +165,8 @@ export class GroupProblems implements GroupContent {
     }
     const fresh = new Map<ProblemRow, Problem>()
     for (const [cluster, live] of this.#clusters) {
+      // While no list of a cluster can be read, its problems stay.
+      if (!turn.reads(cluster)) continue
       live.pass(turn)
       if (!live.isDue) continue
       for (const { root, before, now } of live.changes(turn.now(cluster))) {
@@ -241,6 +245,7 @@ export class GroupProblems implements GroupContent {
 
   /** A problem that was folded earlier: it comes among the first ones because others have gone. */
   #read(turn: ProblemsTurn, { cluster, root, key }: ProblemRow): Problem | undefined {
+    if (!turn.reads(cluster)) return undefined
     const found = this.#clusters.get(cluster)?.read(turn.now(cluster), [root])
     return found
       ?.map((one) => ({ ...one, cluster }))
@@ -272,7 +277,9 @@ export class GroupProblems implements GroupContent {
     clearTimeout(this.#timer)
     const turnMs = Math.min(...Array.from(this.#clusters.values(), (live) => live.turnMs))
     if (turnMs === Infinity || this.#group.leaving.aborted) return
-    const waitMs = Math.min(Math.max(turnMs - Date.now() + 1, 10), maxWaitMs)
+    // Of a cluster that cannot be read, the time may have passed already.
+    const leftMs = turnMs - Date.now() + 1
+    const waitMs = leftMs > 0 ? Math.min(Math.max(leftMs, 10), maxWaitMs) : unreadMs
     this.#timer = setTimeout(() => this.#turn(), waitMs).unref()
   }
 
@@ -317,6 +324,11 @@ class ProblemsTurn {
       this.#parts.set(list, part)
     }
     return part
+  }
+
+  /** Whether any list of a cluster is followed. */
+  reads(cluster: string): boolean {
+    return this.#lists.has(cluster)
   }
 
   /** What the problems of a cluster are folded from. */
