@@ -95,6 +95,11 @@ export async function runGateway(
       hint: 'give auth.login.sessionSecretFile',
     })
   }
+  if (options.allowWrites === true && !asksWho && !isLoopback(config.server.host)) {
+    log.warn("everyone who reaches this port may write, with the gateway's own credentials", {
+      hint: 'authenticate callers (--auth), or leave out --allow-writes',
+    })
+  }
   announce(server)
   if (server.metricsUrl !== undefined) log.info(`metrics are at ${server.metricsUrl}`)
   await aborted(signal)

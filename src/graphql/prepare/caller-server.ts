@@ -45,8 +45,9 @@ export function callerServer(
 
 /** The error of a caller whose token the API server does not accept (401). */
 export function refusedByServer(cluster: string): ClientError {
-  const message = `the API server of cluster ${cluster} does not accept your token`
-  const hint = 'use a token whose audiences include the API server, not the gateway alone'
+  const message = `the API server of cluster ${cluster} does not accept your credentials`
+  const hint =
+    'sign in again, or use a token whose audiences include the API server, not the gateway alone'
   return new ClientError('TOKEN_NEEDED', message, { cluster, hint })
 }
 
