@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInBrowser } from '../support/browser.ts'
@@ -101,7 +104,10 @@ describeInBrowser('Actions', (browser) => {
     const dialog = await chosen(page, 'Delete…')
     await dialog.getByText('The object is removed.').waitFor()
     await dialog.getByRole('button', { name: 'Delete' }).click()
+    await dialog.getByText('It is deleted.').waitFor()
+    await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByText(/^Deleted at /).waitFor()
+    expect(await page.getByRole('button', { name: 'Actions', exact: true }).count()).toBe(0)
     await using other = await open(
       await idOf(portal, 'namespaces', 'where: { name: { eq: "insights" } }'),
     )
@@ -178,6 +184,29 @@ describeInBrowser('Actions', (browser) => {
       .as('ann-token')
       .query(`{ object(id: "${id}") { ... on Node { spec { unschedulable } } } }`)
     expect(data?.object.spec.unschedulable).toBe(true)
+  })
+
+  it('work beside a table, where only trusted documents run', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'informerql-actions-'))
+    const trustedDocuments = join(folder, 'documents.json')
+    await writeFile(trustedDocuments, '{}')
+    await using trusting = await servePortal({
+      pods: 20,
+      allowWrites: true,
+      server: { trustedDocuments },
+    })
+    const path = '/kinds/deployments.apps'
+    await using opened = await openPage(browser(), trusting, { path })
+    const { page } = opened
+    await page.getByRole('row').nth(1).waitFor()
+    await page.getByRole('grid').focus()
+    await page.keyboard.press('j')
+    await page.keyboard.press(' ')
+    const dialog = await chosen(page, 'Restart…')
+    await dialog.getByText(/restartedAt/).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Restart' }).isEnabled()).toBe(true)
+    await opened.audit()
+    await rm(folder, { recursive: true })
   })
 
   it('are not offered by a gateway without mutations', async () => {

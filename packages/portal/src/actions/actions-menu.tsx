@@ -13,12 +13,18 @@ import { useTakesWrites } from './writable.ts'
 
 const say = words.actions
 
-/** What can be done with an object, as a menu. Nothing where the gateway takes no writes. */
-export function ActionsMenu({ acted }: { readonly acted: Acted }) {
-  return useTakesWrites() ? <WritableActions key={acted.id} acted={acted} /> : null
+interface ActionsMenuProps {
+  readonly acted: Acted
+  /** The object is no more: an open dialog stays to say what was done, and nothing further is offered. */
+  readonly isGone?: boolean
 }
 
-function WritableActions({ acted }: { readonly acted: Acted }) {
+/** What can be done with an object, as a menu. Nothing where the gateway takes no writes. */
+export function ActionsMenu(props: ActionsMenuProps) {
+  return useTakesWrites() ? <WritableActions key={props.acted.id} {...props} /> : null
+}
+
+function WritableActions({ acted, isGone = false }: ActionsMenuProps) {
   const trigger = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [isNear, setNear] = useState(false)
@@ -26,6 +32,7 @@ function WritableActions({ acted }: { readonly acted: Acted }) {
   // Rights cost reviews at the API server: they are asked for when the menu is about to open.
   const { target, errors } = useActionTarget(acted, isNear || isOpen)
   useKeys([{ keys: 'a', does: say.key, run: () => setOpen(true) }])
+  if (isGone && chosen === undefined) return null
   return (
     <>
       <Menu.Root open={isOpen} onOpenChange={setOpen}>

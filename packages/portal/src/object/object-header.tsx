@@ -40,7 +40,7 @@ export function ObjectHeader({
         <Heading className={styles['name']} title={`${kind} ${name}`}>
           <span className={styles['kind']}>{kind}</span> {name}
         </Heading>
-        {live.gone === undefined ? <ActionsMenu acted={object} /> : null}
+        <ActionsMenu acted={object} isGone={live.gone !== undefined} />
         <Copy object={object} />
         {onClose === undefined ? null : (
           <>

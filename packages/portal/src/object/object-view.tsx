@@ -51,11 +51,12 @@ const withLogs: ReadonlySet<string> = new Set([
   'argoproj.io Rollout',
 ])
 
-/** Whether what is typed belongs to a field. */
+/** Whether what is typed belongs to a field, or to an open dialog or menu. */
 function isTyped({ target }: KeyboardEvent): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.matches('input, textarea, select'))
+    (target.isContentEditable ||
+      target.closest('input, textarea, select, [role=dialog], [role=menu]') !== null)
   )
 }
 
