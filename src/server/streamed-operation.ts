@@ -20,7 +20,7 @@ import {
   type OperationPipeline,
   type ServerParts,
 } from './operation-pipeline.ts'
-import type { StreamEnd } from '../graphql/live/group-member.ts'
+import type { StreamEnd } from '../graphql/live/group/group-member.ts'
 import { oneFrame, type PlannedStream, streamedResults } from './planned-stream.ts'
 
 /** The results of one operation, in their order. */

@@ -303,11 +303,11 @@ export const checkExploring = async (checked: Checked): Promise<void> => {
 
 /** What is wrong: each pod has a problem, the second ones that of the small node. */
 export const checkProblems = async (checked: Checked): Promise<void> => {
-  const object = '{ kind namespace name }'
+  const named = '{ kind namespace name }'
   const { data, errors } = await checked.ask(`{ problems(${checked.place ?? ''}first: 100) {
     totalCount lookedAt notLookedAt counts { count }
     nodes {
-      kind reason count object ${object} objects(first: 100) ${object}
+      kind reason count object ${named} objects(first: 100) ${named}
       lastEvent { reason message count }
     } } }`)
   expect(data?.problems, JSON.stringify(errors)).toBeDefined()

@@ -113,35 +113,6 @@ describe('a directory of kubeconfigs', () => {
     expect(live.frames.filter(({ reset }) => reset)).toHaveLength(1)
   })
 
-  it('is shared out among shards: each cluster is in one of them, and stays there', async () => {
-    const names = Array.from({ length: 12 }, (_, number) => `c-${number}`)
-    for (const name of names) await putCluster(`${name}.yaml`, one, after.token)
-    const namesIn = async (index: number, count: number): Promise<readonly string[]> => {
-      await using shard = await serveGateway({
-        clusters: [{ name: 'hub', server: one.url }],
-        clusterSources: [{ type: 'directory', path: dir }],
-        shard: { index, count },
-      })
-      const [hub, ...others] = await namesOf(shard)
-      expect(hub).toBe('hub')
-      return others
-    }
-    const two = await Promise.all([namesIn(0, 2), namesIn(1, 2)])
-    expect(two.flat().toSorted()).toEqual(names.toSorted())
-    // One shard more takes clusters, and the others exchange none.
-    const three = await Promise.all([namesIn(0, 3), namesIn(1, 3)])
-    expect(two[0]).toEqual(expect.arrayContaining([...(three[0] ?? [])]))
-    expect(two[1]).toEqual(expect.arrayContaining([...(three[1] ?? [])]))
-    gateway = await serveGateway({
-      clusters: [],
-      clusterSources: [{ type: 'directory', path: dir }],
-    })
-    expect(await namesOf(gateway)).toHaveLength(names.length)
-    await expect(
-      serveGateway({ clusters: [{ name: 'a', server: one.url }], shard: { index: 2, count: 2 } }),
-    ).rejects.toMatchObject({ code: 'INVALID_OPTION' })
-  })
-
   it('starts without a cluster, and serves the first one that comes', async () => {
     gateway = await serveGateway({
       clusters: [],

@@ -11,7 +11,7 @@ import {
 import { fragmentsOf } from '../documents/document-fragments.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { FleetChanges } from '../served/served-schema.ts'
-import type { MemberStream, StreamEnd } from './group-member.ts'
+import type { MemberStream, StreamEnd } from './group/group-member.ts'
 
 export interface ClustersStreamOptions {
   readonly fleet: FleetChanges

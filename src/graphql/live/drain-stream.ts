@@ -1,5 +1,5 @@
 import type { Drain, DrainProgress } from '../writes/drain.ts'
-import type { MemberStream, StreamEnd } from './group-member.ts'
+import type { MemberStream, StreamEnd } from './group/group-member.ts'
 
 /** How long changes are gathered. */
 const coalesceMs = 100

@@ -3,7 +3,7 @@ import { boundedFormatted } from '../errors/bounded-errors.ts'
 import { type ClientError, clientResult, withoutTransportDetails } from '../errors/client-error.ts'
 import { encodeResumeToken, type Positions, type ResumePosition } from '../reads/resume-token.ts'
 import type { FramePlan, FrameParts, PageState, SentChange } from './frame-plan.ts'
-import type { ListGap } from './group-list.ts'
+import type { ListGap } from './group/group-list.ts'
 
 export interface FrameWriterOptions {
   readonly plan: FramePlan

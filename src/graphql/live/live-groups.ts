@@ -18,16 +18,16 @@ import {
   resolveGroupAccess,
   type WantedGroup,
   type WantedList,
-} from './group-access.ts'
-import type { Backlog } from './group-frames.ts'
-import { GroupMember } from './group-member.ts'
-import type { GroupReadingOptions } from './group-reading.ts'
+} from './group/group-access.ts'
+import type { Backlog } from './group/group-frames.ts'
+import { GroupMember } from './group/group-member.ts'
+import type { GroupReadingOptions } from './group/group-reading.ts'
 import {
   type GroupOwner,
   type LeavingMembers,
   LiveGroup,
   type LiveGroupOptions,
-} from './live-group.ts'
+} from './group/live-group.ts'
 import { HeldBytes, type LiveCounts, type LiveLimits, type LiveState } from './live-limits.ts'
 import type { OpenSubscription, OpenSubscriptions } from './open-subscriptions.ts'
 import { resumed } from './resumption.ts'

@@ -9,14 +9,14 @@ import { objectTest, type ObjectTest } from '../../query/condition/affected-rows
 import { isInScope } from '../../query/condition/scope.ts'
 import { WorkBudget } from '../../query/condition/work-budget.ts'
 import type { StoreView } from '../../informer/store/store-view.ts'
-import { affectedRows } from './group-filter.ts'
+import { affectedRows } from './group/group-filter.ts'
 import type { KindView } from '../prepare/kind-view.ts'
 import type { Positions, ResumePosition } from '../reads/resume-token.ts'
 import type { SentChange, SentListChange } from './frame-plan.ts'
-import { Backlog } from './group-frames.ts'
-import type { GroupList } from './group-list.ts'
-import { additionOf, GroupRows, type ListRows, removalNow } from './group-rows.ts'
-import type { LiveGroup } from './live-group.ts'
+import { Backlog } from './group/group-frames.ts'
+import type { GroupList } from './group/group-list.ts'
+import { additionOf, GroupRows, type ListRows, removalNow } from './group/group-rows.ts'
+import type { LiveGroup } from './group/live-group.ts'
 
 /** The wait for a position that another replica has reached, on top of the coalescing time. */
 const reachMs = 2_000

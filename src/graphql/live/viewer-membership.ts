@@ -14,8 +14,8 @@ import {
   type ListAccess,
   type NameDecisions,
   resolveGroupAccess,
-} from './group-access.ts'
-import type { GroupMember, MemberGate } from './group-member.ts'
+} from './group/group-access.ts'
+import type { GroupMember, MemberGate } from './group/group-member.ts'
 
 export interface MembershipGroup {
   readonly groupAccess: GroupAccess

@@ -10,7 +10,7 @@ import {
 } from '../../graphql/errors/client-error.ts'
 import { observedGenerator, interruptible } from '../../lib/generators.ts'
 import { sentResult, type ServerParts } from '../operation-pipeline.ts'
-import type { StreamEnd } from '../../graphql/live/group-member.ts'
+import type { StreamEnd } from '../../graphql/live/group/group-member.ts'
 import type { PlannedStream } from '../planned-stream.ts'
 import {
   answerOperation,

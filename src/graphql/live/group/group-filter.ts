@@ -1,11 +1,11 @@
-import { TimeShare } from '../../lib/event-loop.ts'
-import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
-import type { Change } from '../../informer/store/change.ts'
-import type { StoreView } from '../../informer/store/store-view.ts'
-import { unrestricted } from '../../query/condition/scope.ts'
-import { QueryTooCostlyError, WorkBudget } from '../../query/condition/work-budget.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import type { FollowedList, ListFilter } from './followed-list.ts'
+import { TimeShare } from '../../../lib/event-loop.ts'
+import type { Listener, ListenerBatch } from '../../../informer/delivery/listener.ts'
+import type { Change } from '../../../informer/store/change.ts'
+import type { StoreView } from '../../../informer/store/store-view.ts'
+import { unrestricted } from '../../../query/condition/scope.ts'
+import { QueryTooCostlyError, WorkBudget } from '../../../query/condition/work-budget.ts'
+import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
+import type { FollowedList, ListFilter } from '../followed-list.ts'
 
 /** The rows to decide again. */
 export interface FilterChanges {

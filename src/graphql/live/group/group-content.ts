@@ -1,9 +1,9 @@
 import type { GraphQLError } from 'graphql'
-import type { LiveRead } from '../../query/live-set.ts'
-import { clientResult, withoutTransportDetails } from '../errors/client-error.ts'
-import { PlanRun } from '../plan/plan-run.ts'
-import type { KindView } from '../prepare/kind-view.ts'
-import type { PageState, RowText, SentChange } from './frame-plan.ts'
+import type { LiveRead } from '../../../query/live-set.ts'
+import { clientResult, withoutTransportDetails } from '../../errors/client-error.ts'
+import { PlanRun } from '../../plan/plan-run.ts'
+import type { KindView } from '../../prepare/kind-view.ts'
+import type { PageState, RowText, SentChange } from '../frame-plan.ts'
 import type { GroupList, ListRead, RowKeys } from './group-list.ts'
 
 /** What the rows of all lists are written from, within one tick. */

@@ -1,6 +1,6 @@
-import type { Change } from '../../informer/store/change.ts'
-import type { KubernetesObject } from '../../kubernetes/object.ts'
-import type { FollowedRelation } from '../reads/read-run.ts'
+import type { Change } from '../../../informer/store/change.ts'
+import type { KubernetesObject } from '../../../kubernetes/object.ts'
+import type { FollowedRelation } from '../../reads/read-run.ts'
 
 /** The memory of one dependency, about: an anchor, a row in its set, and the reverse entry. */
 const dependencyBytes = 300

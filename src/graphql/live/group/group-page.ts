@@ -1,13 +1,13 @@
-import type { StoreView } from '../../informer/store/store-view.ts'
-import { LiveSet } from '../../query/live-set.ts'
-import { listMergedPage } from '../../query/page/merged-page.ts'
-import { positionOf } from '../../query/page/list-order.ts'
-import { idsBefore, isShown, sentSteps } from '../../query/page/page-steps.ts'
-import { TopWindow, type WindowRow } from '../../query/page/top-window.ts'
-import { objectIdOf } from '../model/object-id.ts'
-import { PlanRun } from '../plan/plan-run.ts'
-import type { FollowedPage } from './followed-list.ts'
-import type { PageState, RowText, SentChange, SentPageStep } from './frame-plan.ts'
+import type { StoreView } from '../../../informer/store/store-view.ts'
+import { LiveSet } from '../../../query/live-set.ts'
+import { listMergedPage } from '../../../query/page/merged-page.ts'
+import { positionOf } from '../../../query/page/list-order.ts'
+import { idsBefore, isShown, sentSteps } from '../../../query/page/page-steps.ts'
+import { TopWindow, type WindowRow } from '../../../query/page/top-window.ts'
+import { objectIdOf } from '../../model/object-id.ts'
+import { PlanRun } from '../../plan/plan-run.ts'
+import type { FollowedPage } from '../followed-list.ts'
+import type { PageState, RowText, SentChange, SentPageStep } from '../frame-plan.ts'
 import {
   type GroupContent,
   type ListReads,

@@ -1,7 +1,7 @@
-import { inSlices } from '../../lib/event-loop.ts'
-import type { Positions } from '../reads/resume-token.ts'
+import { inSlices } from '../../../lib/event-loop.ts'
+import type { Positions } from '../../reads/resume-token.ts'
 import type { Backlog, GroupFrames } from './group-frames.ts'
-import type { LiveCounts } from './live-limits.ts'
+import type { LiveCounts } from '../live-limits.ts'
 
 /** How a subscription has ended: the errors are its last message. */
 export type StreamEnd =

@@ -1,10 +1,10 @@
-import { Backoff, sleep } from '../../lib/backoff.ts'
-import { ClientError } from '../errors/client-error.ts'
-import type { KindLeases } from '../prepare/kind-leases.ts'
-import { notLoaded } from '../prepare/read-snapshot.ts'
-import { ViewerAccess } from '../prepare/viewer-access.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import type { FollowedList } from './followed-list.ts'
+import { Backoff, sleep } from '../../../lib/backoff.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import type { KindLeases } from '../../prepare/kind-leases.ts'
+import { notLoaded } from '../../prepare/read-snapshot.ts'
+import { ViewerAccess } from '../../prepare/viewer-access.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { FollowedList } from '../followed-list.ts'
 import {
   type AccessRequest,
   GroupAccess,

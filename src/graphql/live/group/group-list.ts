@@ -1,29 +1,34 @@
-import type { ClusterCache } from '../../cache/cluster-cache.ts'
-import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import type { Listener, ListenerBatch } from '../../informer/delivery/listener.ts'
-import { UnknownIndexError } from '../../informer/store/store-errors.ts'
+import type { ClusterCache } from '../../../cache/cluster-cache.ts'
+import type { HeldObject } from '../../../informer/codec/object-codec.ts'
+import type { Listener, ListenerBatch } from '../../../informer/delivery/listener.ts'
+import { UnknownIndexError } from '../../../informer/store/store-errors.ts'
 import {
   isBefore,
   latestResourceVersion,
   type ResourceVersion,
   resourceVersion,
-} from '../../kubernetes/resource-version.ts'
-import { TimeShare } from '../../lib/event-loop.ts'
-import { type ClientError, unlessRefused } from '../errors/client-error.ts'
-import type { Kind } from '../model/kind.ts'
-import type { ClusterKind, KindView } from '../prepare/kind-view.ts'
-import { runLive } from '../prepare/operation-turns.ts'
-import { maxRounds } from '../prepare/preparation.ts'
-import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
-import { gapOfError, gapsOfParts, notServedGap, unreachableCluster } from '../reads/cluster-gaps.ts'
-import type { Positions } from '../reads/resume-token.ts'
-import { staleSince } from '../reads/staleness.ts'
-import { requireUsages } from '../reads/usage-read.ts'
-import type { ClusterGap } from '../schema/read-context.ts'
-import { isReachable } from '../served/cluster-argument.ts'
-import type { ServedSchema } from '../served/served-schema.ts'
-import type { FollowedList } from './followed-list.ts'
-import type { FramePlan } from './frame-plan.ts'
+} from '../../../kubernetes/resource-version.ts'
+import { TimeShare } from '../../../lib/event-loop.ts'
+import { type ClientError, unlessRefused } from '../../errors/client-error.ts'
+import type { Kind } from '../../model/kind.ts'
+import type { ClusterKind, KindView } from '../../prepare/kind-view.ts'
+import { runLive } from '../../prepare/operation-turns.ts'
+import { maxRounds } from '../../prepare/preparation.ts'
+import type { ReadSnapshot } from '../../prepare/read-snapshot.ts'
+import {
+  gapOfError,
+  gapsOfParts,
+  notServedGap,
+  unreachableCluster,
+} from '../../reads/cluster-gaps.ts'
+import type { Positions } from '../../reads/resume-token.ts'
+import { staleSince } from '../../reads/staleness.ts'
+import { requireUsages } from '../../reads/usage-read.ts'
+import type { ClusterGap } from '../../schema/read-context.ts'
+import { isReachable } from '../../served/cluster-argument.ts'
+import type { ServedSchema } from '../../served/served-schema.ts'
+import type { FollowedList } from '../followed-list.ts'
+import type { FramePlan } from '../frame-plan.ts'
 import type { ListAccess } from './group-access.ts'
 import { type FilterChanges, GroupFilter } from './group-filter.ts'
 import type { GroupReading, GroupRun } from './group-reading.ts'

@@ -1,8 +1,8 @@
-import type { ClientError } from '../errors/client-error.ts'
-import type { Positions } from '../reads/resume-token.ts'
-import type { FrameWriter, WrittenFrame } from './frame-writer.ts'
+import type { ClientError } from '../../errors/client-error.ts'
+import type { Positions } from '../../reads/resume-token.ts'
+import type { FrameWriter, WrittenFrame } from '../frame-writer.ts'
 import type { GroupContent } from './group-content.ts'
-import type { LiveLimits, NoRoomError } from './live-limits.ts'
+import type { LiveLimits, NoRoomError } from '../live-limits.ts'
 
 /** Where the frames of a backlog lead. */
 export interface BacklogEnd {

@@ -1,13 +1,13 @@
-import { factsOf } from '../../query/problems/problem-part.ts'
-import type { OrderPosition } from '../../query/page/list-order.ts'
-import { TopWindow } from '../../query/page/top-window.ts'
-import { LiveProblems, type ProblemsNow } from '../../query/problems/live-problems.ts'
-import { ProblemOwners, type ReadOwners } from '../../query/problems/problem-owners.ts'
-import { problemPosition } from '../../query/problems/problem-page.ts'
-import { PlanRun } from '../plan/plan-run.ts'
-import type { ClusterKind, KindView, ListReading } from '../prepare/kind-view.ts'
-import type { ReadParts } from '../prepare/read-snapshot.ts'
-import { ownerReferencesOf } from '../reads/owner-read.ts'
+import { factsOf } from '../../../query/problems/problem-part.ts'
+import type { OrderPosition } from '../../../query/page/list-order.ts'
+import { TopWindow } from '../../../query/page/top-window.ts'
+import { LiveProblems, type ProblemsNow } from '../../../query/problems/live-problems.ts'
+import { ProblemOwners, type ReadOwners } from '../../../query/problems/problem-owners.ts'
+import { problemPosition } from '../../../query/problems/problem-page.ts'
+import { PlanRun } from '../../plan/plan-run.ts'
+import type { ClusterKind, KindView, ListReading } from '../../prepare/kind-view.ts'
+import type { ReadParts } from '../../prepare/read-snapshot.ts'
+import { ownerReferencesOf } from '../../reads/owner-read.ts'
 import {
   type CountedAs,
   countedAs,
@@ -17,10 +17,10 @@ import {
   problemId,
   problemSource,
   problemTest,
-} from '../reads/over-kinds/problems-read.ts'
-import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
-import type { FollowedProblems } from './followed-list.ts'
-import type { FramePlan, PageState, RowText, SentChange, SentListChange } from './frame-plan.ts'
+} from '../../reads/over-kinds/problems-read.ts'
+import type { OperationLimits, ServedSchema } from '../../served/served-schema.ts'
+import type { FollowedProblems } from '../followed-list.ts'
+import type { FramePlan, PageState, RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import { type GroupContent, type ListReads, rowErrors } from './group-content.ts'
 import type { GroupList, ListRead, RowKeys } from './group-list.ts'
 import { mergedChanges } from './group-rows.ts'

@@ -1,22 +1,22 @@
-import { CodedError } from '../../lib/coded-error.ts'
-import type { FairSlots } from '../../lib/concurrency.ts'
-import { ReadReport } from '../../query/condition/read-report.ts'
-import { explain } from '../answer/explanation.ts'
-import type { Kind } from '../model/kind.ts'
-import { ClientError } from '../errors/client-error.ts'
-import { enterLive } from '../prepare/operation-turns.ts'
-import type { ViewerAccess } from '../prepare/viewer-access.ts'
+import { CodedError } from '../../../lib/coded-error.ts'
+import type { FairSlots } from '../../../lib/concurrency.ts'
+import { ReadReport } from '../../../query/condition/read-report.ts'
+import { explain } from '../../answer/explanation.ts'
+import type { Kind } from '../../model/kind.ts'
+import { ClientError } from '../../errors/client-error.ts'
+import { enterLive } from '../../prepare/operation-turns.ts'
+import type { ViewerAccess } from '../../prepare/viewer-access.ts'
 import {
   positionOfLists,
   positionPrefix,
   type Positions,
   type ResumePosition,
-} from '../reads/resume-token.ts'
-import { closedGaps, gapOfError } from '../reads/cluster-gaps.ts'
-import { staleSince } from '../reads/staleness.ts'
-import type { FollowedList } from './followed-list.ts'
-import type { FleetParts, FrameParts } from './frame-plan.ts'
-import { FrameWriter } from './frame-writer.ts'
+} from '../../reads/resume-token.ts'
+import { closedGaps, gapOfError } from '../../reads/cluster-gaps.ts'
+import { staleSince } from '../../reads/staleness.ts'
+import type { FollowedList } from '../followed-list.ts'
+import type { FleetParts, FrameParts } from '../frame-plan.ts'
+import { FrameWriter } from '../frame-writer.ts'
 import {
   type AccessRequest,
   type DiscoveredReads,
@@ -53,13 +53,13 @@ import {
   type LiveCounts,
   type LiveLimits,
   NoRoomError,
-} from './live-limits.ts'
-import type { OpenSubscription } from './open-subscriptions.ts'
+} from '../live-limits.ts'
+import type { OpenSubscription } from '../open-subscriptions.ts'
 import {
   GroupMemberships,
   type MembershipGroup,
   type ViewerMembership,
-} from './viewer-membership.ts'
+} from '../viewer-membership.ts'
 
 /** Members that leave a group together: the members of one viewer, or the members without a viewer. */
 export interface LeavingMembers {

@@ -1,9 +1,9 @@
-import type { HeldObject } from '../../informer/codec/object-codec.ts'
-import { LiveSet, removalCause, type RemovalCause } from '../../query/live-set.ts'
-import { objectIdOf } from '../model/object-id.ts'
-import { PlanRun } from '../plan/plan-run.ts'
-import type { KindView } from '../prepare/kind-view.ts'
-import type { RowText, SentChange, SentListChange } from './frame-plan.ts'
+import type { HeldObject } from '../../../informer/codec/object-codec.ts'
+import { LiveSet, removalCause, type RemovalCause } from '../../../query/live-set.ts'
+import { objectIdOf } from '../../model/object-id.ts'
+import { PlanRun } from '../../plan/plan-run.ts'
+import type { KindView } from '../../prepare/kind-view.ts'
+import type { RowText, SentChange, SentListChange } from '../frame-plan.ts'
 import {
   type GroupContent,
   type ListReads,
