@@ -148,6 +148,7 @@ export const actionWords = {
   failure: {
     title: 'It was refused.',
     CONFLICT: 'Others have set these fields.',
+    conflictNext: 'Leave the fields to them, or take them over: then they are no longer theirs.',
     conflict: (manager: string, fields: readonly string[]): string =>
       `${manager} has set ${fields.join(', ')}`,
     INVALID: 'The API server does not accept it.',

@@ -62,10 +62,10 @@ function toldOf({ message, extensions = {} }: AnswerError, isDryRun: boolean): T
       const texts = Array.from(managers, ([manager, fields]) =>
         say.conflict(
           manager,
-          fields.map(({ field }) => field),
+          fields.map(({ field }) => field.replace(/^\./, '')),
         ),
       )
-      return { title: say.CONFLICT, details: <Causes texts={texts} />, next: hint }
+      return { title: say.CONFLICT, details: <Causes texts={texts} />, next: say.conflictNext }
     }
     case 'INVALID': {
       const causes = causesIn(extensions['causes'])

@@ -149,6 +149,11 @@ export type Removal =
   /** The object no longer matches the arguments. */
   | 'UNMATCHED';
 
+export type WritesQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WritesQuery = { gatewayClusters: Array<{ name: string, writable: boolean }> | null };
+
 export type ActionTargetQueryVariables = Exact<{
   id: string | number;
   cluster?: string | null | undefined;
@@ -171,6 +176,8 @@ export type WorkloadRevisionsQueryVariables = Exact<{
 export type WorkloadRevisionsQuery = { object:
     | { controllerRevisions: { nodes: Array<{ creationTimestamp: string, json: unknown }> } | null } | { replicaSets: { nodes: Array<{ creationTimestamp: string, json: unknown }> } | null } | Record<PropertyKey, never>
    | null };
+
+export type FieldChangePartsFragment = { path: string, before: unknown, after: unknown, manager: string | null, masked: boolean };
 
 export type WritePartsFragment = { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
     | { id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> };
@@ -327,33 +334,6 @@ export type DrainNodeSubscriptionVariables = Exact<{
 
 export type DrainNodeSubscription = { drain: { state: DrainState, message: string | null, total: number, gone: number, dryRun: boolean, pods: Array<{ namespace: string, name: string, state: DrainedPodState, reason: string | null }> } | null };
 
-export type FieldChangePartsFragment = { path: string, before: unknown, after: unknown, manager: string | null, masked: boolean };
-
-export type WritesQueryVariables = Exact<{ [key: string]: never; }>;
-
-
-export type WritesQuery = { gatewayClusters: Array<{ name: string, writable: boolean }> | null };
-
-export type ApplyManifestMutationVariables = Exact<{
-  manifest: unknown;
-  cluster?: string | null | undefined;
-  force: boolean;
-  dryRun: boolean;
-}>;
-
-
-export type ApplyManifestMutation = { apply: Array<{ resourceVersion: string | null, warnings: Array<string>, behind: boolean, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null> | null };
-
-export type MergePatchMutationVariables = Exact<{
-  id: string | number;
-  patch: unknown;
-  resourceVersion?: string | null | undefined;
-  dryRun: boolean;
-}>;
-
-
-export type MergePatchMutation = { patch: { resourceVersion: string | null, warnings: Array<string>, behind: boolean, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
-
 export type WorkloadPodFragment = { id: string, name: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, spec: { nodeName: string | null, containers: Array<{ name: string | null, image: string | null } | null> | null } | null };
 
 export type WorkloadServiceFragment = { id: string, name: string, spec: { type: string | null, clusterIP: string | null, ports: Array<{ name: string | null, port: number | null } | null> | null } | null, ingresses: { nodes: Array<{ id: string, name: string, spec: { rules: Array<{ host: string | null } | null> | null } | null }> } | null };
@@ -468,6 +448,36 @@ export type CronJobApplicationsSubscriptionVariables = Exact<{
 
 
 export type CronJobApplicationsSubscription = { cronJobsPage: { reset: boolean, synced: boolean, totalCount: number, resumeToken: string, staleSince: string | null, incomplete: Array<{ cluster: string, code: string, message: string, since: string | null }>, changes: Array<{ step: PageStep, index: number, from: number | null, objectId: string, object: { id: string, kind: string, name: string, namespace: string | null, clusterName: string, labels: Record<string, string> | null, creationTimestamp: string, health: { status: HealthStatus, reason: string | null, message: string | null }, printerColumns: Array<{ name: string, value: unknown }> | null } | null }> } | null };
+
+export type MayEditQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+
+export type MayEditQuery = { object:
+    | { patch: boolean | null } | null };
+
+export type ApplyManifestMutationVariables = Exact<{
+  manifest: unknown;
+  cluster?: string | null | undefined;
+  force: boolean;
+  dryRun: boolean;
+}>;
+
+
+export type ApplyManifestMutation = { write: Array<{ warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+      | { json: unknown, id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null> | null };
+
+export type MergePatchMutationVariables = Exact<{
+  id: string | number;
+  patch: unknown;
+  resourceVersion?: string | null | undefined;
+  dryRun: boolean;
+}>;
+
+
+export type MergePatchMutation = { write: { warnings: Array<string>, dryRun: boolean, behind: boolean, object:
+      | { json: unknown, id: string, kind: string, name: string } | null, changes: Array<{ path: string, before: unknown, after: unknown, manager: string | null, masked: boolean }> } | null };
 
 export type FrameViewerQueryVariables = Exact<{
   cluster?: string | null | undefined;
@@ -1267,6 +1277,14 @@ export const ProblemRowFragmentDoc = new TypedDocumentString(`
   }
 }
     `, {"fragmentName":"ProblemRow"}) as unknown as TypedDocumentString<ProblemRowFragment, unknown>;
+export const WritesDocument = new TypedDocumentString(`
+    query Writes {
+  gatewayClusters {
+    name
+    writable
+  }
+}
+    `) as unknown as TypedDocumentString<WritesQuery, WritesQueryVariables>;
 export const ActionTargetDocument = new TypedDocumentString(`
     query ActionTarget($id: ID!, $cluster: String, $namespace: String, $isPod: Boolean!, $isScaled: Boolean!, $isCronJob: Boolean!, $isNode: Boolean!) {
   object(id: $id) {
@@ -1327,7 +1345,14 @@ export const RestartDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1339,13 +1364,6 @@ export const RestartDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<RestartMutation, RestartMutationVariables>;
 export const ScaleDocument = new TypedDocumentString(`
     mutation Scale($id: ID!, $replicas: Int!, $dryRun: Boolean!) {
@@ -1353,7 +1371,14 @@ export const ScaleDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1365,13 +1390,6 @@ export const ScaleDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<ScaleMutation, ScaleMutationVariables>;
 export const PauseRolloutDocument = new TypedDocumentString(`
     mutation PauseRollout($id: ID!, $dryRun: Boolean!) {
@@ -1379,7 +1397,14 @@ export const PauseRolloutDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1391,13 +1416,6 @@ export const PauseRolloutDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<PauseRolloutMutation, PauseRolloutMutationVariables>;
 export const ResumeRolloutDocument = new TypedDocumentString(`
     mutation ResumeRollout($id: ID!, $dryRun: Boolean!) {
@@ -1405,7 +1423,14 @@ export const ResumeRolloutDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1417,13 +1442,6 @@ export const ResumeRolloutDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<ResumeRolloutMutation, ResumeRolloutMutationVariables>;
 export const RollBackDocument = new TypedDocumentString(`
     mutation RollBack($id: ID!, $toRevision: Int!, $dryRun: Boolean!) {
@@ -1431,7 +1449,14 @@ export const RollBackDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1443,13 +1468,6 @@ export const RollBackDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<RollBackMutation, RollBackMutationVariables>;
 export const SetImageDocument = new TypedDocumentString(`
     mutation SetImage($id: ID!, $container: String!, $image: String!, $dryRun: Boolean!) {
@@ -1457,7 +1475,14 @@ export const SetImageDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1469,13 +1494,6 @@ export const SetImageDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<SetImageMutation, SetImageMutationVariables>;
 export const SuspendDocument = new TypedDocumentString(`
     mutation Suspend($id: ID!, $dryRun: Boolean!) {
@@ -1483,7 +1501,14 @@ export const SuspendDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1495,13 +1520,6 @@ export const SuspendDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<SuspendMutation, SuspendMutationVariables>;
 export const ResumeDocument = new TypedDocumentString(`
     mutation Resume($id: ID!, $dryRun: Boolean!) {
@@ -1509,7 +1527,14 @@ export const ResumeDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1521,13 +1546,6 @@ export const ResumeDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<ResumeMutation, ResumeMutationVariables>;
 export const RunNowDocument = new TypedDocumentString(`
     mutation RunNow($id: ID!, $dryRun: Boolean!) {
@@ -1535,7 +1553,14 @@ export const RunNowDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1547,13 +1572,6 @@ export const RunNowDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<RunNowMutation, RunNowMutationVariables>;
 export const CordonDocument = new TypedDocumentString(`
     mutation Cordon($id: ID!, $dryRun: Boolean!) {
@@ -1561,7 +1579,14 @@ export const CordonDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1573,13 +1598,6 @@ export const CordonDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<CordonMutation, CordonMutationVariables>;
 export const UncordonDocument = new TypedDocumentString(`
     mutation Uncordon($id: ID!, $dryRun: Boolean!) {
@@ -1587,7 +1605,14 @@ export const UncordonDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1599,13 +1624,6 @@ export const UncordonDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<UncordonMutation, UncordonMutationVariables>;
 export const EvictDocument = new TypedDocumentString(`
     mutation Evict($id: ID!, $dryRun: Boolean!) {
@@ -1613,7 +1631,14 @@ export const EvictDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1625,13 +1650,6 @@ export const EvictDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<EvictMutation, EvictMutationVariables>;
 export const SetLabelsDocument = new TypedDocumentString(`
     mutation SetLabels($id: ID!, $labels: JSON!, $dryRun: Boolean!) {
@@ -1639,7 +1657,14 @@ export const SetLabelsDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1651,13 +1676,6 @@ export const SetLabelsDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<SetLabelsMutation, SetLabelsMutationVariables>;
 export const SetAnnotationsDocument = new TypedDocumentString(`
     mutation SetAnnotations($id: ID!, $annotations: JSON!, $dryRun: Boolean!) {
@@ -1665,7 +1683,14 @@ export const SetAnnotationsDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1677,13 +1702,6 @@ export const SetAnnotationsDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<SetAnnotationsMutation, SetAnnotationsMutationVariables>;
 export const DeleteDocument = new TypedDocumentString(`
     mutation Delete($id: ID!, $propagation: Propagation!, $dryRun: Boolean!) {
@@ -1691,7 +1709,14 @@ export const DeleteDocument = new TypedDocumentString(`
     ...WriteParts
   }
 }
-    fragment WriteParts on WritePayload {
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
   object {
     id
     kind
@@ -1703,13 +1728,6 @@ export const DeleteDocument = new TypedDocumentString(`
   warnings
   dryRun
   behind
-}
-fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
 }`) as unknown as TypedDocumentString<DeleteMutation, DeleteMutationVariables>;
 export const DrainNodeDocument = new TypedDocumentString(`
     subscription DrainNode($id: ID!, $force: Boolean!, $deleteEmptyDirData: Boolean!, $dryRun: Boolean!) {
@@ -1733,56 +1751,6 @@ export const DrainNodeDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<DrainNodeSubscription, DrainNodeSubscriptionVariables>;
-export const WritesDocument = new TypedDocumentString(`
-    query Writes {
-  gatewayClusters {
-    name
-    writable
-  }
-}
-    `) as unknown as TypedDocumentString<WritesQuery, WritesQueryVariables>;
-export const ApplyManifestDocument = new TypedDocumentString(`
-    mutation ApplyManifest($manifest: JSON!, $cluster: String, $force: Boolean!, $dryRun: Boolean!) {
-  apply(manifest: $manifest, cluster: $cluster, force: $force, dryRun: $dryRun) {
-    changes {
-      ...FieldChangeParts
-    }
-    resourceVersion
-    warnings
-    behind
-  }
-}
-    fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
-}`) as unknown as TypedDocumentString<ApplyManifestMutation, ApplyManifestMutationVariables>;
-export const MergePatchDocument = new TypedDocumentString(`
-    mutation MergePatch($id: ID!, $patch: JSON!, $resourceVersion: String, $dryRun: Boolean!) {
-  patch(
-    id: $id
-    type: MERGE
-    patch: $patch
-    resourceVersion: $resourceVersion
-    dryRun: $dryRun
-  ) {
-    changes {
-      ...FieldChangeParts
-    }
-    resourceVersion
-    warnings
-    behind
-  }
-}
-    fragment FieldChangeParts on FieldChange {
-  path
-  before
-  after
-  manager
-  masked
-}`) as unknown as TypedDocumentString<MergePatchMutation, MergePatchMutationVariables>;
 export const ApplicationDocument = new TypedDocumentString(`
     subscription Application($id: ID!, $resumeFrom: String) {
   object(id: $id, resumeFrom: $resumeFrom, coalesceMs: 200) {
@@ -2367,6 +2335,82 @@ fragment Gap on ClusterGap {
   message
   since
 }`) as unknown as TypedDocumentString<CronJobApplicationsSubscription, CronJobApplicationsSubscriptionVariables>;
+export const MayEditDocument = new TypedDocumentString(`
+    query MayEdit($id: ID!) {
+  object(id: $id) {
+    patch: can(verb: "patch")
+  }
+}
+    `) as unknown as TypedDocumentString<MayEditQuery, MayEditQueryVariables>;
+export const ApplyManifestDocument = new TypedDocumentString(`
+    mutation ApplyManifest($manifest: JSON!, $cluster: String, $force: Boolean!, $dryRun: Boolean!) {
+  write: apply(
+    manifest: $manifest
+    cluster: $cluster
+    force: $force
+    dryRun: $dryRun
+  ) {
+    ...WriteParts
+    object {
+      json
+    }
+  }
+}
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}`) as unknown as TypedDocumentString<ApplyManifestMutation, ApplyManifestMutationVariables>;
+export const MergePatchDocument = new TypedDocumentString(`
+    mutation MergePatch($id: ID!, $patch: JSON!, $resourceVersion: String, $dryRun: Boolean!) {
+  write: patch(
+    id: $id
+    type: MERGE
+    patch: $patch
+    resourceVersion: $resourceVersion
+    dryRun: $dryRun
+  ) {
+    ...WriteParts
+    object {
+      json
+    }
+  }
+}
+    fragment FieldChangeParts on FieldChange {
+  path
+  before
+  after
+  manager
+  masked
+}
+fragment WriteParts on WritePayload {
+  object {
+    id
+    kind
+    name
+  }
+  changes {
+    ...FieldChangeParts
+  }
+  warnings
+  dryRun
+  behind
+}`) as unknown as TypedDocumentString<MergePatchMutation, MergePatchMutationVariables>;
 export const FrameViewerDocument = new TypedDocumentString(`
     query FrameViewer($cluster: String) {
   viewer {

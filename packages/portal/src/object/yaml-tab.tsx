@@ -18,14 +18,55 @@ import { ChangeSet, Compartment, EditorState, type Extension } from '@codemirror
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import { classHighlighter } from '@lezer/highlight'
 import { useEffect, useRef, useState } from 'react'
+import { useTakesWrites } from '../actions/writable.ts'
+import { draftOf } from '../edit/draft.ts'
+import { YamlEdit } from '../edit/yaml-edit.tsx'
+import { MayEditDocument } from '../gateway/documents.ts'
+import { useAnswer } from '../gateway/gateway.ts'
 import { pageNonce } from '../look/page-nonce.ts'
 import { words } from '../words.ts'
 import type { SeenObject } from './live-object.ts'
 import { yamlOf } from './yaml-text.ts'
 import styles from './yaml-tab.module.css'
 
-/** An object as YAML, read-only: it can be searched and folded, and what has changed since it was opened is marked. */
+/** An object as YAML: to read, and to edit for those who may change it. */
 export function YamlTab({ object }: { readonly object: SeenObject }) {
+  const takesWrites = useTakesWrites()
+  const { data } = useAnswer(MayEditDocument, { id: object.id }, { enabled: takesWrites })
+  // Without callers who are known by name, it is known only when it is tried.
+  const mayEdit = takesWrites && data?.object != null && data.object.patch !== false
+  const [isEdited, setEdited] = useState(() => draftOf(object.id) !== undefined)
+  const [done, setDone] = useState<string>()
+  if (isEdited && mayEdit) {
+    return (
+      <YamlEdit
+        object={object}
+        onEnd={(what) => {
+          setEdited(false)
+          setDone(what)
+        }}
+      />
+    )
+  }
+  const edit = (): void => {
+    setDone(undefined)
+    setEdited(true)
+  }
+  return <YamlView object={object} done={done} {...(mayEdit ? { edit } : {})} />
+}
+
+/** The object as YAML, read-only: it can be searched and folded, and what has changed since it was opened is marked. */
+function YamlView({
+  object,
+  done,
+  edit,
+}: {
+  readonly object: SeenObject
+  /** What an edit has done. */
+  readonly done: string | undefined
+  /** Absent: the user may not change it, or the gateway takes no writes. */
+  readonly edit?: () => void
+}) {
   const text = yamlOf(object.json)
   const [opened, setOpened] = useState(() => ({ text, at: new Date() }))
   const [isOnly, setOnly] = useState(false)
@@ -48,7 +89,12 @@ export function YamlTab({ object }: { readonly object: SeenObject }) {
     <div className={styles['yaml']}>
       <div className={styles['bar']}>
         <output>
-          {changes === 0 ? say.unchanged : say.changed(changes, opened.at.toLocaleTimeString())}
+          {done === undefined ? null : `${done} `}
+          {changes > 0
+            ? say.changed(changes, opened.at.toLocaleTimeString())
+            : done === undefined
+              ? say.unchanged
+              : null}
         </output>
         {changes === 0 ? null : (
           <>
@@ -66,6 +112,11 @@ export function YamlTab({ object }: { readonly object: SeenObject }) {
           </>
         )}
         <span className={styles['right']}>
+          {edit === undefined ? null : (
+            <button type="button" onClick={edit}>
+              {words.edit.edit}
+            </button>
+          )}
           <button
             type="button"
             onClick={() => {

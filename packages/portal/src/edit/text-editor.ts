@@ -1,0 +1,91 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { yaml } from '@codemirror/lang-yaml'
+import { codeFolding, foldGutter, foldKeymap, syntaxHighlighting } from '@codemirror/language'
+import { search, searchKeymap } from '@codemirror/search'
+import { Compartment, EditorState, type Extension } from '@codemirror/state'
+import { Decoration, EditorView, keymap, lineNumbers } from '@codemirror/view'
+import { classHighlighter } from '@lezer/highlight'
+import { pageNonce } from '../look/page-nonce.ts'
+
+/** CodeMirror to write YAML in. Tab leaves it, as in any field; Ctrl+Enter and Cmd+Enter submit. */
+export class TextEditor {
+  readonly view: EditorView
+  readonly #marks = new Compartment()
+
+  constructor(
+    parent: HTMLElement,
+    text: string,
+    {
+      label,
+      changed,
+      submit,
+    }: {
+      readonly label: string
+      readonly changed: (text: string) => void
+      readonly submit: () => void
+    },
+  ) {
+    this.view = new EditorView({
+      parent,
+      state: EditorState.create({
+        doc: text,
+        extensions: [
+          EditorView.cspNonce.of(pageNonce()),
+          EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label }),
+          EditorState.tabSize.of(2),
+          lineNumbers(),
+          foldGutter(),
+          codeFolding(),
+          history(),
+          yaml(),
+          syntaxHighlighting(classHighlighter),
+          search({ top: true }),
+          keymap.of([
+            {
+              key: 'Mod-Enter',
+              run: () => {
+                submit()
+                return true
+              },
+            },
+            ...defaultKeymap,
+            ...historyKeymap,
+            ...searchKeymap,
+            ...foldKeymap,
+          ]),
+          EditorView.updateListener.of(({ docChanged, state }) => {
+            if (docChanged) changed(state.doc.toString())
+          }),
+          this.#marks.of([]),
+        ],
+      }),
+    })
+  }
+
+  /** Marks lines, from 1, that something is wrong with. */
+  mark(lines: readonly number[]): void {
+    const { doc } = this.view.state
+    const found = [...new Set(lines)].filter((line) => line >= 1 && line <= doc.lines)
+    const marks: Extension = EditorView.decorations.of(
+      Decoration.set(
+        found
+          .toSorted((a, b) => a - b)
+          .map((line) => Decoration.line({ class: 'cm-invalid' }).range(doc.line(line).from)),
+      ),
+    )
+    this.view.dispatch({ effects: this.#marks.reconfigure(marks) })
+  }
+
+  /** Puts the cursor into a line. */
+  goTo(line: number): void {
+    const { doc } = this.view.state
+    const { to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
+    this.view.dispatch({ selection: { anchor: to }, scrollIntoView: true })
+    this.view.focus()
+  }
+
+  /** Takes another text in the place of this one; undoing brings this one back. */
+  replace(text: string): void {
+    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text } })
+  }
+}
