@@ -332,7 +332,9 @@ describeClusters('The capacity of nodes, with pods of all shapes', (cluster) => 
     expect(errors).toHaveLength(1)
     expect(errors?.[0]?.message).toContain(problem)
     expect(errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT', argument })
-    const named = 'restarts, cpuRequests, memoryRequests, cpuLimits, memoryLimits can be added up'
+    const of =
+      'restarts, cpuRequests, memoryRequests, cpuLimits, memoryLimits, usageCpu, usageMemory'
+    const named = `${of} can be added up`
     expect(errors?.[0]?.extensions.hint).toBe(argument === 'of' ? undefined : named)
   })
 
