@@ -162,7 +162,10 @@ export class ContainerFollower {
       return await this.#rest(!follows || request.previous)
     }
     const change = this.#change.promise
-    if (!(await this.#isAllowed())) return await this.#refused(change)
+    const isAllowed = await this.#isAllowed()
+    // Nothing is opened that no close would end.
+    if (this.#isOver) return
+    if (!isAllowed) return await this.#refused(change)
     if (!this.#hasPlace) {
       const full = this.#means.take()
       if (full !== undefined) {
@@ -206,6 +209,7 @@ export class ContainerFollower {
     } finally {
       clearTimeout(isOpen)
     }
+    if (this.#isOver) return
     if (!follows || request.previous || this.#isEnded(run)) return this.#ended(run)
     // The status of the pod may come a moment later; or the stream has broken.
     await this.#pause()
