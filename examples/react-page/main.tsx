@@ -1,5 +1,6 @@
 /**
- * A page that follows pods, live: `useLiveCollection` and `useLivePage`. Beside a running gateway (`npm start`):
+ * A page that follows pods, live: `useLiveCollection` and `useLivePage`; and Deployments with buttons that `can` enables.
+ * Beside a running gateway (`npm start`):
  *
  *     npx vite examples/react-page
  */
@@ -8,6 +9,7 @@ import { StrictMode, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import { client } from './client.ts'
 import { Restarts } from './restarts.tsx'
+import { Workloads } from './workloads.tsx'
 
 interface Pod {
   readonly id: string
@@ -68,6 +70,7 @@ function Page() {
       </select>
       <Pods phase={phase} />
       <Restarts />
+      <Workloads />
     </>
   )
 }

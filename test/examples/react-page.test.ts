@@ -5,12 +5,14 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { build } from 'vite'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { populate, startSimulated } from '../access/access-cluster.ts'
 import { makeNamespaces } from '../gateway/random-writes.ts'
 import { must, startSimulatedCluster, type TestCluster } from '../gateway/test-cluster.ts'
 import { describeInBrowser, sentBy } from '../support/browser.ts'
 import { startCutProxy } from '../support/cut-proxy.ts'
 import { serveFiles } from '../support/file-server.ts'
 import { serveGateway } from '../support/gateway.ts'
+import { apps, populateShop } from '../writes/shop.ts'
 
 const root = resolve('examples', 'react-page')
 const pods = '/api/v1/namespaces/shop/pods'
@@ -62,8 +64,8 @@ describeInBrowser('the React page', (browser) => {
     const names = page.locator('tr td:nth-child(2)')
     await status.getByText('live', { exact: true }).waitFor()
     expect(await names.allInnerTexts()).toEqual(['web-b'])
-    // StrictMode has mounted both components twice.
-    expect(sent).toEqual(['connected', 'subscribe 1', 'subscribe 2'])
+    // StrictMode has mounted all components twice.
+    expect(sent).toEqual(['connected', 'subscribe 1', 'subscribe 2', 'subscribe 3'])
     await addPod(cluster, 'web-a')
     await names.getByText('web-a').waitFor()
     expect(await names.allInnerTexts()).toEqual(['web-a', 'web-b'])
@@ -98,8 +100,48 @@ describeInBrowser('the React page', (browser) => {
     await page.getByRole('combobox').selectOption('Failed')
     await names.first().waitFor({ state: 'detached' })
     await status.getByText('live', { exact: true }).waitFor()
-    await expect.poll(() => sent).toEqual(['subscribe 3', expect.stringMatching(/^complete [12]$/)])
+    await expect
+      .poll(() => sent)
+      .toEqual(['subscribe 4', expect.stringMatching(/^complete [123]$/)])
     expect(problems).toEqual([])
+    await page.close()
+  })
+
+  it('restarts and scales where the user may, and disables the buttons where they may not', async () => {
+    await using cluster = await startSimulated()
+    await populate(cluster)
+    await populateShop(cluster)
+    await using files = await serveFiles(dir)
+    await using gateway = await serveGateway(
+      { clusters: [cluster.selection()], allowWrites: true },
+      { allowedOrigins: [files.origin] },
+      { auth: { mode: 'token-review' } },
+    )
+    const open = async (viewer: string) => {
+      const page = await browser().newPage()
+      await page.addInitScript((token) => sessionStorage.setItem('token', token), `${viewer}-token`)
+      await page.goto(`${files.origin}/?gateway=${gateway.url.replace('http', 'ws')}`)
+      const workloads = page.getByRole('region', { name: 'workloads' })
+      await workloads.getByText('shop/web: 2').waitFor()
+      const button = (name: string) => workloads.getByRole('button', { name })
+      return { page, workloads, button }
+    }
+    const ben = await open('ben')
+    expect(await ben.button('Scale up').isDisabled()).toBe(true)
+    expect(await ben.button('Restart').isDisabled()).toBe(true)
+    await ben.page.close()
+
+    const { page, workloads, button } = await open('ann')
+    await button('Scale up').click()
+    await workloads.getByText('shop/web: 3').waitFor()
+    await button('Restart').click()
+    await page
+      .getByRole('log')
+      .getByText(/changed .*annotations/)
+      .waitFor()
+    const { spec } = await cluster.must(`${apps}/deployments/web`)
+    expect(spec.replicas).toBe(3)
+    expect(spec.template.metadata.annotations).toHaveProperty(['kubectl.kubernetes.io/restartedAt'])
     await page.close()
   })
 })
