@@ -17,6 +17,8 @@ interface ActionsMenuProps {
   readonly acted: Acted
   /** The object is no more: an open dialog stays to say what was done, and nothing further is offered. */
   readonly isGone?: boolean
+  /** Whether there is little room. */
+  readonly isSmall?: boolean
 }
 
 /** What can be done with an object, as a menu. Nothing where the gateway takes no writes. */
@@ -24,7 +26,7 @@ export function ActionsMenu(props: ActionsMenuProps) {
   return useTakesWrites() ? <WritableActions key={props.acted.id} {...props} /> : null
 }
 
-function WritableActions({ acted, isGone = false }: ActionsMenuProps) {
+function WritableActions({ acted, isGone = false, isSmall = false }: ActionsMenuProps) {
   const trigger = useRef<HTMLButtonElement>(null)
   const [isOpen, setOpen] = useState(false)
   const [isNear, setNear] = useState(false)
@@ -38,12 +40,19 @@ function WritableActions({ acted, isGone = false }: ActionsMenuProps) {
       <Menu.Root open={isOpen} onOpenChange={setOpen}>
         <Menu.Trigger
           ref={trigger}
-          className={controls['button']}
+          className={controls[isSmall ? 'icon' : 'button']}
+          {...(isSmall ? { title: say.title, 'aria-label': say.title } : {})}
           onPointerEnter={() => setNear(true)}
           onFocus={() => setNear(true)}
         >
-          {say.title}
-          <Icon name="chevron" />
+          {isSmall ? (
+            <Icon name="action" />
+          ) : (
+            <>
+              {say.title}
+              <Icon name="chevron" />
+            </>
+          )}
         </Menu.Trigger>
         <Menu.Portal className="informerql">
           <Menu.Positioner align="end" sideOffset={4} className={overlay['positioner']}>

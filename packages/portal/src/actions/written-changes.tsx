@@ -15,7 +15,8 @@ export function WrittenChanges({ written }: { readonly written: Written }) {
   const { changes, warnings, object } = written
   const isRemoved = changes.some(({ path, after }) => path === '' && after === null)
   const isCreated = object !== null && changes.some(({ path }) => path === '/metadata/name')
-  const shown = isAll ? changes : changes.slice(0, shownAtFirst)
+  // Of a new object, each field is one that differs.
+  const shown = isAll ? changes : changes.slice(0, isCreated ? 0 : shownAtFirst)
   return (
     <>
       {warnings.length === 0 ? null : (
@@ -28,8 +29,9 @@ export function WrittenChanges({ written }: { readonly written: Written }) {
           </ul>
         </div>
       )}
-      {isCreated ? <p>{say.created(object.kind, object.name)}</p> : null}
-      {isRemoved ? <p>{say.removed}</p> : <FieldChanges changes={shown} />}
+      {isCreated ? <p>{say.created(object.kind)}</p> : null}
+      {isRemoved ? <p>{say.removed}</p> : null}
+      {isRemoved || (isCreated && !isAll) ? null : <FieldChanges changes={shown} />}
       {shown.length === changes.length || isRemoved ? null : (
         <button type="button" className={styles['more']} onClick={() => setAll(true)}>
           {say.more(changes.length - shown.length)}

@@ -40,7 +40,11 @@ export function ObjectHeader({
         <Heading className={styles['name']} title={`${kind} ${name}`}>
           <span className={styles['kind']}>{kind}</span> {name}
         </Heading>
-        <ActionsMenu acted={object} isGone={live.gone !== undefined} />
+        <ActionsMenu
+          acted={object}
+          isGone={live.gone !== undefined}
+          isSmall={onClose !== undefined}
+        />
         <Copy object={object} />
         {onClose === undefined ? null : (
           <>
