@@ -117,7 +117,6 @@ export const actionWords = {
     },
   },
   on: (label: string, kind: string, name: string): string => `${label}: ${kind} ${name}`,
-  where: 'Where',
   cancel: 'Cancel',
   close: 'Close',
   remade: (controller: string): string => `${controller} makes a new one in its place.`,
@@ -142,7 +141,6 @@ export const actionWords = {
   },
   writing: 'Writing…',
   behind: 'The gateway has not seen it yet; lists follow in a moment.',
-  again: 'Try again',
   look: 'Look again',
   takeOver: 'Take over these fields',
   failure: {
