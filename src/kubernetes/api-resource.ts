@@ -68,9 +68,10 @@ export function groupResourceOf(resource: Pick<ApiResource, 'group' | 'resource'
 
 /** The URL path of a group and version: `/api/v1`, `/apis/apps/v1`. */
 export function groupVersionPath(resource: Pick<ApiResource, 'group' | 'version'>): string {
+  const version = encodeURIComponent(resource.version)
   return resource.group === ''
-    ? `/api/${resource.version}`
-    : `/apis/${resource.group}/${resource.version}`
+    ? `/api/${version}`
+    : `/apis/${encodeURIComponent(resource.group)}/${version}`
 }
 
 /** The URL path of a collection, or of an object if `name` is given. */

@@ -2,7 +2,7 @@ import { startSimulator, type Simulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { populate, startSimulated } from '../access/access-cluster.ts'
-import { populateShop, refused, write, written } from './shop.ts'
+import { populateShop, refused, Reports, write, written } from './shop.ts'
 
 const apply = 'apply(manifest: $manifest, namespace: "default")'
 const named = (name: string): object => ({
@@ -66,6 +66,48 @@ describe('writes beyond the bounds', () => {
     await isUnhurt()
   })
 
+  it('and YAML that would block other callers: too many keys, or too many aliases', async () => {
+    const map = (count: number): string =>
+      `{${Array.from({ length: count }, (_, at) => `k${at}: 1`).join(', ')}}`
+    const of = (data: string): string =>
+      `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: ${data}\n`
+    const fields = Array.from({ length: 100 }, (_, at) => `m${at}: ${apply} { behind }`)
+    const query = `mutation ($manifest: JSON!) { ${fields.join('\n')} }`
+    const { errors = [] } = await gateway.query(query, { manifest: of(map(33_000)) })
+    expect(errors).toHaveLength(100)
+    expect(errors.at(-1)).toMatchObject({
+      message: 'manifest: its YAML has more than 50000 keys, values and signs',
+      extensions: {
+        code: 'BAD_USER_INPUT',
+        hint: 'send it as JSON, or in several operations; nothing was written',
+      },
+    })
+    const aliases = `{a: &a x, b: [${Array.from({ length: 101 }, () => '*a').join(', ')}]}`
+    const aliased = await refused(gateway, apply, { manifest: of(aliases) })
+    expect(aliased.message).toBe('manifest: its YAML has more than 100 aliases')
+    const dryRun = 'apply(manifest: $manifest, namespace: "default", dryRun: true)'
+    const [{ dryRun: isDry }] = await written(gateway, dryRun, { manifest: of(map(5_000)) })
+    expect(isDry).toBe(true)
+    const twice = await refused(gateway, apply, { manifest: of('{a: x, b: y, a: z}') })
+    expect(twice.message).toContain('the key "a" is there twice')
+    await isUnhurt()
+  })
+
+  it('a version that is none becomes no part of a URL', async () => {
+    const apiVersion = 'v1/namespaces/default/secrets/other?x='
+    for (const manifest of [`apps/${apiVersion}`, 'apps/', 'apps/..'].map((version) => ({
+      apiVersion: version,
+      kind: 'Deployment',
+      metadata: { name: 'web' },
+    }))) {
+      expect(await refused(gateway, apply, { manifest })).toMatchObject({
+        code: 'BAD_USER_INPUT',
+        message: `apiVersion: ${JSON.stringify(manifest.apiVersion)} is no group and version`,
+        hint: 'write it as in apps/v1; nothing was written',
+      })
+    }
+  })
+
   it('and labels of a megabyte: by the body, by the manifest, or by the API server', async () => {
     const manifest = (length: number): object => ({
       ...named('labelled'),
@@ -127,6 +169,22 @@ describe('writes beyond the bounds', () => {
       },
     ])
     expect((await limited.data('{ configMaps { totalCount } }')).configMaps.totalCount).toBe(3)
+  })
+
+  it('a refused manifest counts as a write, and is reported', async () => {
+    const reports = new Reports()
+    await using limited = await serve({ writes: { writesPerMinute: 2 }, audit: reports })
+    const codes: string[] = []
+    codes.push((await refused(limited, apply, { manifest: 'a: [' })).code)
+    codes.push((await refused(limited, 'delete(id: "none")')).code)
+    codes.push((await refused(limited, apply, { manifest: named('e') })).code)
+    expect(codes[0]).toBe('BAD_USER_INPUT')
+    expect(codes[2]).toBe('TOO_MANY_WRITES')
+    expect(reports.writes.map(({ mutation, code }) => [mutation, code])).toEqual([
+      ['apply', codes[0]],
+      ['delete', codes[1]],
+      ['apply', codes[2]],
+    ])
   })
 
   it('without the option there are no mutations, and the error says so', async () => {

@@ -43,6 +43,7 @@ export interface WriteReport {
   readonly mutation: string
   readonly operationName: string | undefined
   readonly viewer: Viewer | undefined
+  /** `''`, as the members below, if the arguments name no object that is served. */
   readonly cluster: string
   /** The name of the GraphQL type. */
   readonly type: string

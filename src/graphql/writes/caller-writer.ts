@@ -360,16 +360,18 @@ export class CallerWriter implements AsyncDisposable {
     return codec.encode(Buffer.from(JSON.stringify(shown))).object
   }
 
-  /** Throws `ClientError` if the operation has no time left. */
   #deadlineMs({ cluster, kind }: WritePlace): number {
-    const { limits, endsAtMs } = this.#options
-    const leftMs = endsAtMs - performance.now() - reserveMs
-    if (leftMs <= 0) {
-      const message = 'the operation has no time left, and this was not written'
-      const hint = 'write less in one operation'
-      throw new ClientError('DEADLINE_EXCEEDED', message, { cluster, type: kind.typeName, hint })
-    }
-    return Math.ceil(Math.min(limits.requestDeadlineMs, leftMs))
+    const leftMs = this.requireTime({ cluster, type: kind.typeName })
+    return Math.ceil(Math.min(this.#options.limits.requestDeadlineMs, leftMs))
+  }
+
+  /** The time that is left for writes. Throws `ClientError` if there is none. */
+  requireTime(details: { readonly cluster?: string; readonly type?: string } = {}): number {
+    const leftMs = this.#options.endsAtMs - performance.now() - reserveMs
+    if (leftMs > 0) return leftMs
+    const message = 'the operation has no time left, and this was not written'
+    const hint = 'write less in one operation'
+    throw new ClientError('DEADLINE_EXCEEDED', message, { ...details, hint })
   }
 }
 

@@ -197,13 +197,11 @@ export class Drain {
   }
 
   async #drain(signal: AbortSignal): Promise<void> {
-    const { node, args, writes } = this.#options
+    const { node, args } = this.#options
     const { dryRun } = args
     {
       await using writer = this.#writer()
-      await this.#reported(node, () =>
-        must(objectActions['cordon'])(writer, node, { dryRun }, writes),
-      )
+      await this.#reported(node, () => must(objectActions['cordon'])(writer, node, { dryRun }))
     }
     while (!signal.aborted) {
       // Each round asks with the newest token of the caller.

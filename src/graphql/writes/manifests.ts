@@ -1,4 +1,4 @@
-import { parseAllDocuments } from 'yaml'
+import { type Document, isScalar, Lexer, parseAllDocuments, visit } from 'yaml'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
@@ -11,42 +11,68 @@ import type { WriteLimits } from './write-limits.ts'
 
 type ManifestLimits = Pick<WriteLimits, 'maxBytes' | 'maxWrites'>
 
-/** YAML aliases may multiply a text; each document may resolve so many. */
+/** The aliases of one YAML text. Each is looked up in the whole text. */
 const maxAliases = 100
+/** The tokens of one YAML text: some 6,000 lines. Parsing blocks the server, a hundred times longer than JSON does. */
+const maxYamlTokens = 50_000
 /** Deeper values would overflow the stack of those who read them. */
 const maxDepth = 100
 
-/**
- * The documents of a manifest: YAML or JSON as text, an object, or a list of them. Empty documents are left out, and a
- * `List` is its items. Throws `ClientError` BAD_USER_INPUT for what is no manifest, and for one beyond the bounds, which
- * are checked before anything is expanded.
- */
-export function documentsOf(
-  manifest: unknown,
-  argument: string,
-  limits: ManifestLimits,
-): readonly Unstructured[] {
-  const values =
-    typeof manifest === 'string' ? parsedText(manifest, argument, limits) : [manifest].flat()
-  const documents = values
-    .filter((value) => value !== null && value !== undefined)
-    .flatMap((value): readonly unknown[] =>
-      isList(value) ? itemsOf(fieldsOf(value)['items']) : [value],
-    )
-  if (documents.length === 0) throw unusable(argument, 'there is no document in it')
-  if (documents.length > limits.maxWrites) throw tooMany(argument, documents.length, limits)
-  checkSize(documents, argument, limits)
-  return documents.map((value, at) => checkedDocument(value, at, argument))
+/** Reads the manifests and patches of one operation. A text that several fields share is parsed once. */
+export class ManifestReader {
+  readonly #limits: ManifestLimits
+  readonly #parsed = new Map<string, readonly unknown[] | ClientError>()
+
+  constructor(limits: ManifestLimits) {
+    this.#limits = limits
+  }
+
+  /**
+   * The documents of a manifest: YAML or JSON as text, an object, or a list of them. Empty documents are left out, and a
+   * `List` is its items. Throws `ClientError` BAD_USER_INPUT for what is no manifest, and for one beyond the bounds,
+   * which are checked before anything is expanded.
+   */
+  documentsOf(manifest: unknown, argument: string): readonly Unstructured[] {
+    const limits = this.#limits
+    const values =
+      typeof manifest === 'string' ? this.#textOf(manifest, argument) : [manifest].flat()
+    const documents = values
+      .filter((value) => value !== null && value !== undefined)
+      .flatMap((value): readonly unknown[] =>
+        isList(value) ? itemsOf(fieldsOf(value)['items']) : [value],
+      )
+    if (documents.length === 0) throw unusable(argument, 'there is no document in it')
+    if (documents.length > limits.maxWrites) throw tooMany(argument, documents.length, limits)
+    checkSize(documents, argument, limits)
+    return documents.map((value, at) => checkedDocument(value, at, argument))
+  }
+
+  /** The value of a patch: an object or a list, also as YAML or JSON text. */
+  patchOf(patch: unknown, argument: string): object {
+    const [value, ...further] = typeof patch === 'string' ? this.#textOf(patch, argument) : [patch]
+    checkSize([value], argument, this.#limits)
+    if (typeof value === 'object' && value !== null && further.length === 0) return value
+    throw unusable(argument, 'a patch is one object, or for JSON one list of steps')
+  }
+
+  #textOf(text: string, argument: string): readonly unknown[] {
+    let parsed = this.#parsed.get(text)
+    if (parsed === undefined) {
+      try {
+        parsed = parsedText(text, argument, this.#limits)
+      } catch (error) {
+        if (!(error instanceof ClientError)) throw error
+        parsed = error
+      }
+      this.#parsed.set(text, parsed)
+    }
+    if (parsed instanceof ClientError) throw parsed
+    return parsed
+  }
 }
 
-/** The value of a patch: an object or a list, also as YAML or JSON text. */
-export function patchOf(patch: unknown, argument: string, limits: ManifestLimits): object {
-  const [value, ...further] =
-    typeof patch === 'string' ? parsedText(patch, argument, limits) : [patch]
-  checkSize([value], argument, limits)
-  if (typeof value === 'object' && value !== null && further.length === 0) return value
-  throw unusable(argument, 'a patch is one object, or for JSON one list of steps')
-}
+/** The name of a version (RFC 1035 label). It becomes a part of URLs. */
+const isVersion = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 
 /** Where a document says that its object belongs. Throws `ClientError`. */
 export function placeOfDocument(
@@ -56,6 +82,12 @@ export function placeOfDocument(
   { namespace: given }: { readonly namespace?: string | null | undefined },
 ): WritePlace & { readonly version: string } {
   const { group, version } = splitApiVersion(apiVersion)
+  if (!isVersion.test(version)) {
+    const message = `apiVersion: ${quoted(shortened(apiVersion))} is no group and version`
+    const hint = 'write it as in apps/v1; nothing was written'
+    const details = { argument: 'manifest', value: shortened(apiVersion), hint, cluster }
+    throw new ClientError('BAD_USER_INPUT', message, details)
+  }
   const kind = served.kindOf(group, name)
   if (kind === undefined) {
     const message = `the gateway serves no ${name} of ${apiVersion}`
@@ -97,17 +129,53 @@ function parsedText(text: string, argument: string, limits: ManifestLimits): rea
   // Counts before it parses: each document costs memory and time.
   const starts = text.match(/^---(?:\s|$)/gm)?.length ?? 0
   if (starts > limits.maxWrites + 1) throw tooMany(argument, starts, limits)
+  checkTokens(text, argument)
   try {
-    return parseAllDocuments(text, { intAsBigInt: true, logLevel: 'silent' }).map((document) => {
+    // The parser compares each key of a map with all others.
+    const options = { intAsBigInt: true, logLevel: 'silent', uniqueKeys: false } as const
+    return parseAllDocuments(text, options).map((document) => {
       const [error] = document.errors
       if (error !== undefined) throw error
+      checkKeys(document)
       return exactNumbers(document.toJS({ maxAliasCount: maxAliases }), 0)
     })
   } catch (error) {
-    if (error instanceof ClientError) throw error
     const problem = error instanceof Error ? (error.message.split('\n', 1)[0] ?? '') : ''
     throw unusable(argument, `it is not YAML: ${shortened(problem)}`)
   }
+}
+
+/** Throws `ClientError` for a YAML text that would take long to parse. */
+function checkTokens(text: string, argument: string): void {
+  let tokens = 0
+  let aliases = 0
+  for (const token of new Lexer().lex(text)) {
+    tokens += 1
+    if (token.startsWith('*')) aliases += 1
+    if (tokens <= maxYamlTokens && aliases <= maxAliases) continue
+    const problem =
+      aliases > maxAliases
+        ? `its YAML has more than ${maxAliases} aliases`
+        : `its YAML has more than ${maxYamlTokens} keys, values and signs`
+    throw new ClientError('BAD_USER_INPUT', `${argument}: ${problem}`, {
+      argument,
+      hint: 'send it as JSON, or in several operations; nothing was written',
+    })
+  }
+}
+
+/** Throws for a map that has a key twice. */
+function checkKeys(document: Document): void {
+  visit(document, {
+    Map(_, { items }) {
+      const known = new Set<string>()
+      for (const { key } of items) {
+        const name = String(isScalar(key) ? key.value : key)
+        if (known.has(name)) throw new SyntaxError(`the key ${quoted(name)} is there twice`)
+        known.add(name)
+      }
+    },
+  })
 }
 
 /** Integers that a double cannot hold keep their digits. */

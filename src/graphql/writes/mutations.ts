@@ -18,8 +18,15 @@ import type { OperationObserver } from '../answer/operation-observer.ts'
 import { CallerWriter, nameOf } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
 import { placeOfId } from './identified-place.ts'
-import { documentsOf, placeOfDocument, titleOf } from './manifests.ts'
-import { type ActionArguments, objectActions, runNow, validationOf } from './object-actions.ts'
+import { ManifestReader, placeOfDocument, titleOf } from './manifests.ts'
+import {
+  type ActionArguments,
+  objectActions,
+  objectPatchOf,
+  patched,
+  runNow,
+  validationOf,
+} from './object-actions.ts'
 import type { WriteLimits, WriteQuota } from './write-limits.ts'
 
 export interface MutationsOptions {
@@ -45,7 +52,14 @@ interface Making {
   readonly served: ServedSchema
   readonly origin: QueryOrigin
   readonly writer: CallerWriter
+  readonly manifests: ManifestReader
   readonly operationName: string | undefined
+}
+
+/** One write, whose arguments are checked. */
+interface Step {
+  readonly place: WritePlace
+  readonly make: (writer: CallerWriter) => Promise<WritePayload>
 }
 
 /**
@@ -77,9 +91,10 @@ export class Mutations implements MutationSource {
     const writing = { served, caller: origin, access, limits: writes, endsAtMs, secretData }
     await using writer = new CallerWriter(writing)
     const operationName = args.operation.name?.value
+    const manifests = new ManifestReader(writes)
+    const making = { served, origin, writer, manifests, operationName }
     const outcomes = new Map<string, Outcome>()
     for (const { key, name, values } of fields) {
-      const making = { served, origin, writer, operationName }
       outcomes.set(key, await this.#outcome(name, values, making))
     }
     return {
@@ -92,130 +107,161 @@ export class Mutations implements MutationSource {
     }
   }
 
-  async #outcome(name: string, values: WriteArguments | Error, making: Making): Promise<Outcome> {
-    if (values instanceof Error) return values
+  async #outcome(name: string, args: WriteArguments | Error, making: Making): Promise<Outcome> {
+    if (args instanceof Error) return args
+    const { writer, origin } = making
+    const startedMs = performance.now()
+    let steps: readonly (Step | Error)[]
     try {
-      if (name === 'apply') return await this.#apply(values, making)
-      if (name === 'create') return await this.#create(values, making)
-      return await this.#act(name, values, making)
+      writer.requireTime()
+      // Before anything is parsed or looked up: a write that comes to nothing counts, too.
+      this.#options.quota.take(origin.viewer)
+      steps = await this.#steps(name, args, making)
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error))
+      this.#report(name, undefined, args, making, { startedMs, error })
+      return asError(error)
     }
-  }
-
-  async #apply(args: WriteArguments, making: Making): Promise<Outcome> {
-    const { served } = making
-    const cluster = clusterNamed(served, args.cluster)
-    const documents = documentsOf(args.manifest, 'manifest', this.#options.writes)
     const outcomes: (WritePayload | Error)[] = []
-    for (const document of documents) {
-      outcomes.push(await this.#applyOne(document, cluster, args, making).catch(asError))
+    for (const [at, step] of steps.entries()) {
+      outcomes.push(await this.#made(name, step, args, making, at > 0))
     }
-    return outcomes
+    const [first] = outcomes
+    return name === 'apply' || first === undefined ? outcomes : first
   }
 
-  async #applyOne(
-    document: Unstructured,
-    cluster: string,
+  async #steps(
+    name: string,
     args: WriteArguments,
     making: Making,
-  ): Promise<WritePayload> {
-    const { version, ...place } = placeOfDocument(making.served, cluster, document, args)
-    if (place.name === undefined) throw needsName(document)
-    const resource = { ...place.kind.resource, version }
-    const { resourceVersion, uid } = document.metadata
-    const metadata = { ...document.metadata, ...nameOf(place) }
-    return await this.#made('apply', place, args, making, (writer) =>
-      writer.apply(
-        { ...place, uid },
-        { ...args, resourceVersion },
-        {
-          resource,
-          object: { ...document, metadata },
-          force: args.force === true,
-          fieldValidation: validationOf(args),
-        },
-      ),
-    )
+  ): Promise<readonly (Step | Error)[]> {
+    const { served, origin, manifests } = making
+    if (name === 'apply') {
+      const cluster = clusterNamed(served, args.cluster)
+      return manifests.documentsOf(args.manifest, 'manifest').map((document) => {
+        try {
+          return applyStep(document, cluster, args, served)
+        } catch (error) {
+          return asError(error)
+        }
+      })
+    }
+    if (name === 'create') return [createStep(args, making)]
+    const place = await placeOfId(args.id ?? '', served, this.#options.limits, origin)
+    return [{ place, make: (writer) => acted(name, writer, place, args, making) }]
   }
 
-  async #create(args: WriteArguments, making: Making): Promise<WritePayload> {
-    const { served } = making
-    const cluster = clusterNamed(served, args.cluster)
-    const [document, ...further] = documentsOf(args.manifest, 'manifest', this.#options.writes)
-    if (document === undefined || further.length > 0) {
-      const message = `manifest: create takes one document, and this has ${further.length + 1}`
-      const hint = 'apply takes several; nothing was written'
-      throw new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
+  /** Makes one write, and reports it. `isFurther`: it is not the first of its mutation, and counts for the quota. */
+  async #made(
+    mutation: string,
+    step: Step | Error,
+    args: WriteArguments,
+    making: Making,
+    isFurther: boolean,
+  ): Promise<WritePayload | Error> {
+    const { origin, writer } = making
+    const startedMs = performance.now()
+    const place = step instanceof Error ? undefined : step.place
+    try {
+      if (isFurther) this.#options.quota.take(origin.viewer)
+      if (step instanceof Error) throw step
+      const payload = await step.make(writer)
+      this.#report(mutation, place, args, making, { startedMs, waitedMs: payload.waitedMs })
+      return payload
+    } catch (error) {
+      this.#report(mutation, place, args, making, { startedMs, error })
+      return asError(error)
     }
-    const { version, ...place } = placeOfDocument(served, cluster, document, args)
-    const resource = { ...place.kind.resource, version }
-    const { namespace } = place
-    const metadata = { ...document.metadata, ...(namespace === '' ? {} : { namespace }) }
-    const fieldValidation = validationOf(args)
-    return await this.#made('create', place, args, making, (writer) =>
+  }
+
+  #report(
+    mutation: string,
+    place: WritePlace | undefined,
+    { dryRun }: WriteArguments,
+    { origin: { viewer }, operationName }: Making,
+    { startedMs, waitedMs = 0, error }: { startedMs: number; waitedMs?: number; error?: unknown },
+  ): void {
+    const { cluster = '', kind, namespace = '', name = '' } = place ?? {}
+    this.#options.observer?.wrote?.({
+      mutation,
+      operationName,
+      viewer,
+      cluster,
+      type: kind?.typeName ?? '',
+      namespace,
+      name,
+      dryRun: dryRun === true,
+      code: error === undefined ? '' : String(clientErrorOf(error).extensions['code']),
+      durationMs: performance.now() - startedMs,
+      waitedMs,
+    })
+  }
+}
+
+function applyStep(
+  document: Unstructured,
+  cluster: string,
+  args: WriteArguments,
+  served: ServedSchema,
+): Step {
+  const { version, ...place } = placeOfDocument(served, cluster, document, args)
+  if (place.name === undefined) throw needsName(document)
+  const resource = { ...place.kind.resource, version }
+  const { resourceVersion, uid } = document.metadata
+  const object = { ...document, metadata: { ...document.metadata, ...nameOf(place) } }
+  const wishes = { ...args, resourceVersion }
+  const applied = {
+    resource,
+    object,
+    force: args.force === true,
+    fieldValidation: validationOf(args),
+  }
+  return { place, make: (writer) => writer.apply({ ...place, uid }, wishes, applied) }
+}
+
+function createStep(args: WriteArguments, { served, manifests }: Making): Step {
+  const cluster = clusterNamed(served, args.cluster)
+  const [document, ...further] = manifests.documentsOf(args.manifest, 'manifest')
+  if (document === undefined || further.length > 0) {
+    const message = `manifest: create takes one document, and this has ${further.length + 1}`
+    const hint = 'apply takes several; nothing was written'
+    throw new ClientError('BAD_USER_INPUT', message, { argument: 'manifest', hint })
+  }
+  const { version, ...place } = placeOfDocument(served, cluster, document, args)
+  const resource = { ...place.kind.resource, version }
+  const { namespace } = place
+  const metadata = { ...document.metadata, ...(namespace === '' ? {} : { namespace }) }
+  const fieldValidation = validationOf(args)
+  return {
+    place,
+    make: (writer) =>
       writer.write(place, { verb: 'create' }, args, {
         resource,
         before: null,
         send: ({ client }, options) =>
           client.create({ ...document, metadata }, { ...options, fieldValidation }),
       }),
-    )
   }
+}
 
-  async #act(name: string, args: WriteArguments, making: Making): Promise<WritePayload> {
-    const { served, origin } = making
-    const place = await placeOfId(args.id ?? '', served, this.#options.limits, origin)
-    return await this.#made(name, place, args, making, (writer) => {
-      if (name === 'runNow') {
-        const jobs = served.kindOf('batch', 'Job')
-        if (jobs === undefined) throw new TypeError('a cluster with CronJobs has Jobs')
-        return runNow(writer, place, jobs, args)
-      }
-      const action = objectActions[name]
-      if (action === undefined) throw new TypeError(`there is no mutation ${name}`)
-      return action(writer, place, args, this.#options.writes)
-    })
+async function acted(
+  name: string,
+  writer: CallerWriter,
+  place: WritePlace,
+  args: WriteArguments,
+  { served, manifests }: Making,
+): Promise<WritePayload> {
+  if (name === 'runNow') {
+    const jobs = served.kindOf('batch', 'Job')
+    if (jobs === undefined) throw new TypeError('a cluster with CronJobs has Jobs')
+    return await runNow(writer, place, jobs, args)
   }
-
-  /** Makes one write within the user's quota, and reports it. */
-  async #made(
-    mutation: string,
-    place: WritePlace,
-    { dryRun }: WriteArguments,
-    { origin, writer, operationName }: Making,
-    write: (writer: CallerWriter) => Promise<WritePayload>,
-  ): Promise<WritePayload> {
-    const { quota, observer } = this.#options
-    const { viewer } = origin
-    const startedMs = performance.now()
-    let code = ''
-    let waitedMs = 0
-    try {
-      quota.take(viewer)
-      const payload = await write(writer)
-      waitedMs = payload.waitedMs
-      return payload
-    } catch (error) {
-      code = String(clientErrorOf(error).extensions['code'])
-      throw error
-    } finally {
-      const { cluster, kind, namespace, name } = place
-      observer?.wrote?.({
-        mutation,
-        operationName,
-        viewer,
-        cluster,
-        type: kind.typeName,
-        namespace,
-        name: name ?? '',
-        dryRun: dryRun === true,
-        code,
-        durationMs: performance.now() - startedMs,
-        waitedMs,
-      })
-    }
+  if (name === 'patch') {
+    const patch = objectPatchOf(args, manifests)
+    return await patched(writer, place, args, patch, validationOf(args))
   }
+  const action = objectActions[name]
+  if (action === undefined) throw new TypeError(`there is no mutation ${name}`)
+  return await action(writer, place, args)
 }
 
 function needsName(document: Unstructured): ClientError {

@@ -11,9 +11,8 @@ import type { WritePayload } from '../schema/read-context.ts'
 import type { Kind } from '../model/kind.ts'
 import { type CallerWriter, nameOf, type WriteWishes } from './caller-writer.ts'
 import type { WritePlace } from './write-errors.ts'
-import { patchOf } from './manifests.ts'
+import type { ManifestReader } from './manifests.ts'
 import { refusePaused, rollback } from './rollback.ts'
-import type { WriteLimits } from './write-limits.ts'
 
 /** The arguments of all mutations of one object. */
 export interface ActionArguments extends WriteWishes {
@@ -35,7 +34,6 @@ export type ObjectAction = (
   writer: CallerWriter,
   place: WritePlace,
   args: ActionArguments,
-  limits: WriteLimits,
 ) => Promise<WritePayload>
 
 const templated = ['deployments.apps', 'statefulsets.apps', 'daemonsets.apps']
@@ -43,8 +41,6 @@ const suspendable = ['cronjobs.batch', 'jobs.batch']
 
 /** The mutations of one object, by name. Each says which kinds it is for. */
 export const objectActions: Readonly<Record<string, ObjectAction>> = {
-  patch: (writer, place, args, limits) =>
-    patched(writer, place, args, objectPatchOf(args, limits), validationOf(args)),
   delete: deleteObject,
   scale,
   restart: only(templated, 'restart', restart),
@@ -87,11 +83,11 @@ export function validationOf({
 
 /** An action for some kinds. Throws `ClientError` for another. */
 function only(resources: readonly string[], name: string, action: ObjectAction): ObjectAction {
-  return (writer, place, args, limits) => {
+  return (writer, place, args) => {
     if (!resources.includes(groupResourceOf(place.kind.resource))) {
       throw notFor(name, place.kind, resources.join(', '))
     }
-    return action(writer, place, args, limits)
+    return action(writer, place, args)
   }
 }
 
@@ -103,8 +99,12 @@ function notFor(name: string, { typeName }: Kind, expected: string): ClientError
   })
 }
 
-function objectPatchOf({ type, patch }: ActionArguments, limits: WriteLimits): ObjectPatch {
-  const content = patchOf(patch, 'patch', limits)
+/** The patch of the arguments. Throws `ClientError`. */
+export function objectPatchOf(
+  { type, patch }: ActionArguments,
+  manifests: ManifestReader,
+): ObjectPatch {
+  const content = manifests.patchOf(patch, 'patch')
   const isSteps = Array.isArray(content)
   if (isSteps !== (type === 'JSON')) {
     throw new ClientError('BAD_USER_INPUT', `patch: this is no patch of type ${type}`, {
