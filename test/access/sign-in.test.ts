@@ -295,6 +295,44 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     expect(answer.headers['set-cookie']).toBeUndefined()
   })
 
+  it('goes on to answer a browser that was sent to begin many sign-ins', async () => {
+    const browser = visitor()
+    await browser.signIn('alice')
+    const begin = (path: string) =>
+      browser.send(`${origin}/auth/login?return=${encodeURIComponent(path)}`)
+    for (let tab = 0; tab < 10; tab++) {
+      // oxlint-disable-next-line no-await-in-loop -- one tab after the other
+      const answer = await begin(`/${'a'.repeat(2_500)}`)
+      expect(answer.status).toBe(400)
+      expect(answer.text).toContain('RETURN_ADDRESS')
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      expect((await begin(`/${'a'.repeat(999)}`)).status).toBe(303)
+    }
+    // Beside a session of the largest size, within the 16 KiB of headers.
+    const pending = [...browser.cookies].filter(([name]) => name.includes('login'))
+    expect(pending.join().length).toBeLessThan(4_000)
+    expect(await browser.query(whoAmI)).toMatchObject({ data: { viewer: alice } })
+  })
+
+  it('is optional on this machine alone, and then a session that has ended is refused, too', async () => {
+    const clusters = [{ name: 'one', server: simulator.url }]
+    const optional = { ...auth, login: { ...auth.login, required: false } }
+    await expect(
+      serveGateway({ clusters }, { host: '0.0.0.0' }, { auth: optional }),
+    ).rejects.toMatchObject({ code: 'UNSAFE_ADDRESS' })
+    await using own = await serveGateway({ clusters }, {}, { auth: optional })
+    const { origin: there } = new URL(own.url)
+    const browser = visitor()
+    await browser.signIn('alice')
+    // The same secrets: a replica.
+    const signedIn = new Visitor(there)
+    for (const [name, value] of browser.cookies) signedIn.cookies.set(name, value)
+    const left = signedIn.copy()
+    expect(await signedIn.query(whoAmI)).toMatchObject({ data: { viewer: alice } })
+    await signedIn.fetch('/auth/logout', { method: 'POST' })
+    expect(await left.query(whoAmI)).toMatchObject({ status: 401 })
+  })
+
   it('takes the cookie from pages of its own origin alone', async () => {
     const browser = visitor()
     await browser.signIn('alice')

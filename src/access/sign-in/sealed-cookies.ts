@@ -48,8 +48,8 @@ const loginCookie = '__Host-informerql-login'
 const maxChunk = 3_800
 /** With the rest of a request's headers, more would exceed the 16 KiB that the server reads. */
 const maxChunks = 3
-/** How many sign-ins of one browser may be pending: its tabs. */
-const loginSlots = 4
+/** How many sign-ins of one browser may be pending: its tabs. They fit into the headers beside the largest session. */
+const loginSlots = 2
 
 /** How long a sign-in may stay at the provider. */
 export const pendingMs = 600_000
@@ -143,7 +143,7 @@ export class SealedCookies {
     const all = cookiesOf(cookie)
     for (const name of loginNames) {
       const sealed = all.get(name)
-      // oxlint-disable-next-line no-await-in-loop -- at most four, of which the first mostly is the one
+      // oxlint-disable-next-line no-await-in-loop -- at most two, of which the first mostly is the one
       const pending = sealed === undefined ? undefined : await this.open('login', sealed)
       if (pending !== undefined && pending.state === state && Date.now() < pending.expiresAtMs) {
         return { pending, removed: cookieText(name, '', 0) }

@@ -90,6 +90,8 @@ const socketScheme = 'Session '
 /** How long the outcome of a renewal answers requests that still have the previous cookie. */
 const renewedMs = 60_000
 const maxRenewed = 10_000
+/** The longest path to return to: a cookie holds it, and the headers of a request hold all cookies. */
+const maxReturnPath = 1_000
 /** When a page tries a failed renewal again. */
 const renewAgainMs = 10_000
 /** Ends of sessions that are remembered; the oldest are forgotten first. */
@@ -502,6 +504,14 @@ function returnPathOf(given: string | null): string {
   const own = new URL('http://gateway.invalid')
   const isPath = /^\/(?![/\\])[\x21-\x7e]*$/.test(given) && !given.includes('\\')
   const parsed = isPath && URL.canParse(given, own) ? new URL(given, own) : undefined
+  const path = parsed === undefined ? '' : parsed.pathname + parsed.search + parsed.hash
+  if (path.length > maxReturnPath) {
+    throw new SignInError(
+      'RETURN_ADDRESS',
+      `the address to return to has ${path.length} characters, and at most ${maxReturnPath} are kept`,
+      { value: path.length, hint: 'give the path without its query' },
+    )
+  }
   if (parsed?.origin !== own.origin || !isHarmless(parsed.pathname)) {
     throw new SignInError(
       'RETURN_ADDRESS',
@@ -512,7 +522,7 @@ function returnPathOf(given: string | null): string {
       },
     )
   }
-  return parsed.pathname + parsed.search + parsed.hash
+  return path
 }
 
 /** Whether a path stays one when it is decoded, once or twice. */

@@ -69,6 +69,9 @@ export async function refused(): Promise<void> {
   if (session.state === 'none') credentialsRefused()
 }
 
+/** The longest address that a sign-in comes back to. */
+const longest = 1_000
+
 /**
  * The address that signs in and comes back to this place; `undefined` if the gateway signs nobody in. `again`: the provider
  * asks who it is, even if it knows.
@@ -76,7 +79,8 @@ export async function refused(): Promise<void> {
 export function signInAddress({ again = false } = {}): string | undefined {
   if (paths === undefined) return undefined
   const { pathname, search, hash } = location
-  const parameters = new URLSearchParams({ return: pathname + search + hash })
+  const whole = pathname + search + hash
+  const parameters = new URLSearchParams({ return: whole.length > longest ? pathname : whole })
   if (again) parameters.set('prompt', 'login')
   return `${paths.login}?${parameters}`
 }
