@@ -228,8 +228,13 @@ describe('Usage and permissions', () => {
               ...subjects(name),
             } as never,
           )
+        storage.create(nodesOf, { metadata: { name: 'node-1' } } as Fields)
+        const pods = { apiGroups: [''], verbs: ['list', 'watch'], resources: ['pods'] }
+        const node = { ...pods, verbs: ['get'], resources: ['nodes'], resourceNames: ['node-1'] }
+        storage.create(role, { metadata: { name: 'named' }, rules: [pods, node] } as Fields)
         for (const name of ['sees', 'blind', 'some']) bind(name, 'reader')
-        bind('sees', 'usage')
+        bind('named', 'named')
+        for (const name of ['sees', 'named']) bind(name, 'usage')
         bind('some', 'usage', 'shop')
       },
     })
@@ -290,6 +295,29 @@ describe('Usage and permissions', () => {
     expect((await first('sees')).data.podsPage.totalCount).toBe(2)
     expect(codes(await first('blind'))).toEqual(['FORBIDDEN'])
     expect(codes(await first('some'))).toEqual(['FORBIDDEN'])
+    // The order, sums and filters of running subscriptions end with the right to the usage. One viewer alone: the rows
+    // show a node that they may get by its name.
+    const fields = [
+      'podsPage(orderBy: [{ usageCpu: DESC }]) { totalCount }',
+      'podsPage(orderBy: [{ usageCpu: DESC }]) { changes { object { name node { name } } } }',
+      'podFacets(by: [], sum: ["usageCpu"]) { sums { value } }',
+      'podsPage(where: { usageCpu: { gt: "0" } }) { totalCount }',
+      'pods(where: { usageCpu: { gt: "0" } }) { synced }',
+    ]
+    const running = ['sees', 'named'].flatMap((name) =>
+      fields.map((field) => followFacets(gateway.connect(caller(name)), field)),
+    )
+    await Promise.all(running.map(({ until }) => until(() => true)))
+    const ofNode = running[fields.length + 1]
+    const isNamed = ({ changes }: Fields): boolean =>
+      changes.some(({ object }: Fields) => object?.node?.name === 'node-1')
+    await ofNode?.until(() => ofNode.frames.some(isNamed))
+    for (const name of ['sees', 'named']) {
+      const bindings = { group, version: 'v1', resource: 'clusterrolebindings' }
+      cluster.storage.delete(bindings, '', `${name}-usage`)
+    }
+    await Promise.all(running.map(({ ended }) => ended()))
+    for (const { problems } of running) expect(codes({ errors: problems })).toEqual(['FORBIDDEN'])
   })
 })
 
