@@ -47,7 +47,8 @@ const maxRounds = 4
 
 /**
  * Tries an edit without storing anything: server-side apply of what it changes. An apply gives up what the same manager has
- * set before and does not set again, so a trial that changes more than the text is repeated with those fields.
+ * set before and does not set again, so a trial that changes more than the text, or lacks a field, is repeated with those
+ * fields.
  */
 export async function review(gateway: Gateway, edit: Edit): Promise<Review> {
   const { object, base, edited } = edit
@@ -61,16 +62,23 @@ export async function review(gateway: Gateway, edit: Edit): Promise<Review> {
     }
   }
   let kept: Review['kept'] = []
+  const isNew = ({ place }: Kept): boolean => !kept.some((one) => overlap(one.place, place))
   for (let round = 1; ; round += 1) {
-    const written = await write(gateway, edit, { kept, dryRun: true })
+    let written: Written
+    try {
+      written = await write(gateway, edit, { kept, dryRun: true })
+    } catch (error) {
+      const missing = missingIn(error, edit).filter(isNew)
+      if (missing.length === 0 || round === maxRounds) throw error
+      kept = [...kept, ...missing]
+      continue
+    }
     const result = written.object === null ? undefined : editableOf(written.object.json)
     if (result === undefined) return { written, staying: [], kept }
     const lost = differences(live, result).filter(
       ({ place }) => !mine.some((one) => overlap(one.place, place)),
     )
-    const more = lost
-      .flatMap(({ place }) => keptAt(place, edited, live).slice(0, 1))
-      .filter(({ place }) => !kept.some((one) => overlap(one.place, place)))
+    const more = lost.flatMap(({ place }) => keptAt(place, edited, live).slice(0, 1)).filter(isNew)
     if (more.length === 0 || round === maxRounds) {
       const removed = mine.filter(({ after }) => after === null)
       const left = differences(edited, result)
@@ -81,6 +89,20 @@ export async function review(gateway: Gateway, edit: Edit): Promise<Review> {
     }
     kept = [...kept, ...more]
   }
+}
+
+/** The fields that an API server misses, as the text has them: an earlier edit had set them. */
+function missingIn(error: unknown, { object, edited }: Edit): readonly Kept[] {
+  if (!(error instanceof GatewayError) || error.code !== 'INVALID') return []
+  const causes = error.errors.flatMap(({ extensions }) => {
+    const { causes: list } = extensions ?? {}
+    return Array.isArray(list) ? (list as { readonly field: string }[]) : []
+  })
+  const live = editableOf(object.json)
+  return causes.flatMap(({ field }) => {
+    const [outer = ''] = field.replace(/^\./, '').split('[')
+    return keptAt(outer.split('.'), edited, live).slice(0, 1)
+  })
 }
 
 /** Writes an edit; with `resourceVersion`, only to that state of the object. */

@@ -41,9 +41,12 @@ export function differences(before: unknown, after: unknown): readonly Differenc
   const found: Difference[] = []
   const compare = (path: string, place: readonly string[], from: unknown, to: unknown): void => {
     if (isEqual(from, to)) return
-    if (isMembers(from) && isMembers(to)) {
-      for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {
-        compare(`${path}/${escaped(name)}`, [...place, name], from[name], to[name])
+    const names = new Set([...namesIn(from), ...namesIn(to)])
+    // Members that come or go as a whole are compared one by one, too; items of lists are not.
+    if (names.size > 0 && isMembers(from ?? {}) && isMembers(to ?? {})) {
+      for (const name of names) {
+        const within = [membersOf(from)[name], membersOf(to)[name]] as const
+        compare(`${path}/${escaped(name)}`, [...place, name], ...within)
       }
       return
     }
@@ -52,14 +55,20 @@ export function differences(before: unknown, after: unknown): readonly Differenc
       found.push({ path, place, before: from ?? null, after: to ?? null })
       return
     }
-    const [old, now] = [from, to] as readonly (readonly Members[])[]
-    for (const [at, item] of (now ?? []).entries()) {
-      const previous = old?.find((one) => one[key] === item[key])
-      compare(`${path}/${at}`, [...place, `${key}=${String(item[key])}`], previous, item)
+    const [old, now] = [from, to] as unknown as readonly [readonly Members[], readonly Members[]]
+    const itemPlace = (item: Members): readonly string[] => [
+      ...place,
+      `${key}=${String(item[key])}`,
+    ]
+    for (const [at, item] of now.entries()) {
+      const previous = old.find((one) => one[key] === item[key])
+      const itemPath = `${path}/${at}`
+      if (previous !== undefined) compare(itemPath, itemPlace(item), previous, item)
+      else found.push({ path: itemPath, place: itemPlace(item), before: null, after: item })
     }
-    for (const [at, item] of (old ?? []).entries()) {
-      if (now?.some((one) => one[key] === item[key]) === true) continue
-      compare(`${path}/${at}`, [...place, `${key}=${String(item[key])}`], item, undefined)
+    for (const [at, item] of old.entries()) {
+      if (now.some((one) => one[key] === item[key])) continue
+      found.push({ path: `${path}/${at}`, place: itemPlace(item), before: item, after: null })
     }
   }
   compare('', [], before, after)
@@ -175,6 +184,10 @@ function isMembers(value: unknown): value is Members {
 
 function membersOf(value: unknown): Members {
   return isMembers(value) ? value : {}
+}
+
+function namesIn(value: unknown): readonly string[] {
+  return Object.keys(membersOf(value))
 }
 
 function without(members: Members, names: ReadonlySet<string>): Members {
