@@ -22,14 +22,13 @@ import { type OperationObserver, queryReport } from './operation-observer.ts'
 import type { OperationDocuments } from '../documents/operation-documents.ts'
 import { checkPageSizes } from '../reads/page-rows.ts'
 import type { PodLogs } from '../logs/pod-logs.ts'
-import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import { queryLane, turns } from '../prepare/operation-turns.ts'
 import { prepareAndRun } from '../prepare/preparation.ts'
 import type { ReadSnapshot } from '../prepare/read-snapshot.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import { ViewerAccess } from '../prepare/viewer-access.ts'
 import { staleKinds } from '../reads/staleness.ts'
-import { DirectReads } from '../reads/direct/direct-reads.ts'
+import { DirectReads, type ReadLogs } from '../reads/direct/direct-reads.ts'
 import type { FragmentCache } from '../plan/fragment-cache.ts'
 import { Plan, PlanVariation } from '../plan/plan.ts'
 import { plannedWork, PlanRun } from '../plan/plan-run.ts'
@@ -47,7 +46,7 @@ export interface QueryOrigin {
   readonly viewer?: Viewer | undefined
   /** The caller's bearer token; absent if they have none. */
   readonly callerToken?: CallerToken | undefined
-  /** Called when the answer contains data of a Secret, so it must not be cached. */
+  /** Called when the answer contains data of a Secret, or lines of a log, so no browser may keep it. */
   readonly secretRead?: (() => void) | undefined
 }
 
@@ -102,7 +101,12 @@ export function runQuery<T>(
     secrets.add(secret)
     secretRead?.()
   }
-  const readLogs = logs && ((args: PodLogsArguments) => logs.read(args, origin))
+  const readLogs: ReadLogs | undefined =
+    logs &&
+    ((args, deadlineMs) => {
+      secretRead?.()
+      return logs.read(args, origin, deadlineMs)
+    })
   const direct = new DirectReads({ served, limits, access, token, read, logs: readLogs })
   return prepareAndRun(kinds, {
     served,

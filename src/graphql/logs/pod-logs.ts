@@ -3,7 +3,7 @@ import type { PodLogsArguments } from '../schema/read-arguments.ts'
 import type { PodLogsSource } from '../schema/read-context.ts'
 import type { OperationLimits, ServedSchema } from '../served/served-schema.ts'
 import type { Subscribe } from './followed-pods.ts'
-import { FollowedLogs } from './followed-logs.ts'
+import { FollowedLogs, type FollowedLogsOptions } from './followed-logs.ts'
 import { type LogCounts, type LogLimits, LogPlaces } from './log-limits.ts'
 import { logRequest } from './log-request.ts'
 
@@ -39,9 +39,10 @@ export class PodLogs {
     return await this.#open(args, caller, { follows: true, write })
   }
 
-  /** Reads the logs as they are now. Rejects with the error that prevents it. */
-  async read(args: PodLogsArguments, caller: Caller): Promise<PodLogsSource> {
-    const logs = await this.#open(args, caller, { follows: false, write: () => '' })
+  /** Reads the logs as they are now, as far as that is done in time. Rejects with the error that prevents it. */
+  async read(args: PodLogsArguments, caller: Caller, deadlineMs: number): Promise<PodLogsSource> {
+    const limits = { ...this.#options.limits, liveDeadlineMs: deadlineMs }
+    const logs = await this.#open(args, caller, { follows: false, write: () => '', limits })
     const page = logs.page()
     logs.close()
     return page
@@ -50,7 +51,7 @@ export class PodLogs {
   async #open(
     args: PodLogsArguments,
     caller: Caller,
-    how: { readonly follows: boolean; readonly write: (frame: PodLogsSource) => string },
+    how: Pick<FollowedLogsOptions, 'follows' | 'write'> & { readonly limits?: OperationLimits },
   ): Promise<FollowedLogs> {
     const { logs: limits } = this.#options
     const request = logRequest(args, limits)

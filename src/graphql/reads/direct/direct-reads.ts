@@ -40,8 +40,8 @@ interface Forms {
   readonly secret: { readonly asked: IdentifiedPlace; readonly outcome: SecretContents | null }
 }
 
-/** Reads the logs of pods as the caller. Rejects with `ClientError`. */
-export type ReadLogs = (args: PodLogsArguments) => Promise<PodLogsSource>
+/** Reads the logs of pods as the caller, within a time. Rejects with `ClientError`. */
+export type ReadLogs = (args: PodLogsArguments, deadlineMs: number) => Promise<PodLogsSource>
 
 type Need = {
   readonly [F in keyof Forms]: {
@@ -173,10 +173,13 @@ export class DirectReads {
   async #fetchLogs(): Promise<void> {
     const noted = [...this.#notedLogs]
     this.#notedLogs.clear()
-    const { logs: read } = this.#options
+    const { logs: read = noLogs, limits } = this.#options
+    const endMs = performance.now() + limits.liveDeadlineMs
     for (const [key, asked] of noted) {
+      const leftMs = Math.floor(endMs - performance.now())
       // oxlint-disable-next-line no-await-in-loop -- each reads many containers at once
-      this.#logs.set(key, await (read?.(asked) ?? noLogs()).catch(asError))
+      const outcome = await (leftMs > 0 ? read(asked, leftMs).catch(asError) : lateLogs(limits))
+      this.#logs.set(key, outcome)
     }
   }
 
@@ -332,6 +335,12 @@ function tooManyLogs(): ClientError {
   const message = `an operation reads podLogs with at most ${maxLogs} different sets of arguments`
   const hint = 'name more pods in one podLogs, or use several queries'
   return new ClientError('QUERY_TOO_COSTLY', message, { value: maxLogs, hint })
+}
+
+function lateLogs({ liveDeadlineMs }: DirectReadsOptions['limits']): ClientError {
+  const message = `podLogs was not read within ${liveDeadlineMs} ms`
+  const hint = 'read fewer logs in one operation, or ask again in a moment'
+  return new ClientError('DEADLINE_EXCEEDED', message, { value: liveDeadlineMs, hint })
 }
 
 async function noLogs(): Promise<never> {
