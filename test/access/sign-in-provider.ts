@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import {
   createServer as createHttpServer,
@@ -10,6 +10,7 @@ import { writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { type AuthenticationOptions, defaultAuthenticationOptions } from 'informerql'
+import { SignJWT } from 'jose'
 import { type Configuration, Provider } from 'oidc-provider'
 
 function groupsOf(count: number): readonly string[] {
@@ -29,8 +30,13 @@ const people: Readonly<
 /** A genuine OpenID Connect provider on loopback, with a page on which people choose who they are. */
 export interface SignInProvider extends AsyncDisposable {
   readonly url: string
-  /** Registers the gateway. Sessions and grants of earlier registrations are forgotten. */
-  readonly register: (gatewayOrigin: string) => void
+  /**
+   * Registers the gateway. Sessions and grants of earlier registrations are forgotten. `namesSessions`: whether ID tokens
+   * have a `sid`, as by default.
+   */
+  readonly register: (gatewayOrigin: string, namesSessions?: boolean) => void
+  /** A logout token with these claims. */
+  readonly logoutToken: (claims: Readonly<Record<string, string>>) => Promise<string>
   /** How long tokens last from now on. */
   tokenSeconds: number
   /** Answers nothing but 500 while true. */
@@ -93,7 +99,7 @@ export const startSignInProvider = async ({
   const jwks = { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256' }] }
   const state = { tokenSeconds: 300, broken: false, requests: [] as string[] }
   let url = ''
-  const made = (gatewayOrigin: string): Provider => {
+  const made = (gatewayOrigin: string, namesSessions = true): Provider => {
     const lifetime = (): number => state.tokenSeconds
     const configuration = {
       jwks: jwks as NonNullable<Configuration['jwks']>,
@@ -104,7 +110,7 @@ export const startSignInProvider = async ({
           redirect_uris: [`${gatewayOrigin}/auth/callback`],
           post_logout_redirect_uris: [`${gatewayOrigin}/`],
           backchannel_logout_uri: `${gatewayOrigin}/auth/backchannel-logout`,
-          backchannel_logout_session_required: true,
+          backchannel_logout_session_required: namesSessions,
           grant_types: ['authorization_code', 'refresh_token'],
           response_types: ['code' as const],
         },
@@ -195,7 +201,19 @@ export const startSignInProvider = async ({
   provider = made('http://127.0.0.1:1')
   return Object.assign(state, {
     url,
-    register: (gatewayOrigin: string) => void (provider = made(gatewayOrigin)),
+    register: (...of: Parameters<typeof made>) => void (provider = made(...of)),
+    logoutToken: (claims: Readonly<Record<string, string>>) =>
+      new SignJWT({
+        ...claims,
+        jti: randomUUID(),
+        events: { 'http://schemas.openid.net/event/backchannel-logout': {} },
+      })
+        .setProtectedHeader({ alg: 'RS256' })
+        .setIssuer(url)
+        .setAudience('gateway')
+        .setIssuedAt()
+        .setExpirationTime('2m')
+        .sign(privateKey),
     [Symbol.asyncDispose]: async () => {
       server.closeAllConnections()
       server.close()

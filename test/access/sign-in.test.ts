@@ -247,6 +247,27 @@ describe('browser sign-in at an OpenID Connect provider', () => {
     expect(forged.text).toContain('TOKEN_REFUSED')
   })
 
+  it('ends at the back channel by the user, where the provider has not named its own session', async () => {
+    const [named, unnamed, other] = [visitor(), visitor(), visitor()]
+    await named.signIn('alice')
+    provider.register(origin, false)
+    await unnamed.signIn('alice')
+    await other.signIn('bob')
+    const body = new URLSearchParams({
+      logout_token: await provider.logoutToken({ sub: 'alice', sid: 'another session' }),
+    })
+    const answer = await visitor().send(
+      `${origin}/auth/backchannel-logout`,
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      { method: 'POST', body: body.toString() },
+    )
+    provider.register(origin)
+    expect(answer.status).toBe(200)
+    expect(await unnamed.query(whoAmI)).toMatchObject({ status: 401 })
+    expect(await named.query(whoAmI)).toMatchObject({ data: { viewer: alice } })
+    expect(await other.query(whoAmI)).toMatchObject({ data: { viewer: bob } })
+  })
+
   it('refuses an answer of the provider that comes again, has another state, or is of another browser', async () => {
     const browser = visitor()
     const last = (next: string): boolean => next.includes('/auth/callback')

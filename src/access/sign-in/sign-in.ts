@@ -120,7 +120,10 @@ export class SignIn implements Authenticator {
   readonly #followed = new Map<string, Followed>()
   readonly #renewals = new Map<string, Promise<Session>>()
   readonly #renewed = new LRUCache<string, Session>({ max: maxRenewed, ttl: renewedMs })
-  /** Times of ends, by `id:`, `sid:` and `sub:`, until the sessions would have ended anyway. */
+  /**
+   * Times of ends, until the sessions would have ended anyway: by `id:`, `sid:`, `sub:`, and `unnamed:` for the sessions
+   * of a user of which the provider has told no `sid`.
+   */
   readonly #ends: LRUCache<string, number>
   readonly #slots = new FairSlots(providerSlots)
 
@@ -289,9 +292,12 @@ export class SignIn implements Authenticator {
       if (!isRecord(events) || !isRecord(events[logoutEvent]) || nonce !== undefined) {
         throw new errors.JWTClaimValidationFailed('no logout event', payload, 'events')
       }
-      if (typeof sid === 'string') this.#markEnded(`sid:${sid}`)
-      else if (sub !== undefined) this.#markEnded(`sub:${sub}`)
-      else throw new errors.JWTClaimValidationFailed('no subject', payload, 'sub')
+      const isOfSession = typeof sid === 'string'
+      if (!isOfSession && sub === undefined) {
+        throw new errors.JWTClaimValidationFailed('no subject', payload, 'sub')
+      }
+      if (isOfSession) this.#markEnded(`sid:${sid}`)
+      if (sub !== undefined) this.#markEnded(`${isOfSession ? 'unnamed' : 'sub'}:${sub}`)
     } catch (error) {
       if (error instanceof errors.JOSEError) {
         throw new SignInError('TOKEN_REFUSED', 'this is no logout token for this gateway', {
@@ -472,8 +478,11 @@ export class SignIn implements Authenticator {
 
   #hasEnded({ id, providerSession, subject, startedAtMs }: Session): boolean {
     if (this.#ends.has(`id:${id}`)) return true
-    if (providerSession !== undefined && this.#ends.has(`sid:${providerSession}`)) return true
-    return (this.#ends.get(`sub:${subject}`) ?? 0) >= startedAtMs
+    const isSince = (key: string): boolean => (this.#ends.get(key) ?? 0) >= startedAtMs
+    if (isSince(`sub:${subject}`)) return true
+    // It may be the one that the provider has ended.
+    if (providerSession === undefined) return isSince(`unnamed:${subject}`)
+    return this.#ends.has(`sid:${providerSession}`)
   }
 }
 
