@@ -59,7 +59,7 @@ export function fieldChanges(
     })
   }
   const compare = (path: string, from: unknown, to: unknown, owners: readonly Owner[]): void => {
-    if (noise.has(path) || isDeepStrictEqual(from, to)) return
+    if (found.length >= maxChanges || noise.has(path) || isDeepStrictEqual(from, to)) return
     if (isObjectOrAbsent(from, path) && isObjectOrAbsent(to, path)) {
       const [one, other] = [fieldsOf(from), fieldsOf(to)]
       for (const name of new Set([...Object.keys(one), ...Object.keys(other)])) {
@@ -86,14 +86,15 @@ export function fieldChanges(
       key === undefined ? at : JSON.stringify(fieldsOf(item)[key])
     const places = new Map(from.map((item, at) => [identity(item, at), at]))
     const kept = new Set<number>()
+    const ownersOf = itemOwners(owners)
     for (const [at, item] of to.entries()) {
       const place = places.get(identity(item, at))
       if (place !== undefined) kept.add(place)
       const previous = place === undefined ? undefined : from[place]
-      compare(`${path}/${at}`, previous, item, ownersOfItem(owners, previous ?? item))
+      compare(`${path}/${at}`, previous, item, ownersOf(previous ?? item))
     }
     for (const [at, item] of from.entries()) {
-      if (!kept.has(at)) add(`${path}/${at}`, item, undefined, ownersOfItem(owners, item))
+      if (!kept.has(at)) add(`${path}/${at}`, item, undefined, ownersOf(item))
     }
   }
   if (after === undefined || before === undefined) {
@@ -171,26 +172,51 @@ function isWhole({ fields }: Owner): boolean {
   return true
 }
 
-/** The managers of an item, which `fieldsV1` names by its keys (`k:{"name":"main"}`) or its value (`v:"text"`). */
-function ownersOfItem(owners: readonly Owner[], item: unknown): readonly Owner[] {
-  return owners.flatMap((owner) => {
-    if (isWhole(owner)) return [owner]
-    const step = Object.keys(owner.fields).find((one) => isStepTo(one, item))
-    return step === undefined ? [] : [{ ...owner, fields: fieldsOf(owner.fields[step]) }]
+/**
+ * Finds the managers of the items of one list, which `fieldsV1` names by their keys (`k:{"name":"main"}`) or their values
+ * (`v:"text"`). Reads each of these steps once: lists may have thousands.
+ */
+function itemOwners(owners: readonly Owner[]): (item: unknown) => readonly Owner[] {
+  const found = owners.map((owner) => {
+    if (isWhole(owner)) return () => owner
+    const fieldsOfItem = itemFields(owner)
+    return (item: unknown): Owner | undefined => {
+      const fields = fieldsOfItem(item)
+      return fields && { ...owner, fields }
+    }
   })
+  return (item) => found.flatMap((ownerOf) => ownerOf(item) ?? [])
 }
 
-function isStepTo(step: string, item: unknown): boolean {
-  try {
-    if (step.startsWith('v:')) return isDeepStrictEqual(JSON.parse(step.slice(2)), item)
-    if (!step.startsWith('k:')) return false
-    const given = fieldsOf(item)
-    return Object.entries(fieldsOf(JSON.parse(step.slice(2)))).every(
-      // Defaults are part of the key, although an older object may lack them.
-      ([name, value]) => given[name] === undefined || isDeepStrictEqual(given[name], value),
-    )
-  } catch {
-    return false
+type ItemFields = ReadonlyMap<string, Owner['fields']>
+
+function itemFields({ fields }: Owner): (item: unknown) => Owner['fields'] | undefined {
+  const steps = Object.entries(fields).flatMap(([step, within]) => {
+    const kind = step.slice(0, 2)
+    if (kind !== 'k:' && kind !== 'v:') return []
+    try {
+      return [{ kind, value: JSON.parse(step.slice(2)) as unknown, within: fieldsOf(within) }]
+    } catch {
+      return []
+    }
+  })
+  // All items of a list have the same keys.
+  const keyed = steps.find(({ kind }) => kind === 'k:')
+  const names = Object.keys(fieldsOf(keyed?.value))
+  // Defaults are part of the key, although an older object may lack them: by the names that an item has.
+  const byNames = new Map<string, ItemFields>()
+  return (item) => {
+    const given = names.filter((name) => fieldsOf(item)[name] !== undefined)
+    const identity = (value: unknown): string =>
+      JSON.stringify(keyed === undefined ? value : given.map((name) => fieldsOf(value)[name]))
+    const which = given.join(' ')
+    let known = byNames.get(which)
+    if (known === undefined) {
+      // The first of those that are equal wins.
+      known = new Map(steps.toReversed().map(({ value, within }) => [identity(value), within]))
+      byNames.set(which, known)
+    }
+    return known.get(identity(item))
   }
 }
 
