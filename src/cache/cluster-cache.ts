@@ -294,8 +294,18 @@ export class ClusterCache implements AsyncDisposable {
     deadlineMs: number,
   ): Promise<boolean> {
     const cached = this.#cached.get(keyOf(resource))
-    if (cached === undefined || cached.unreadable() !== undefined) return true
-    return await showsWrite(cached.informer.store, written, deadlineMs)
+    if (cached === undefined) return true
+    const endsAtMs = performance.now() + deadlineMs
+    if (cached.unreadable() !== undefined) {
+      try {
+        // Its first list may have begun before the write.
+        await cached.ready(deadlineMs)
+      } catch {
+        return false
+      }
+    }
+    const leftMs = Math.max(0, endsAtMs - performance.now())
+    return await showsWrite(cached.informer.store, written, leftMs)
   }
 
   /**

@@ -139,9 +139,11 @@ export function createOperationPipeline(
   })
 }
 
-/** The operation with a deadline that counts from an earlier start. */
-export function begunAt<Args extends ExecutionArgs>(args: Args, beganMs: number): Args {
-  const wishes: OperationOptions = { beganMs }
+/** The operation with what its transport knows of it. */
+export function withOptions<Args extends ExecutionArgs>(
+  args: Args,
+  wishes: Pick<OperationOptions, 'beganMs' | 'mayWrite'>,
+): Args {
   return { ...args, contextValue: { ...(args.contextValue as object), ...wishes } }
 }
 

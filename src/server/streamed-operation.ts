@@ -14,11 +14,11 @@ import { clientErrorOf, writeByGet } from '../graphql/errors/client-error.ts'
 import { observedDocument } from './document-source.ts'
 import type { HashedOperation } from './http/query-fast-path.ts'
 import {
-  begunAt,
   type MadeContext,
   noDocument,
   type OperationPipeline,
   type ServerParts,
+  withOptions,
 } from './operation-pipeline.ts'
 import type { StreamEnd } from '../graphql/live/group/group-member.ts'
 import { oneFrame, type PlannedStream, streamedResults } from './planned-stream.ts'
@@ -110,7 +110,8 @@ export async function answerOperation(
   const stream = await streamOf(planned, operation)
   if (stream !== undefined) return streamedResults(stream, sendFrames)
   const { subscribe, execute } = operation.enveloped
-  const begun = begunAt(operation, operation.beganMs)
+  const { beganMs, asked } = operation
+  const begun = withOptions(operation, { beganMs, mayWrite: !isGet(asked) })
   const answer = operation.isSubscription ? subscribe(begun) : execute(begun)
   return (await answer) as Answers | ExecutionResult
 }

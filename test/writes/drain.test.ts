@@ -1,8 +1,9 @@
+import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type AccessCluster, describeAccess } from '../access/access-cluster.ts'
 import type { Fields } from '../gateway/test-cluster.ts'
-import type { GatewayCaller, ServedGateway } from '../support/gateway.ts'
-import { core, idOf, namespace, populateShop, Reports, serveShop } from './shop.ts'
+import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
+import { core, idOf, namespace, populateShop, Reports, serveShop, written } from './shop.ts'
 
 const selection = 'node state message total gone dryRun pods { namespace name state reason }'
 
@@ -152,14 +153,60 @@ describeAccess('a drain', (cluster) => {
     const workload = await idOf(ann, `deployment(namespace: "${namespace}", name: "web")`)
     await expect(drained(ann, `id: "${workload}"`)).rejects.toThrow('drain is not for objects of')
     const query = `subscription { drain(id: "${id}") { state } }`
-    const response = await fetch(`${gateway.url}?query=${encodeURIComponent(query)}`, {
-      headers: {
-        authorization: 'Bearer ann-token',
-        'graphql-require-preflight': '1',
-        accept: 'text/event-stream',
-      },
-    })
-    expect(await response.text()).toContain('never by GET')
+    for (const extensions of ['{}', '{"explain":true}']) {
+      const response = await fetch(
+        `${gateway.url}?${String(new URLSearchParams({ query, extensions }))}`,
+        {
+          headers: {
+            authorization: 'Bearer ann-token',
+            'graphql-require-preflight': '1',
+            accept: 'text/event-stream',
+          },
+        },
+      )
+      expect(await response.text()).toContain('never by GET')
+    }
     expect((await cluster().must('/api/v1/nodes/other')).spec?.unschedulable).toBeUndefined()
   })
+})
+
+it('a drain goes on where an API server fails for a moment, and takes no failed read for a pod that is gone', async () => {
+  await using simulator = await startSimulator()
+  await using gateway = await serveGateway({
+    clusters: [{ name: 'test', server: simulator.url }],
+    allowWrites: true,
+  })
+  const uid = '5d5e8f3a-0000-4000-8000-000000000001'
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid, controller: true }
+  const finalizers = ['example.com/held']
+  const manifest = [
+    { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker' } },
+    {
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { name: 'held', namespace: 'default', finalizers, ownerReferences: [owner] },
+      spec: { nodeName: 'worker', containers: [{ name: 'a', image: 'a' }] },
+    },
+  ]
+  const [node, pod] = await written(gateway, 'apply(manifest: $manifest)', { manifest })
+  const passing = (verb: 'get' | 'list'): void =>
+    simulator.faults.inject({
+      match: { resource: 'pods', verb },
+      fault: [{ type: 'none' }, { type: 'status', code: 500 }],
+    })
+  passing('get')
+  passing('list')
+  const seen: string[] = []
+  const query = `subscription { drain(id: "${node.object.id}", gracePeriodSeconds: 0, deadlineSeconds: 60) { state pods { state } } }`
+  for await (const { data } of gateway.connect().iterate({ query })) {
+    const { state, pods } = (data as Fields).drain
+    const now = `${state} ${pods[0].state}`
+    if (seen.includes(now)) continue
+    seen.push(now)
+    if (now !== 'EVICTING TERMINATING') continue
+    const patch = { metadata: { finalizers: null } }
+    await written(gateway, `patch(id: "${pod.object.id}", type: MERGE, patch: $patch)`, { patch })
+  }
+  expect(seen).toEqual(['EVICTING PENDING', 'EVICTING TERMINATING', 'DONE GONE'])
+  expect(simulator.faults.pending()).toEqual([])
 })

@@ -48,6 +48,8 @@ export interface OperationOptions extends QueryOrigin {
   readonly explain?: boolean
   /** The start by `performance.now()`, if earlier than the start of execution. The deadline counts from it. */
   readonly beganMs?: number | undefined
+  /** Whether a subscription may write, as `drain` does: not by GET. Default: false. */
+  readonly mayWrite?: boolean
 }
 
 /** Makes the writes of mutations, before their answers are read. */
@@ -70,7 +72,9 @@ export interface SubscriptionSource {
       readonly variables: Readonly<Record<string, unknown>> | null | undefined
       readonly explains: boolean
     },
-    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'beganMs'>,
+    origin: Pick<OperationOptions, 'viewer' | 'callerToken' | 'beganMs'> & {
+      readonly mayWrite: boolean
+    },
   ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult>
 }
 

@@ -84,9 +84,16 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       setSubscribeFn(async (args: ExecutionArgs) => {
         checkViewer(args)
         const { document, operationName, variableValues: variables } = args
-        const { viewer, callerToken, beganMs, explain: explains = false } = optionsOf(args)
+        const options = optionsOf(args)
+        const {
+          viewer,
+          callerToken,
+          beganMs,
+          mayWrite = false,
+          explain: explains = false,
+        } = options
         const request = { document, operationName, variables, explains }
-        return live.subscribe(request, { viewer, callerToken, beganMs })
+        return live.subscribe(request, { viewer, callerToken, beganMs, mayWrite })
       })
     },
   }

@@ -58,8 +58,8 @@ export interface PlannedSubscriptionsOptions extends LiveGroupsOptions {
 /** The caller of a subscription, and its start in `performance.now()` time. */
 export interface SubscriptionOrigin extends Pick<QueryOrigin, 'viewer' | 'callerToken'> {
   readonly beganMs?: number | undefined
-  /** False for a GET, which must not write. */
-  readonly mayWrite?: boolean | undefined
+  /** Whether a drain may begin: not by GET. Default: false. */
+  readonly mayWrite?: boolean
 }
 
 export interface SubscriptionRequest {
@@ -118,7 +118,7 @@ export class PlannedSubscriptions {
   /** Like {@link subscribe}, for a parsed and validated document. */
   async subscribeTo(
     request: SubscriptionRequest,
-    { viewer, callerToken, mayWrite, beganMs = performance.now() }: SubscriptionOrigin,
+    { viewer, callerToken, mayWrite = false, beganMs = performance.now() }: SubscriptionOrigin,
   ): Promise<MemberStream> {
     const served = this.#options.served()
     const { limits, unexpected, observer } = this.#options
@@ -212,7 +212,7 @@ export class PlannedSubscriptions {
         return await this.#followClusters(served, selected, coalesceMs, viewer)
       }
       if (asked.drains) {
-        if (caller.mayWrite === false) throw writeByGet()
+        if (caller.mayWrite !== true) throw writeByGet()
         const args = asked.arguments(variableValues) as DrainArguments
         const drain = await this.#options.drains.open(served, args, caller)
         return new DrainStream(drain, (progress) => drainFrame(validated, progress))
@@ -443,7 +443,7 @@ export function plannedOperations({
     // The plugin refuses the others.
     answer: (request, origin) =>
       isAnswered(origin?.viewer) ? queries.answer(request, origin) : undefined,
-    subscribe: async (request, { viewer, callerToken, mayWrite }) =>
+    subscribe: async (request, { viewer, callerToken, mayWrite = false }) =>
       isAnswered(viewer)
         ? subscriptions.subscribe(request, { viewer, callerToken, mayWrite })
         : failedStream([noViewer()]),

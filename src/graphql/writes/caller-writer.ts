@@ -55,6 +55,9 @@ interface Session {
   readonly warnings: readonly string[]
 }
 
+const unseenBefore = 'the changes are not known, as you may not get this object'
+const unseenAfter = 'this was written, but what is there now could not be read'
+
 /** What is left for the answer after the API server has answered. */
 const reserveMs = 500
 
@@ -157,15 +160,16 @@ export class CallerWriter implements AsyncDisposable {
     } catch (error) {
       throw failedWrite(place, { verb, subresource }, error)
     }
-    const isKnown = before !== undefined
     const known = before ?? undefined
     const after =
       answered ?? (isDryRun ? known && drawn?.(known) : await this.#after(place, resource))
     const warnings = [...session.warnings]
-    if (!isKnown) warnings.push('the changes are not known, as you may not get this object')
+    if (before === undefined) warnings.push(unseenBefore)
+    else if (after === undefined) warnings.push(unseenAfter)
+    const isKnown = before !== undefined && after !== undefined
     const changes = isKnown ? this.#changes(place.kind, known, after) : []
     const version = after?.metadata.resourceVersion
-    const written = version === undefined ? undefined : writtenAt(version)
+    const written = version === undefined ? 'unknown' : writtenAt(version)
     const { behind, waitedMs } = await this.#caughtUp(place, isDryRun ? undefined : written)
     const object = await this.#rowOf(place, resource, after, isDryRun)
     return {
@@ -232,17 +236,21 @@ export class CallerWriter implements AsyncDisposable {
     } catch (error) {
       throw failedWrite(place, { verb, subresource }, error)
     }
-    const after = isDryRun ? undefined : await this.#left({ ...place, uid }, resource)
+    const left = isDryRun ? 'gone' : await this.#left({ ...place, uid }, resource)
+    const after = typeof left === 'string' ? undefined : left
     const shown = isDryRun ? before : after
     const version = after?.metadata.resourceVersion
     const object = await this.#rowOf(place, resource, shown, true)
-    const gone = { gone: true, uid: uid ?? '' } as const
+    const gone = left === 'gone' ? ({ gone: true, uid: uid ?? '' } as const) : 'unknown'
     const written = version === undefined ? gone : writtenAt(version)
+    const isKnown = before !== undefined && left !== 'unknown'
+    const warnings = [...session.warnings]
+    if (left === 'unknown') warnings.push(unseenAfter)
     return {
       object: object === undefined ? null : { cluster: place.cluster, kind: place.kind, object },
-      changes: before === undefined ? [] : this.#changes(place.kind, before, after),
+      changes: isKnown ? this.#changes(place.kind, before, after) : [],
       resourceVersion: version ?? null,
-      warnings: [...session.warnings],
+      warnings,
       dryRun: isDryRun,
       ...(await this.#caughtUp(place, isDryRun ? undefined : written)),
     }
@@ -301,15 +309,16 @@ export class CallerWriter implements AsyncDisposable {
     }
   }
 
-  /** What is left of a deleted object: it waits for its finalizers or its grace period. */
-  async #left(place: WritePlace, resource: ApiResource): Promise<Unstructured | undefined> {
-    const { client } = this.#session(place, resource, {})
+  /** What is left of a deleted object, which waits for its finalizers or its grace period. */
+  async #left(
+    place: WritePlace,
+    resource: ApiResource,
+  ): Promise<Unstructured | 'gone' | 'unknown'> {
     try {
-      const left = await client.get(nameOf(place), { deadlineMs: this.#deadlineMs(place) })
-      return left.metadata.uid === place.uid ? left : undefined
-    } catch {
-      // Gone, or the caller may delete it but not get it.
-      return undefined
+      return await this.read(place, resource)
+    } catch (error) {
+      const code = error instanceof ClientError ? error.code : undefined
+      return code === 'NOT_FOUND' || code === 'PRECONDITION_FAILED' ? 'gone' : 'unknown'
     }
   }
 
@@ -325,11 +334,12 @@ export class CallerWriter implements AsyncDisposable {
   /** Waits until the cache shows a write. */
   async #caughtUp(
     { cluster, kind, namespace, name }: WritePlace,
-    written: Written | undefined,
+    written: Written | 'unknown' | undefined,
   ): Promise<Pick<WritePayload, 'behind' | 'waitedMs'>> {
     const { served, limits, endsAtMs } = this.#options
     const cache = served.clusters.get(cluster)
     if (cache === undefined || written === undefined) return { behind: false, waitedMs: 0 }
+    if (written === 'unknown') return { behind: true, waitedMs: 0 }
     const beganMs = performance.now()
     const deadlineMs = Math.max(0, Math.min(limits.cacheDeadlineMs, endsAtMs - beganMs - reserveMs))
     const key = objectKey({ namespace, name })

@@ -199,6 +199,7 @@ export class Drain {
   async #drain(signal: AbortSignal): Promise<void> {
     const { node, args } = this.#options
     const { dryRun } = args
+    if (signal.aborted) return
     {
       await using writer = this.#writer()
       await this.#reported(node, () => must(objectActions['cordon'])(writer, node, { dryRun }))
@@ -235,10 +236,8 @@ export class Drain {
       quota.take(origin.viewer)
       const gracePeriodSeconds = args.gracePeriodSeconds ?? undefined
       const wishes = { dryRun: isDryRun }
-      const { object } = await this.#reported(pod.place, () =>
-        evicted(writer, pod.place, wishes, gracePeriodSeconds),
-      )
-      this.#set(pod, object === null || isDryRun ? 'GONE' : 'TERMINATING', null)
+      await this.#reported(pod.place, () => evicted(writer, pod.place, wishes, gracePeriodSeconds))
+      this.#set(pod, isDryRun ? 'GONE' : 'TERMINATING', null)
     } catch (error) {
       const { message, extensions } = clientErrorOf(error)
       const { code, retryAfterMs } = extensions
@@ -253,7 +252,14 @@ export class Drain {
 
   /** Pods that the node has no longer, or has as other ones of their names, are gone. */
   async #markGone(writer: CallerWriter): Promise<void> {
-    const left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
+    let left: ReadonlySet<string | undefined>
+    try {
+      left = new Set((await this.#list(writer)).map(({ metadata }) => metadata.uid))
+    } catch (error) {
+      // The next round asks again.
+      if (clientErrorOf(error).extensions['code'] === 'CLUSTER_UNREACHABLE') return
+      throw error
+    }
     for (const pod of this.#pods) {
       if (pod.state === 'TERMINATING' && !left.has(pod.place.uid)) this.#set(pod, 'GONE', null)
     }

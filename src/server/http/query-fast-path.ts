@@ -31,7 +31,7 @@ export interface PlannedQueries {
   /** The frames of a subscription. The last are its errors, if it fails. Never rejects. */
   subscribe?(
     operation: QueryRequest,
-    origin: OperationOrigin & Pick<SecretAccess, 'callerToken'> & { readonly mayWrite?: boolean },
+    origin: OperationOrigin & Pick<SecretAccess, 'callerToken'> & { readonly mayWrite: boolean },
   ): Promise<PlannedStream>
 }
 
