@@ -1,3 +1,4 @@
+// Imports internals: counts what is read, which no answer shows.
 import { afterEach, expect, it, vi } from 'vitest'
 import { fieldChanges } from '../../src/graphql/writes/field-changes.ts'
 

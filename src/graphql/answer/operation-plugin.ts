@@ -84,14 +84,8 @@ export function operationPlugin(options: OperationPluginOptions): Plugin {
       setSubscribeFn(async (args: ExecutionArgs) => {
         checkViewer(args)
         const { document, operationName, variableValues: variables } = args
-        const options = optionsOf(args)
-        const {
-          viewer,
-          callerToken,
-          beganMs,
-          mayWrite = false,
-          explain: explains = false,
-        } = options
+        const { viewer, callerToken, beganMs, ...wishes } = optionsOf(args)
+        const { mayWrite = false, explain: explains = false } = wishes
         const request = { document, operationName, variables, explains }
         return live.subscribe(request, { viewer, callerToken, beganMs, mayWrite })
       })
