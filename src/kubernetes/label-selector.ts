@@ -179,6 +179,27 @@ export function labelSelectorOf(selector: {
   ]
 }
 
+/** A selector as requests have it, `app in (web),!canary`: what {@link parseLabelSelector} reads. */
+export function labelSelectorText(selector: LabelSelector): string {
+  return selector.map(requirementText).join(',')
+}
+
+function requirementText(one: LabelRequirement): string {
+  switch (one.operator) {
+    case 'in':
+    case 'notin':
+      return `${one.key} ${one.operator} (${one.values.join(',')})`
+    case 'exists':
+      return one.key
+    case 'absent':
+      return `!${one.key}`
+    case 'gt':
+      return `${one.key}>${one.value}`
+    case 'lt':
+      return `${one.key}<${one.value}`
+  }
+}
+
 /** A selector that requires each of the labels: the form of a Service's `spec.selector`. */
 export function equalitySelector(labels: Readonly<Record<string, string>>): LabelSelector {
   return Object.entries(labels).map(([key, value]) => ({ key, operator: 'in', values: [value] }))

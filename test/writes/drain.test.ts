@@ -1,7 +1,7 @@
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type AccessCluster, describeAccess } from '../access/access-cluster.ts'
-import type { Fields } from '../gateway/test-cluster.ts'
+import { type Fields, inParallel } from '../gateway/test-cluster.ts'
 import { type GatewayCaller, type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { core, idOf, namespace, populateShop, Reports, serveShop, written } from './shop.ts'
 
@@ -209,4 +209,26 @@ it('a drain goes on where an API server fails for a moment, and takes no failed 
   }
   expect(seen).toEqual(['EVICTING PENDING', 'EVICTING TERMINATING', 'DONE GONE'])
   expect(simulator.faults.pending()).toEqual([])
+})
+
+it('a drain knows all pods of a node, also beyond one page of the API server', async () => {
+  await using simulator = await startSimulator()
+  const post = async (path: string, body: object): Promise<void> => {
+    const headers = { 'content-type': 'application/json' }
+    const options = { method: 'POST', headers, body: JSON.stringify(body) }
+    expect((await fetch(`${simulator.url}${path}`, options)).status).toBe(201)
+  }
+  await post('/api/v1/nodes', { metadata: { name: 'worker' } })
+  const spec = { nodeName: 'worker', containers: [{ name: 'a', image: 'a' }] }
+  await inParallel(
+    Array.from({ length: 1_001 }, (_, at) => `pod-${at}`),
+    (name) => post('/api/v1/namespaces/default/pods', { metadata: { name }, spec }),
+  )
+  await using gateway = await serveGateway({
+    clusters: [{ name: 'test', server: simulator.url }],
+    allowWrites: true,
+  })
+  const id = await idOf(gateway, 'node(name: "worker")')
+  const [frame] = await drained(gateway, `id: "${id}"`)
+  expect(frame).toMatchObject({ state: 'REFUSED', total: 1_001 })
 })

@@ -230,6 +230,56 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
       })
     })
 
+    it('rollback finds revisions by expressions, and sets annotations one by one', async () => {
+      const labels = { app: 'expressed', tier: 'front' }
+      const matchExpressions = [
+        { key: 'app', operator: 'In', values: ['expressed', 'other'] },
+        { key: 'tier', operator: 'Exists' },
+        { key: 'canary', operator: 'DoesNotExist' },
+      ]
+      const template = (image: string): object => ({
+        metadata: { labels },
+        spec: { containers: [{ name: 'main', image }] },
+      })
+      const { metadata } = await cluster().must(`${apps}/deployments`, {
+        method: 'POST',
+        body: {
+          metadata: { name: 'expressed', annotations: { 'example.com/kept': 'yes' } },
+          spec: { replicas: 0, selector: { matchExpressions }, template: template('web:v2') },
+        },
+      })
+      const owner = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'expressed' }
+      for (const revision of [1, 2]) {
+        const annotations = {
+          'deployment.kubernetes.io/revision': `${revision}`,
+          'example.com/of.revision': `${revision}`,
+        }
+        await cluster().must(`${apps}/replicasets`, {
+          method: 'POST',
+          body: {
+            metadata: {
+              name: `expressed-${revision}`,
+              labels,
+              annotations,
+              ownerReferences: [{ ...owner, uid: metadata.uid, controller: true }],
+            },
+            spec: {
+              replicas: 0,
+              selector: { matchLabels: labels },
+              template: template(`web:v${revision}`),
+            },
+          },
+        })
+      }
+      const id = await idOf(ann, `deployment${at('expressed')}`)
+      const back = await written(ann, `rollback(id: "${id}", toRevision: 1)`)
+      expect(after(back)).toMatchObject({
+        '/metadata/annotations/example.com~1of.revision': '1',
+        '/spec/template/spec/containers/0/image': 'web:v1',
+      })
+      expect(back.object.json.metadata.annotations).toMatchObject({ 'example.com/kept': 'yes' })
+    })
+
     it('rollback of a StatefulSet, by its ControllerRevisions', async () => {
       const { metadata } = (await objectOf(`${apps}/statefulsets/web`)) as {
         metadata: { uid: string }

@@ -99,7 +99,7 @@ export class CallerWriter implements AsyncDisposable {
     return object
   }
 
-  /** A list as the caller may read it: small ones, such as the revisions of a workload. */
+  /** A list as the caller may read it, page by page: small ones, such as the revisions of a workload. */
   async list(
     place: WritePlace,
     resource: ApiResource,
@@ -107,14 +107,19 @@ export class CallerWriter implements AsyncDisposable {
   ): Promise<readonly Unstructured[]> {
     const { server } = this.#session(place, resource, {})
     const query = new URLSearchParams({ ...selector, limit: '1000' })
-    const path = `${resourcePath(resource, present({ namespace: place.namespace || undefined }))}?${query}`
+    const path = resourcePath(resource, present({ namespace: place.namespace || undefined }))
+    const all: Unstructured[] = []
     try {
-      const found = await server.request('GET', path, {
-        exact: true,
-        deadlineMs: this.#deadlineMs(place),
-      })
-      const { items } = fieldsOf(found)
-      return Array.isArray(items) ? (items as readonly Unstructured[]) : []
+      for (;;) {
+        const options = { exact: true, deadlineMs: this.#deadlineMs(place) }
+        const { items, metadata } = fieldsOf(
+          await server.request('GET', `${path}?${query}`, options),
+        )
+        if (Array.isArray(items)) all.push(...(items as readonly Unstructured[]))
+        const next = textOf(fieldsOf(metadata)['continue'])
+        if (next === undefined) return all
+        query.set('continue', next)
+      }
     } catch (error) {
       const kind = { ...place.kind, resource, typeName: resource.kind }
       throw failedWrite({ ...place, kind, name: '' }, { verb: 'list' }, error)

@@ -112,8 +112,8 @@ function shown(object: object): object {
   return { ...rest, metadata: kept }
 }
 
-/** RFC 6901, 3. */
-function escaped(name: string): string {
+/** A step of a path: RFC 6901, 3. */
+export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 

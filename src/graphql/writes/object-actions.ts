@@ -267,9 +267,14 @@ async function setImage(
       hint: `there are ${names.join(', ')}`,
     })
   }
-  const change = { [list]: [{ name: container, image }] }
-  const patch = path.reduceRight<object>((within, step) => ({ [step]: within }), change)
-  return patched(writer, place, wishes, { strategic: patch }, 'Strict', before)
+  // A merge by name would add a container that is removed in the meantime.
+  const at = itemsOf(podSpec[list]).findIndex(({ name }) => name === container)
+  const item = `/${[...path, list, at].join('/')}`
+  const json = [
+    { op: 'test', path: `${item}/name`, value: container },
+    { op: 'add', path: `${item}/image`, value: image },
+  ] as const
+  return patched(writer, place, wishes, { json }, 'Strict', before)
 }
 
 const ofTemplate = ['spec', 'template', 'spec']

@@ -1,9 +1,12 @@
+import type { JsonPatchOperation } from '../../api-server/writes/object-patch.ts'
 import { groupResourceOf } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, numberOf, specOf } from '../../kubernetes/fields.ts'
+import { labelSelectorOf, labelSelectorText } from '../../kubernetes/label-selector.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import { ClientError } from '../errors/client-error.ts'
 import type { WritePayload } from '../schema/read-context.ts'
 import { type CallerWriter, nameOf, type WriteWishes } from './caller-writer.ts'
+import { escaped } from './field-changes.ts'
 import type { WritePlace } from './write-errors.ts'
 
 const revisionAnnotation = 'deployment.kubernetes.io/revision'
@@ -48,7 +51,7 @@ export async function rollback(
       }
       const json = [
         { op: 'replace', path: '/spec/template', value: templateOf(object) },
-        { op: 'add', path: '/metadata/annotations', value: annotationsOf(before, object) },
+        ...annotationSteps(before, object),
       ] as const
       return client.patch(nameOf(place), { json }, options)
     },
@@ -78,10 +81,7 @@ async function revisionsOf(
   const resource = isDeployment
     ? { ...place.kind.resource, resource: 'replicasets', kind: 'ReplicaSet' }
     : { ...place.kind.resource, resource: 'controllerrevisions', kind: 'ControllerRevision' }
-  const { matchLabels } = fieldsOf(specOf(workload)['selector'])
-  const labelSelector = Object.entries(fieldsOf(matchLabels))
-    .map(([key, value]) => `${key}=${String(value)}`)
-    .join(',')
+  const labelSelector = labelSelectorText(labelSelectorOf(fieldsOf(specOf(workload)['selector'])))
   const all = await writer.list(place, resource, { labelSelector })
   return all
     .filter(({ metadata }) =>
@@ -122,11 +122,18 @@ function templateOf(replicaSet: Unstructured): object {
   return { ...template, metadata: { ...rest, labels: kept } }
 }
 
-/** Those of the revision win. Unlike kubectl, removes none: other tools keep theirs here. */
-function annotationsOf(deployment: Unstructured, replicaSet: Unstructured): object {
-  const then = Object.entries(replicaSet.metadata.annotations ?? {})
-  return {
-    ...deployment.metadata.annotations,
-    ...Object.fromEntries(then.filter(([key]) => !keptAnnotations.has(key))),
-  }
+/**
+ * Sets the annotations of a revision one by one: others may be set in the meantime. Unlike kubectl, removes none: other
+ * tools keep theirs here.
+ */
+function annotationSteps(
+  deployment: Unstructured,
+  replicaSet: Unstructured,
+): readonly JsonPatchOperation[] {
+  const path = '/metadata/annotations'
+  const steps = Object.entries(replicaSet.metadata.annotations ?? {})
+    .filter(([key]) => !keptAnnotations.has(key))
+    .map(([key, value]) => ({ op: 'add', path: `${path}/${escaped(key)}`, value }) as const)
+  if (steps.length === 0 || deployment.metadata.annotations !== undefined) return steps
+  return [{ op: 'add', path, value: {} }, ...steps]
 }
