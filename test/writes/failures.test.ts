@@ -1,8 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { type Simulator, startSimulator } from 'informerql/simulator'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Fields } from '../gateway/test-cluster.ts'
 import { type ServedGateway, serveGateway } from '../support/gateway.ts'
 import { refused, written } from './shop.ts'
 
@@ -97,6 +101,80 @@ describe('a write that the API server does not answer as it should', () => {
       })
       expect(simulator.faults.pending()).toEqual([])
     }
+  })
+
+  it('a container that is removed before its image is set stays removed, and annotations set meanwhile stay', async () => {
+    const path = '/apis/apps/v1/namespaces/default/deployments/raced'
+    let change: object | undefined
+    const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      const { method = 'GET', url = '' } = request
+      const text = Buffer.concat(await request.toArray())
+      if (method === 'PATCH' && change !== undefined) {
+        const headers = { 'content-type': 'application/merge-patch+json' }
+        const options = { method, headers, body: JSON.stringify(change) }
+        change = undefined
+        await fetch(`${simulator.url}${path}`, options)
+      }
+      const headers = { 'content-type': request.headers['content-type'] ?? 'application/json' }
+      const body = text.length === 0 ? null : text
+      const answer = await fetch(`${simulator.url}${url}`, { method, headers, body })
+      response.writeHead(answer.status, { 'content-type': 'application/json' })
+      if (answer.body === null) response.end()
+      else await pipeline(answer.body, response).catch(() => {})
+    }
+    const between = createServer((request, response) => void forward(request, response)).listen(0)
+    onTestFinished(() => between.close().closeAllConnections())
+    const server = `http://127.0.0.1:${(between.address() as AddressInfo).port}`
+    await using gateway = await serveGateway({
+      clusters: [{ name: 'test', server }],
+      allowWrites: true,
+    })
+    const selector = { matchLabels: { app: 'raced' } }
+    const metadata = { labels: selector.matchLabels }
+    const containers = ['main', 'side'].map((name) => ({ name, image: 'web:1' }))
+    const deployment = {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'raced', annotations: { first: 'a' } },
+      spec: { replicas: 0, selector, template: { metadata, spec: { containers } } },
+    }
+    const [{ object }] = await written(gateway, apply, { manifest: deployment })
+    const { apiVersion, kind } = deployment
+    const { uid } = object.json.metadata
+    const ownerReferences = [{ apiVersion, kind, name: 'raced', uid, controller: true }]
+    const manifest = [1, 2].map((at) => ({
+      apiVersion,
+      kind: 'ReplicaSet',
+      metadata: {
+        name: `raced-${at}`,
+        ...metadata,
+        annotations: { 'deployment.kubernetes.io/revision': `${at}` },
+        ownerReferences,
+      },
+      spec: { replicas: 0, selector, template: { metadata, spec: { containers } } },
+    }))
+    await written(gateway, apply, { manifest })
+    /** Makes a mutation, and changes the object between its read and its write. */
+    const raced = async (mutation: string, body: object): Promise<Fields> => {
+      change = body
+      const answer = await gateway.query(`mutation { ${mutation} { behind } }`)
+      expect(change).toBeUndefined()
+      const response = await fetch(`${simulator.url}${path}`)
+      return { answer, object: await response.json() }
+    }
+    const annotated = { metadata: { annotations: { second: 'b' } } }
+    const rolled = await raced(`rollback(id: "${object.id}", toRevision: 1)`, annotated)
+    expect(rolled).toMatchObject({
+      answer: { data: { rollback: { behind: false } } },
+      object: { metadata: { annotations: { first: 'a', second: 'b' } } },
+    })
+    const [main] = containers
+    const alone = { spec: { template: { spec: { containers: [main] } } } }
+    const set = `setImage(id: "${object.id}", container: "side", image: "side:2")`
+    expect(await raced(set, alone)).toMatchObject({
+      answer: { errors: [{ extensions: { code: 'INVALID' } }] },
+      object: { spec: { template: { spec: { containers: [main] } } } },
+    })
   })
 
   it('a mutation that is not in the list of trusted documents is refused', async () => {
