@@ -125,7 +125,7 @@ async function somePods(count: number): Promise<readonly PodName[]> {
   const found: PodName[] = []
   const every = Math.max(1, Math.floor(Number(options.pods) / count))
   for (let offset = 0; found.length < count && offset < Number(options.pods); offset += every) {
-    const query = `{ pods(first: 1, offset: ${offset}, orderBy: [{ creationTimestamp: ASC }]) { nodes { namespace name } } }`
+    const query = `{ pods(first: 1, offset: ${offset}) { nodes { namespace name } } }`
     const { data } = JSON.parse(await askGraphQL(gateway.url, { query })) as {
       data: { pods: { nodes: readonly PodName[] } }
     }

@@ -42,6 +42,14 @@ describeAccess('mutations, made as the caller', (cluster, isReal) => {
     written(ann, `${apply}${more})`, { manifest })
 
   describe('apply', () => {
+    it('reads YAML as kubectl does', async () => {
+      const template = `{metadata: {labels: {app: octal}, annotations: {on: "2026-01-01"}}, spec: {containers: [{name: main, image: a}]}}`
+      const spec = `{replicas: 010, selector: {matchLabels: {app: octal}}, template: ${template}}`
+      const manifest = `{apiVersion: apps/v1, kind: Deployment, metadata: {name: octal}, spec: ${spec}}`
+      const [octal] = (await applied(manifest, ', dryRun: true')) as readonly never[]
+      expect(octal).toMatchObject({ object: { json: { spec: { replicas: 8 } } } })
+    })
+
     it('creates and changes several documents, and names each field with its former manager', async () => {
       const manifest = `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: one}\ndata: {a: "1"}\n---\n# none\n---\n${JSON.stringify(configMap('two', { b: '2' }))}`
       const [one, two] = (await applied(manifest)) as readonly never[]

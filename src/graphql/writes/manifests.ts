@@ -1,4 +1,4 @@
-import { type Document, isScalar, Lexer, parseAllDocuments, visit } from 'yaml'
+import { type Document, isScalar, Lexer, parseAllDocuments, type Tags, visit } from 'yaml'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { fieldsOf, itemsOf, textOf } from '../../kubernetes/fields.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
@@ -117,6 +117,21 @@ export function placeOfDocument(
   })
 }
 
+/** YAML as kubectl reads it: 1.1, so that `0644` is octal, but neither dates nor sexagesimal numbers. */
+const yamlOptions = {
+  version: '1.1',
+  customTags: (tags: Tags): Tags =>
+    tags.filter(
+      (tag) =>
+        typeof tag === 'string' ||
+        (tag.tag !== 'tag:yaml.org,2002:timestamp' && !('format' in tag && tag.format === 'TIME')),
+    ),
+  intAsBigInt: true,
+  logLevel: 'silent',
+  // The parser would compare each key of a map with all others.
+  uniqueKeys: false,
+} as const
+
 function parsedText(text: string, argument: string, limits: ManifestLimits): readonly unknown[] {
   if (text.length > limits.maxBytes) throw tooLarge(argument, text.length, limits)
   if (/^\s*[[{]/.test(text)) {
@@ -131,9 +146,7 @@ function parsedText(text: string, argument: string, limits: ManifestLimits): rea
   if (starts > limits.maxWrites + 1) throw tooMany(argument, starts, limits)
   checkTokens(text, argument)
   try {
-    // The parser compares each key of a map with all others.
-    const options = { intAsBigInt: true, logLevel: 'silent', uniqueKeys: false } as const
-    return parseAllDocuments(text, options).map((document) => {
+    return parseAllDocuments(text, yamlOptions).map((document) => {
       const [error] = document.errors
       if (error !== undefined) throw error
       checkKeys(document)
