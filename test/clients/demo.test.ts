@@ -350,7 +350,7 @@ describe('informerql demo, with its company and its changes', () => {
       const sent = sentBy(page)
       await page.goto(`${origin}/?gateway=${url.replace('http', 'ws')}`)
       await page.getByRole('status').getByText('live', { exact: true }).waitFor()
-      expect(sent).toEqual(['connected', 'subscribe 1', 'subscribe 2'])
+      expect(sent).toEqual(['connected', 'subscribe 1', 'subscribe 2', 'subscribe 3'])
       await followed(
         () =>
           page
