@@ -16,6 +16,7 @@ import { facetsOf } from './connection-read.ts'
 import { listRequest, pageOf } from './list-read.ts'
 import { furtherNamespaces } from './permissions.ts'
 import type { ReadRun } from './read-run.ts'
+import { indexesIn } from './usage-read.ts'
 
 /**
  * The kinds of a cluster of which the viewer may list any objects: those with a cache first, then the others of the
@@ -138,7 +139,9 @@ class KindState implements ResourceState {
   }
 
   get indexes(): readonly KindIndex[] {
-    return (this.#seen.kind?.indexes ?? []).map(indexState)
+    const { cluster, kind } = this.#seen
+    if (kind === undefined) return []
+    return indexesIn(this.#run.served, { cluster: cluster.name, kind }).map(indexState)
   }
 
   get columns(): ResourceState['columns'] {

@@ -128,6 +128,16 @@ export function requireUsages(
   }
 }
 
+/** The indexes by which a kind can be asked for in a cluster: those of usage only where something measures it. */
+export function indexesIn(
+  served: Pick<ServedSchema, 'clusters'>,
+  { cluster, kind }: ClusterKind,
+): Kind['indexes'] {
+  const measured = usageKindOf(kind)
+  if (measured === undefined || isMeasured(served, { cluster, kind: measured })) return kind.indexes
+  return kind.indexes.filter((index) => !usageIndexes.some(({ name }) => name === index.name))
+}
+
 function isMeasured({ clusters }: Pick<ServedSchema, 'clusters'>, at: ClusterKind): boolean {
   const cache = clusters.get(at.cluster)
   // What a cluster serves is not known before the gateway has reached it.
