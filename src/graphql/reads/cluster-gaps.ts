@@ -79,14 +79,19 @@ export function failuresOfParts(
 
 /**
  * The gaps of the clusters of which nothing is read because the viewer may list none of the kinds there. `refused`: where
- * there are kinds that nothing names and that the viewer may not list.
+ * there are kinds that nothing names and that the viewer may not list. `gaps`: of the kinds that are not read for
+ * another reason, which the viewer may list.
  */
 export function closedGaps(
   refused: Iterable<string>,
   parts: readonly ClusterKind[],
+  gaps: readonly ClusterGap[],
 ): readonly ClusterGap[] {
   const closed = new Set(refused)
   for (const { cluster } of parts) closed.delete(cluster)
+  for (const { cluster, code } of gaps) {
+    if (code !== 'FORBIDDEN' && code !== 'NOT_SERVED') closed.delete(cluster)
+  }
   return Array.from(closed, (cluster) => {
     const message = `you may list none of the kinds in cluster ${cluster}`
     return { cluster, type: null, code: 'FORBIDDEN', message, since: null }

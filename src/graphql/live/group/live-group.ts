@@ -318,7 +318,8 @@ export class LiveGroup
       return [{ gap, error }]
     })
     const read = this.lists.flatMap(({ at, isFollowing }) => (isFollowing ? [at] : []))
-    return [...gaps, ...closedGaps(refused, read).map((gap) => ({ gap }))]
+    const others = gaps.map(({ gap }) => gap)
+    return [...gaps, ...closedGaps(refused, read, others).map((gap) => ({ gap }))]
   }
 
   /** The lists that the members may not read, or not yet. */

@@ -114,7 +114,7 @@ export function readAnyKinds(run: ReadRun, args: KubernetesObjectsArguments): An
       ),
     gaps: [
       ...gaps,
-      ...closedGaps(refused, parts),
+      ...closedGaps(refused, parts, gaps),
       ...gapsOfParts(served, parts),
       ...unknown.map((one) => lostGap(served, one)),
     ],

@@ -121,7 +121,7 @@ export function readProblems(run: ReadRun, args: ProblemsArguments): ProblemsRea
     },
     lookedAt: typesOf(parts),
     notLookedAt: () => [...new Set(missing)].toSorted(),
-    gaps: [...gaps, ...closedGaps(refused, parts), ...gapsOfParts(served, parts)],
+    gaps: [...gaps, ...closedGaps(refused, parts, gaps), ...gapsOfParts(served, parts)],
     failures: looked.flatMap((one) => one.failures),
   }
 }

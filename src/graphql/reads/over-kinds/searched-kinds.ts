@@ -103,7 +103,7 @@ export function searchedKinds(
       ),
     gaps: [
       ...missing,
-      ...closedGaps(refused, parts),
+      ...closedGaps(refused, parts, missing),
       ...lost.map((cluster) => lostGap(served, cluster)),
       ...gapsOfParts(served, held),
     ],
