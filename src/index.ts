@@ -1,6 +1,7 @@
 /** `informerql`: the gateway as a library. */
 import './lib/node-version.ts'
 export { createGateway, type Gateway, type GatewayOptions } from './gateway/gateway.ts'
+export type { ExecuteRequest, RequestCaller, SubscriptionResults } from './gateway/in-process.ts'
 export { IndexFunctionError, type IndexFunctions } from './graphql/model/index-functions.ts'
 export {
   type AuthenticationOptions,

@@ -1,4 +1,4 @@
-import type { GraphQLError, GraphQLSchema } from 'graphql'
+import type { FormattedExecutionResult, GraphQLError, GraphQLSchema } from 'graphql'
 import { defaultAccessLimits } from '../access/access-reviews.ts'
 import type { AuthenticationOptions } from '../access/authentication/authentication-options.ts'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
@@ -20,6 +20,7 @@ import { OpenSubscriptions } from '../graphql/live/open-subscriptions.ts'
 import { OperationDocuments } from '../graphql/documents/operation-documents.ts'
 import type { OperationObserver } from '../graphql/answer/operation-observer.ts'
 import { operationPlugin } from '../graphql/answer/operation-plugin.ts'
+import { OperationSteps } from '../graphql/answer/operation-steps.ts'
 import { SchemaHistory } from '../graphql/served/schema-history.ts'
 import {
   defaultOperationLimits,
@@ -52,6 +53,7 @@ import {
   optionsOf,
 } from '../lib/options.ts'
 import { inSlices } from '../lib/event-loop.ts'
+import { type ExecuteRequest, InProcessOperations, type SubscriptionResults } from './in-process.ts'
 import type { GatewayMetrics } from './metrics/gateway-metrics.ts'
 import { type GatewayLog, observersOf, silentLog } from './observers.ts'
 import type { ServerPlugin } from '../server/operation-options.ts'
@@ -119,6 +121,21 @@ export interface Gateway extends AsyncDisposable {
   readonly plugin: ServerPlugin
   /** Answers operations that have a plan: for `startGraphQLServer`. */
   readonly planned: PlannedOperations
+  /**
+   * Answers an operation of this process, without a port: a query, a mutation, or a subscription, whose frames come as an
+   * async iterable. The caller is a `viewer`, or whom an `authenticator` finds by `token` or `headers`. Without any of
+   * them everything is seen, unless `requireViewer` is on. Bounds, access and errors are those of the transports. A
+   * failed operation is an answer with `errors`; rejects only with the reason of the request's `signal`, and with
+   * UNAUTHENTICATED for credentials without an authenticator.
+   */
+  readonly execute: (
+    request: ExecuteRequest,
+  ) => Promise<FormattedExecutionResult | SubscriptionResults>
+  /**
+   * Calls `listener` with each further schema, once it is served: after a change of CustomResourceDefinitions, clusters
+   * or SDL. Returns a function that removes the listener.
+   */
+  readonly onSchemaChange: (listener: (schema: GraphQLSchema) => void) => () => void
   readonly readiness: () => Readiness
   /** Makes the authenticator for `startGraphQLServer`. Throws if it names an unknown cluster. */
   readonly authenticator: (options: AuthenticationOptions) => Authenticator | undefined
@@ -271,6 +288,8 @@ class RunningGateway implements Gateway {
   #built: BuiltSchema | undefined
   #served: ServedSchema | undefined
   readonly #serving: SchemaServing
+  readonly #schemaListeners = new Set<(schema: GraphQLSchema) => void>()
+  readonly #inProcess: InProcessOperations
 
   constructor(options: GatewayOptions, packageSdl: readonly SdlSource[], user: UserSdl) {
     const { log = silentLog, preload = [], metrics, requireViewer = false } = options
@@ -327,7 +346,7 @@ class RunningGateway implements Gateway {
       live: { ...defaultLiveLimits, ...options.live },
       counts: { merged: 0, frames: 0, resets: 0, resumed: 0, notResumed: 0 },
     })
-    this.plugin = operationPlugin({
+    const steps = new OperationSteps({
       served: () => this.#now,
       plans: queries,
       logs,
@@ -340,12 +359,21 @@ class RunningGateway implements Gateway {
       observer,
       unexpected,
     })
-    const { plugin } = this
+    const plugin = operationPlugin(steps)
+    this.plugin = plugin
     this.planned = plannedOperations({ queries, subscriptions, plugin, requireViewer })
+    this.#inProcess = new InProcessOperations({ steps, planned: this.planned, requireViewer })
   }
 
   get schema(): GraphQLSchema {
     return this.#now.schema
+  }
+
+  readonly execute: Gateway['execute'] = (request) => this.#inProcess.execute(request)
+
+  readonly onSchemaChange: Gateway['onSchemaChange'] = (listener) => {
+    this.#schemaListeners.add(listener)
+    return () => void this.#schemaListeners.delete(listener)
   }
 
   readonly readiness = (): Readiness => {
@@ -449,5 +477,16 @@ class RunningGateway implements Gateway {
     this.#served = now
     this.#subscriptions.follow(now)
     this.#preload.hold(now)
+    if (before !== undefined && !isReused) this.#tellSchema(now.schema)
+  }
+
+  #tellSchema(schema: GraphQLSchema): void {
+    for (const listener of this.#schemaListeners) {
+      try {
+        listener(schema)
+      } catch (error) {
+        this.#log.error('a listener of schema changes has failed', { error })
+      }
+    }
   }
 }

@@ -1,0 +1,208 @@
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FormattedExecutionResult,
+  getOperationAST,
+  GraphQLError,
+  OperationTypeNode,
+  print,
+} from 'graphql'
+import {
+  type Authenticator,
+  type CallerToken,
+  noViewer,
+} from '../access/authentication/authenticator.ts'
+import type { Viewer } from '../access/viewer.ts'
+import { ClientError, clientErrorOf } from '../graphql/errors/client-error.ts'
+import type { OperationOptions } from '../graphql/answer/execution.ts'
+import type { OperationSteps } from '../graphql/answer/operation-steps.ts'
+import type { PlannedOperations } from '../graphql/live/planned-subscriptions.ts'
+import { queryLane, turns } from '../graphql/prepare/operation-turns.ts'
+import { interruptible } from '../lib/generators.ts'
+import { parseExact } from '../lib/json.ts'
+import { sentResult } from '../server/operation-pipeline.ts'
+
+/** Who asks, of an operation in this process. */
+export interface RequestCaller {
+  /** The caller, if the program knows them. Takes precedence over `headers` and `token`. */
+  readonly viewer?: Viewer | undefined
+  /** The caller's own token for API servers, which mutations and the data of Secrets need. */
+  readonly callerToken?: CallerToken | undefined
+  /** Verifies `token` or `headers`: `gateway.authenticator(…)`. */
+  readonly authenticator?: Authenticator | undefined
+  /** A bearer token, without `Bearer`. */
+  readonly token?: string | undefined
+  /** The headers of the request that the program answers. */
+  readonly headers?: Headers | Readonly<Record<string, string | readonly string[] | undefined>>
+}
+
+/** An operation of the program itself. */
+export interface ExecuteRequest extends RequestCaller {
+  /** A text, or what a `gql` tag makes. */
+  readonly query: string | DocumentNode
+  readonly variables?: Readonly<Record<string, unknown>> | null | undefined
+  readonly operationName?: string | null | undefined
+  /** Whether the answer explains itself in `extensions.explain`. */
+  readonly explain?: boolean
+  /** Aborts the wait for an answer, and ends a subscription. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The frames of a subscription. Leaving the loop, `return()` and the request's signal end it. */
+export type SubscriptionResults = AsyncGenerator<FormattedExecutionResult, void, void>
+
+type Answer = ExecutionResult | FormattedExecutionResult | Frames
+type Frames = AsyncGenerator<ExecutionResult, void, void>
+
+interface InProcessOptions {
+  readonly steps: OperationSteps
+  readonly planned: PlannedOperations
+  readonly requireViewer: boolean
+}
+
+/** Answers the operations of the program itself, without a port: the same steps, bounds and access as by HTTP. */
+export class InProcessOperations {
+  readonly #options: InProcessOptions
+
+  constructor(options: InProcessOptions) {
+    this.#options = options
+  }
+
+  /** See `Gateway.execute`. */
+  async execute(request: ExecuteRequest): Promise<FormattedExecutionResult | SubscriptionResults> {
+    const { signal } = request
+    signal?.throwIfAborted()
+    const answering = this.#answer(request).catch((error: unknown): Answer => {
+      if (error instanceof InvalidCallerError) throw error
+      return { errors: [clientErrorOf(error)] }
+    })
+    const answer = await unlessAborted(answering, signal)
+    return Symbol.asyncIterator in answer ? untilAborted(answer, signal) : sent(answer)
+  }
+
+  async #answer(request: ExecuteRequest): Promise<Answer> {
+    const beganMs = performance.now()
+    const { steps, planned, requireViewer } = this.#options
+    const { variables, operationName, explain = false } = request
+    const { viewer, callerToken } = await callerOf(request)
+    if (requireViewer && viewer === undefined) throw noViewer()
+    const query = textOf(request.query)
+    if (!explain) {
+      const text = await planned.answer(
+        { query, variables, operationName },
+        { viewer, callerToken },
+      )
+      if (text !== undefined) return parseExact(text) as FormattedExecutionResult
+    }
+    const { served } = steps
+    const lane = queryLane(viewer)
+    await turns.enter(lane)
+    const { document, errors } = turns.run(() => {
+      const parsed = steps.parse(query, viewer)
+      return { document: parsed, errors: steps.validate(served.schema, parsed, viewer) }
+    }, lane)
+    if (errors.length > 0) return { errors }
+    const contextValue: OperationOptions = { viewer, callerToken, beganMs, explain, mayWrite: true }
+    const args = { schema: served.schema, document, operationName, contextValue }
+    const whole = { ...args, variableValues: variables ?? undefined }
+    const operation = getOperationAST(document, operationName)?.operation
+    return operation === OperationTypeNode.SUBSCRIPTION
+      ? steps.subscribe(whole)
+      : steps.execute(served, whole)
+  }
+}
+
+/** The program has named its caller in a way that cannot be checked. It is thrown: no client has made the mistake. */
+class InvalidCallerError extends ClientError {
+  constructor() {
+    super('UNAUTHENTICATED', 'token and headers need an authenticator to check them', {
+      hint: 'pass `authenticator: gateway.authenticator({ … })`, or the `viewer` that you know',
+    })
+  }
+}
+
+async function callerOf(
+  caller: RequestCaller,
+): Promise<Pick<OperationOptions, 'viewer' | 'callerToken'>> {
+  const { viewer, callerToken, authenticator, token, headers } = caller
+  if (viewer !== undefined) return { viewer, callerToken }
+  if (authenticator === undefined) {
+    if (token !== undefined || headers !== undefined) throw new InvalidCallerError()
+    return { viewer, callerToken }
+  }
+  const sentHeaders = headersOf(headers ?? {})
+  const authorization = token === undefined ? sentHeaders['authorization']?.[0] : `Bearer ${token}`
+  const credentials = { authorization, headers: () => sentHeaders }
+  const admitted = await authenticator.authenticate(credentials)
+  return {
+    viewer: admitted.viewer,
+    callerToken: callerToken ?? authenticator.tokenOf?.(credentials),
+  }
+}
+
+function headersOf(
+  headers: NonNullable<RequestCaller['headers']>,
+): Readonly<Record<string, readonly string[] | undefined>> {
+  const entries = headers instanceof Headers ? [...headers] : Object.entries(headers)
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [[name.toLowerCase(), typeof value === 'string' ? [value] : value] as const],
+    ),
+  )
+}
+
+const texts = new WeakMap<DocumentNode, string>()
+
+function textOf(query: string | DocumentNode): string {
+  if (typeof query === 'string') return query
+  let text = texts.get(query)
+  if (text === undefined) texts.set(query, (text = query.loc?.source.body ?? print(query)))
+  return text
+}
+
+/** Rejects with the signal's reason when it aborts. A subscription that begins after that is ended. */
+async function unlessAborted<T extends object>(
+  answering: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return answering
+  const aborted = Promise.withResolvers<never>()
+  const abort = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([answering, aborted.promise])
+  } catch (error) {
+    void answering.then(endOf, () => {})
+    throw error
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+function endOf(answer: object): void {
+  if (Symbol.asyncIterator in answer) void (answer as Frames).return()
+}
+
+/** The frames as clients see them, until the signal aborts. */
+function untilAborted(frames: Frames, signal: AbortSignal | undefined): SubscriptionResults {
+  const end = (): void => void frames.return()
+  async function* results(): SubscriptionResults {
+    signal?.addEventListener('abort', end, { once: true })
+    try {
+      for await (const frame of frames) yield sent(frame)
+    } finally {
+      signal?.removeEventListener('abort', end)
+    }
+  }
+  return interruptible(results(), end)
+}
+
+/** A result as it would come out of JSON. Errors of frames, which were text, are plain already. */
+function sent(result: ExecutionResult | FormattedExecutionResult): FormattedExecutionResult {
+  const [first] = result.errors ?? []
+  return first instanceof GraphQLError
+    ? sentResult(result as ExecutionResult)
+    : (result as FormattedExecutionResult)
+}

@@ -1,0 +1,106 @@
+import {
+  type DocumentNode,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind as NodeKind,
+  OperationTypeNode,
+} from 'graphql'
+import { noViewer } from '../../access/authentication/authenticator.ts'
+import type { Viewer } from '../../access/viewer.ts'
+import { ClientError, clientErrorOf, requestError } from '../errors/client-error.ts'
+import {
+  executeQuery,
+  type ExecutionOptions,
+  optionsOf,
+  type SubscriptionSource,
+} from './execution.ts'
+import { refusedDocument } from './operation-observer.ts'
+import type { SchemaHistory } from '../served/schema-history.ts'
+import type { ServedSchema } from '../served/served-schema.ts'
+
+export interface OperationStepsOptions extends ExecutionOptions {
+  readonly live: SubscriptionSource
+  /** Earlier states of the schema. */
+  readonly history: SchemaHistory
+  /** Whether an operation without a viewer is refused. */
+  readonly requireViewer: boolean
+}
+
+/** The steps of every operation, wherever it comes from: parse with a bound, validate, then execute or subscribe. */
+export class OperationSteps {
+  readonly #options: OperationStepsOptions
+
+  constructor(options: OperationStepsOptions) {
+    this.#options = options
+  }
+
+  get served(): ServedSchema {
+    return this.#options.served()
+  }
+
+  /** Throws a GraphQLError for a text that is no document, or too large. */
+  parse(text: string, viewer: Viewer | undefined): DocumentNode {
+    try {
+      return this.#options.documents.parse(text)
+    } catch (error) {
+      if (error instanceof GraphQLError) this.#rejected(text, [error], viewer)
+      throw error
+    }
+  }
+
+  /** The first errors of a document, as a client sees them. */
+  validate(
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    viewer: Viewer | undefined,
+  ): readonly GraphQLError[] {
+    const { documents, history } = this.#options
+    const errors = lacksMutations(schema, document)
+      ? [clientErrorOf(noMutations())]
+      : documents
+          .validate(schema, document)
+          .map((error) => requestError(error, document, history.hint(schema, document, error)))
+    if (errors.length > 0) this.#rejected(document.loc?.source.body ?? '', errors, viewer)
+    return errors
+  }
+
+  /** Answers a query or a mutation. Throws `UnauthenticatedError` if a viewer is required and missing. */
+  async execute(served: ServedSchema, args: ExecutionArgs): Promise<ExecutionResult> {
+    this.#checkViewer(args)
+    const hideSuggestions = !this.#options.limits.introspection
+    return executeQuery(served, { ...args, hideSuggestions }, this.#options)
+  }
+
+  /** The frames of a subscription, or its errors. Throws as {@link execute} does. */
+  async subscribe(args: ExecutionArgs): ReturnType<SubscriptionSource['subscribe']> {
+    this.#checkViewer(args)
+    const { document, operationName, variableValues: variables } = args
+    const { viewer, callerToken, beganMs, ...wishes } = optionsOf(args)
+    const { mayWrite = false, explain: explains = false } = wishes
+    const request = { document, operationName, variables, explains }
+    return this.#options.live.subscribe(request, { viewer, callerToken, beganMs, mayWrite })
+  }
+
+  #checkViewer(args: ExecutionArgs): void {
+    if (this.#options.requireViewer && optionsOf(args).viewer === undefined) throw noViewer()
+  }
+
+  #rejected(text: string, errors: readonly GraphQLError[], viewer: Viewer | undefined): void {
+    this.#options.observer?.rejected?.(refusedDocument(text, errors, viewer))
+  }
+}
+
+function lacksMutations(schema: GraphQLSchema, { definitions }: DocumentNode): boolean {
+  if ((schema.getMutationType() ?? null) !== null) return false
+  return definitions.some(
+    (one) =>
+      one.kind === NodeKind.OPERATION_DEFINITION && one.operation === OperationTypeNode.MUTATION,
+  )
+}
+
+function noMutations(): ClientError {
+  const hint = 'its operator allows writes with --allow-writes (docs/writes.md)'
+  return new ClientError('UNSUPPORTED', 'this gateway serves no mutations', { hint })
+}
