@@ -39,9 +39,9 @@ import {
   transportDefaults,
   type TransportOptions,
   type TransportRequest,
-  warningReporter,
 } from './transport/transport.ts'
 import { Reachability } from './transport/reachability.ts'
+import { warningReporter, warningTexts } from './transport/warnings.ts'
 
 /** The limits of a connection. Times are milliseconds; `Infinity` means no deadline. */
 export interface ApiServerLimits extends TransportOptions, ResourceClientLimits {
@@ -70,7 +70,7 @@ export interface ApiServerOptions extends Partial<ApiServerLimits> {
   readonly config?: ClusterConfig
   /** An address, without credentials. */
   readonly server?: string
-  /** Without it, the server's warnings are warnings of the process. */
+  /** Without its `warned`, the server's warnings are warnings of the process. */
   readonly observer?: ApiServerObserver
 }
 
@@ -102,6 +102,7 @@ export class ApiServer implements AsyncDisposable {
   #config: ClusterConfig
   readonly #limits: ApiServerLimits
   readonly #observer: ApiServerObserver | undefined
+  readonly #reportWarning: (text: string) => void
   readonly #transport: Transport
   readonly #openApi: OpenApi
   readonly #features: ServerFeatures
@@ -119,7 +120,7 @@ export class ApiServer implements AsyncDisposable {
     this.name = name ?? this.#config.server
     this.#limits = withDefaults(apiServerDefaults, limits)
     this.#observer = observer
-    const reportWarnings = warningReporter(this.name, observer)
+    this.#reportWarning = warningReporter(this.name, observer)
     this.#reachability = new Reachability(
       (signal) => this.version(signal),
       (isReachable) => observer?.reachable?.(isReachable),
@@ -127,7 +128,7 @@ export class ApiServer implements AsyncDisposable {
     this.#transport = new Transport(this.#config, this.#limits, {
       answered: (httpStatus, headers) => {
         this.#reachability.answered(httpStatus)
-        reportWarnings(headers['warning'])
+        for (const text of warningTexts(headers['warning'])) this.#reportWarning(text)
       },
       received: () => this.#reachability.received(),
       failed: (failure) => this.#reachability.failed(failure),
@@ -194,11 +195,17 @@ export class ApiServer implements AsyncDisposable {
     return true
   }
 
-  /** A separate connection to the same server, with this bearer token as its only credentials. */
+  /**
+   * A separate connection to the same server, with this bearer token as its only credentials. A warning that this
+   * connection or another one of it has reported is not reported again.
+   */
   as(token: string): ApiServer {
     const config = { ...this.config, user: { name: 'bearer', token }, impersonation: {} }
-    const observer = this.#observer
-    return new ApiServer({ ...this.#limits, ...present({ observer }), name: this.name, config })
+    const observer: ApiServerObserver = {
+      warned: this.#reportWarning,
+      reachable: (isReachable) => this.#observer?.reachable?.(isReachable),
+    }
+    return new ApiServer({ ...this.#limits, observer, name: this.name, config })
   }
 
   /** The connection of {@link as}, shared by all that one caller does within some seconds. */

@@ -178,10 +178,15 @@ describe('What the API server warns of', () => {
     process.on('warning', hear)
     await using simulator = await startSimulator()
     await using apiServer = connect(simulator.url)
-    await write(apiServer, 'a')
-    await until(() => warnings.length > 0, 'the warning')
+    for (const name of ['a', 'b']) await write(apiServer, name)
+    await using other = createApiServer({ server: simulator.url, name: 'other', observer: {} })
+    await write(other, 'c')
+    await until(() => warnings.length > 1, 'the warnings')
     process.off('warning', hear)
-    expect(warnings).toMatchObject([{ name: 'ApiServerWarning', message: `test: ${deprecated}` }])
+    expect(warnings).toMatchObject([
+      { name: 'ApiServerWarning', message: `test: ${deprecated}` },
+      { name: 'ApiServerWarning', message: `other: ${deprecated}` },
+    ])
   })
 })
 

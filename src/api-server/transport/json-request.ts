@@ -2,7 +2,8 @@ import { type ApiStatusError, isTooManyRequests } from '../../kubernetes/status.
 import { CodedError } from '../../lib/coded-error.ts'
 import { parseExact } from '../../lib/json.ts'
 import { readUpTo } from './response-body.ts'
-import { type Transport, type TransportRequest, warningTexts } from './transport.ts'
+import type { Transport, TransportRequest } from './transport.ts'
+import { warningTexts } from './warnings.ts'
 
 /** A small request: the whole response is held in memory. */
 export interface JsonRequestOptions {

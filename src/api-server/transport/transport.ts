@@ -8,6 +8,7 @@ import { ConnectionPool, type ConnectionPoolOptions } from './connection-pool.ts
 import { Credentials, type RequestCredentials } from '../kubeconfig/credentials.ts'
 import { Exchange, type ExchangeDeadlines, type ExchangeResponse } from './exchange.ts'
 import { readUpTo } from './response-body.ts'
+import type { WarningObserver } from './warnings.ts'
 import {
   ApiStatusError,
   failureStatus,
@@ -275,46 +276,7 @@ function retryAfterMsOf(header: string | undefined): number | undefined {
 }
 
 /** The reports of a connection. Every method is optional and must not throw. */
-export interface ApiServerObserver {
-  /**
-   * The API server sent a warning with a response, such as for a deprecated version or an unknown field. Each text is
-   * reported once.
-   */
-  warned?(text: string): void
+export interface ApiServerObserver extends WarningObserver {
   /** The server can no longer be reached, or answers again: `isReachable` of the connection has changed. */
   reachable?(isReachable: boolean): void
-}
-
-/** How many texts are remembered. After that, they are reported again. */
-const maxTexts = 1_000
-/** RFC 9111, 5.5: `299 - "text"`, separated by commas. */
-const warning = /\d{3} \S+ "((?:[^"\\]|\\.)*)"/g
-
-/**
- * Reports the texts of `Warning` headers of one server (client-go's `rest.WarningHandler`). The function takes the
- * values of all headers of a response, joined by commas as Node does. Without an observer, the texts become warnings of
- * the process.
- */
-export function warningReporter(
-  server: string,
-  observer: ApiServerObserver | undefined,
-): (header: unknown) => void {
-  const reported = new Set<string>()
-  return (header) => {
-    for (const text of warningTexts(header)) {
-      if (reported.has(text)) continue
-      if (reported.size >= maxTexts) reported.clear()
-      reported.add(text)
-      if (observer !== undefined) observer.warned?.(text)
-      else process.emitWarning(`${server}: ${text}`, { type: 'ApiServerWarning' })
-    }
-  }
-}
-
-/** The texts of `Warning` headers, joined by commas as Node does. */
-export function warningTexts(header: unknown): readonly string[] {
-  if (typeof header !== 'string') return []
-  return Array.from(header.matchAll(warning), ([, quoted = '']) =>
-    quoted.replaceAll(/\\(.)/g, '$1'),
-  )
 }
