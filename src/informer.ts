@@ -25,6 +25,7 @@ export type { InformerStore } from './informer/store/indexed-store.ts'
 export {
   CacheSyncError,
   createSharedInformerFactory,
+  type FactoryNamespace,
   InformerConflictError,
   type InformerOptions,
   type SharedInformerFactory,

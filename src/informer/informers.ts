@@ -17,6 +17,7 @@ import { reflectorDefaults } from './reflector/reflector-options.ts'
 import {
   createSharedInformer,
   InformerStoppedError,
+  requireNamespaceNames,
   type SharedInformer,
   sharedInformerChecks,
   sharedInformerDefaults,
@@ -38,6 +39,12 @@ export interface SharedInformerFactoryOptions extends Omit<InformerOptions, 'met
     resource: ApiResource,
     options: { readonly metadataOnly?: boolean },
   ) => ListerWatcher
+  /**
+   * The namespaces of all its informers, each listed and watched by itself; absent: all, by one list. Resources without
+   * namespaces are listed as a whole, and informers that are given a namespace or namespaces of their own keep to
+   * those. {@link InformerFactory.setNamespaces} changes them.
+   */
+  readonly namespaces?: readonly string[]
   /** Options of one resource's informers, which override those of the factory. */
   readonly forResource?: (resource: ApiResource) => Omit<InformerOptions, 'metadataOnly'>
 }
@@ -50,6 +57,14 @@ export const factoryChecks: OptionChecks<SharedInformerFactoryOptions> = {
   apiServer: anObject,
   source: aFunction,
   forResource: aFunction,
+}
+
+/** One namespace of a factory. */
+export interface FactoryNamespace {
+  /** Whether every informer of the factory's namespaces has listed it. */
+  readonly isSynced: boolean
+  /** The last failures of its lists and watches since their last success, by resource (`pods`, `deployments.apps`). */
+  readonly errors: ReadonlyMap<string, Error>
 }
 
 /** Informers have not synced: by resource (`pods`, `deployments.apps`), with the reasons. */
@@ -73,19 +88,25 @@ interface FactoryInformer {
   readonly options: InformerOptions
   /** The indexers of all callers. */
   readonly indexers: Map<string, IndexFunction>
+  /** Whether it has the namespaces of the factory, now and later. */
+  readonly isFollowing: boolean
   readonly controller: AbortController
   running: Promise<void> | undefined
 }
 
 /** Informers that are created on demand, and started and stopped together. */
 export class InformerFactory implements AsyncDisposable {
-  readonly #options: SharedInformerFactoryOptions
+  readonly #options: Omit<SharedInformerFactoryOptions, 'namespaces'>
   readonly #informers = new Map<string, FactoryInformer>()
+  #namespaces: readonly string[] | undefined
   #stopped = false
 
   constructor(options: SharedInformerFactoryOptions) {
-    this.#options = checkedOptions('an informer factory', options, factoryChecks)
-    const { apiServer, source } = options
+    const { namespaces, ...rest } = checkedOptions('an informer factory', options, factoryChecks)
+    const { apiServer, source, namespace } = rest
+    requireNamespaceNames({ namespaces, namespace })
+    this.#options = rest
+    this.#namespaces = namespaces
     if ((apiServer === undefined) === (source === undefined)) throw notOneSource(source)
   }
 
@@ -101,6 +122,8 @@ export class InformerFactory implements AsyncDisposable {
       ...present(forResource?.(resource) ?? {}),
       ...own,
     }
+    const isFollowing =
+      resource.namespaced && options.namespace === undefined && options.namespaces === undefined
     const key = identityOf(resource, options)
     const known = this.#informers.get(key)
     if (known !== undefined) {
@@ -112,6 +135,7 @@ export class InformerFactory implements AsyncDisposable {
       source === undefined ? { apiServer } : { source: source(resource, { metadataOnly }) }
     const informer: SharedInformer = createSharedInformer<KubernetesObject>({
       ...options,
+      ...(isFollowing ? present({ namespaces: this.#namespaces }) : {}),
       ...from,
       resource,
     } as SharedInformerOptions)
@@ -119,6 +143,7 @@ export class InformerFactory implements AsyncDisposable {
       informer,
       options,
       indexers: new Map(Object.entries(indexers)),
+      isFollowing,
       controller: new AbortController(),
       running: undefined,
     })
@@ -138,8 +163,46 @@ export class InformerFactory implements AsyncDisposable {
   }
 
   /**
-   * Resolves when every informer has synced. Rejects with {@link CacheSyncError}, which names those that have not and
-   * why, or with the signal's reason.
+   * The namespaces of the factory; `undefined` if it covers all. Each namespace is listed and watched by itself: one
+   * that fails does not hold up the others once they are synced.
+   */
+  get namespaces(): ReadonlyMap<string, FactoryNamespace> | undefined {
+    return (
+      this.#namespaces &&
+      new Map(this.#namespaces.map((namespace) => [namespace, this.#stateIn(namespace)]))
+    )
+  }
+
+  #stateIn(namespace: string): FactoryNamespace {
+    const errors = new Map<string, Error>()
+    let isSynced = true
+    for (const { informer, isFollowing } of this.#informers.values()) {
+      if (!isFollowing) continue
+      const { isListed = false, lastError } = informer.namespaces?.get(namespace) ?? {}
+      isSynced &&= isListed
+      if (lastError !== undefined) errors.set(groupResourceOf(informer.resource), lastError)
+    }
+    return { isSynced, errors }
+  }
+
+  /**
+   * Changes the namespaces of the factory, also while it runs; `undefined`: all. Handlers are told of the objects that
+   * leave as deletions, and of those that come as additions. The informers of other namespaces go on undisturbed. {@link
+   * waitForCacheSync} waits for the namespaces that are new. Throws `InvalidOptionError`.
+   */
+  setNamespaces(namespaces: readonly string[] | undefined): void {
+    const { namespace } = this.#options
+    requireNamespaceNames({ namespaces, namespace })
+    if (this.#stopped) throw new InformerStoppedError('this factory')
+    this.#namespaces = namespaces && [...new Set(namespaces)]
+    for (const { informer, isFollowing } of this.#informers.values()) {
+      if (isFollowing) informer.setNamespaces(namespaces)
+    }
+  }
+
+  /**
+   * Resolves when every informer has synced, and has listed each of its namespaces. Rejects with {@link CacheSyncError},
+   * which names those that have not and why, or with the signal's reason.
    */
   async waitForCacheSync(options: WaitOptions = {}): Promise<void> {
     const errors = new Map<string, Error>()
@@ -165,7 +228,7 @@ export class InformerFactory implements AsyncDisposable {
     const syncs = new Map<string, Error | undefined>()
     await Promise.all(
       Array.from(this.informers(), async (informer) => {
-        const error = await informer.waitForSync(options).then(
+        const error = await informer.waitForNamespaces(options).then(
           () => undefined,
           (failure: Error) => failure,
         )
@@ -199,7 +262,7 @@ export class InformerFactory implements AsyncDisposable {
 export class SharedInformerFactory extends InformerFactory {
   /**
    * Returns the informer of a resource; creates it for the first caller. An informer is shared if the selection
-   * (namespace, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
+   * (namespace, namespaces, selectors, `tweakListOptions`), the transform and `metadataOnly` are the same; functions must be
    * identical. Adds missing indexers. `T` comes from a `Resource<T>`, or is the caller's claim about the objects.
    * Throws `InformerConflictError` if another caller gave a different value for any other option, or another index of
    * the same name, and `InformerStoppedError`.

@@ -154,6 +154,8 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   readonly #controller: Controller
   readonly #registrations = new Set<HandlerRun>()
   readonly #firstSync = Promise.withResolvers<void>()
+  /** Settled when all namespaces are listed; only while someone waits for that. */
+  #allListed: PromiseWithResolvers<void> | undefined
   #phase: 'new' | 'running' | 'stopped' = 'new'
 
   /** Throws `InvalidOptionError` and `SourceMismatchError`. */
@@ -305,6 +307,42 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   }
 
   /**
+   * Resolves when every namespace that is covered now is listed: after {@link setNamespaces}, the added ones too. Without
+   * namespaces, when the one list of all is there. Rejects as {@link waitForSync} does; its `DeadlineError` names the
+   * namespaces.
+   */
+  async waitForNamespaces(options: WaitOptions = {}): Promise<void> {
+    const { deadlineMs = Infinity, signal } = checkedWait(options)
+    const endMs = performance.now() + deadlineMs
+    await this.waitForSync(options)
+    if (this.#hasAllNamespaces()) return
+    if (this.#allListed === undefined) {
+      this.#allListed = Promise.withResolvers()
+      this.#allListed.promise.catch(() => {})
+    }
+    const name = groupResourceOf(this.resource)
+    const leftMs = Math.max(0, endMs - performance.now())
+    await withDeadline(`a list of ${name}`, this.#allListed.promise, leftMs, signal, () => {
+      const late = [...(this.namespaces ?? [])].filter(([, { isListed }]) => !isListed)
+      const [cause] = late.flatMap(([, { lastError }]) => lastError ?? [])
+      const names = late.map(([namespace]) => namespace).join(', ')
+      return new DeadlineError(`a list of ${name} in ${names}`, deadlineMs, { cause })
+    })
+  }
+
+  #hasAllNamespaces(): boolean {
+    const states = this.namespaces
+    if (states === undefined) return this.hasSynced() && this.#writer.namespaces === undefined
+    return this.hasSynced() && [...states.values()].every(({ isListed }) => isListed)
+  }
+
+  #namespacesListed(): void {
+    if (this.#allListed === undefined || !this.#hasAllNamespaces()) return
+    this.#allListed.resolve()
+    this.#allListed = undefined
+  }
+
+  /**
    * Adds a handler. It first receives all present objects, with `isInInitialList`, then all changes, and resyncs if it
    * has a resync period. Throws {@link InformerStoppedError} and {@link MissingOnResetError}.
    */
@@ -398,6 +436,7 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
     const stopped = new InformerStoppedError(name, this.#controller.lastError)
     this.#store.endWaits(stopped)
     this.#firstSync.reject(stopped)
+    this.#allListed?.reject(stopped)
   }
 
   async #endHandlers(): Promise<void> {
@@ -413,17 +452,23 @@ export class SharedInformer<T extends KubernetesObject = KubernetesObject> {
   #apply(deltas: readonly Delta[]): Promise<void> | undefined {
     for (const delta of deltas) {
       // A list is alone in its batch, and so is a change of the namespaces.
-      if (delta.type === 'REPLACED') {
-        const { namespace } = delta
-        return namespace === undefined ? this.#replace(delta) : this.#replaceIn(delta, namespace)
+      if (delta.type === 'REPLACED' || delta.type === 'NAMESPACES') {
+        return this.#applyList(delta).then(() => this.#namespacesListed())
       }
-      if (delta.type === 'NAMESPACES') return this.#cover(delta)
       const applied = this.#writer.apply(delta, this.#processor.routedIndexes)
       const { namespace, resourceVersion } = delta
       if (namespace === undefined) this.#deliver(applied)
       else this.#deliver(applied, { namespace, resourceVersion, isFirst: false })
     }
     return undefined
+  }
+
+  async #applyList(delta: ListDelta | NamespacesDelta): Promise<void> {
+    if (delta.type === 'NAMESPACES') return await this.#cover(delta)
+    const { namespace } = delta
+    return await (namespace === undefined
+      ? this.#replace(delta)
+      : this.#replaceIn(delta, namespace))
   }
 
   #deliver({ changes, repeated, valuesOf }: Applied, at?: NamespaceStep): void {
@@ -533,6 +578,21 @@ function requireNamespaces({
 }: Pick<SharedInformerOptions, 'resource' | 'namespace'> & {
   readonly namespaces?: readonly string[] | undefined
 }): void {
+  requireNamespaceNames({ namespaces, namespace })
+  if (namespaces === undefined || resource.namespaced) return
+  const problem = `${groupResourceOf(resource)} has no namespaces`
+  const expected = 'namespaces for resources that live in some'
+  throw new InvalidOptionError('namespaces', namespaces, expected, problem)
+}
+
+/** Throws `InvalidOptionError` unless the namespaces are names, and the only choice of namespaces. */
+export function requireNamespaceNames({
+  namespaces,
+  namespace,
+}: {
+  readonly namespaces?: readonly string[] | undefined
+  readonly namespace?: string | undefined
+}): void {
   if (namespaces === undefined) return
   const refuse = (expected: string, problem?: string): never => {
     throw new InvalidOptionError('namespaces', namespaces, expected, problem)
@@ -543,10 +603,6 @@ function requireNamespaces({
   }
   if (namespace !== undefined) {
     refuse('one of the two', 'namespaces is given beside namespace')
-  }
-  if (!resource.namespaced) {
-    const problem = `${groupResourceOf(resource)} has no namespaces`
-    refuse('namespaces for resources that live in some', problem)
   }
 }
 
