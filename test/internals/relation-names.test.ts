@@ -1,7 +1,7 @@
 // Imports internals: which relation leads to many is in the model alone.
 import { describe, expect, it } from 'vitest'
-import { lowerCamelCase } from '../../src/graphql/naming/letter-case.ts'
-import { pluralOf } from '../../src/graphql/naming/kind-name.ts'
+import { lowerCamelCase } from '../../src/lib/letter-case.ts'
+import { pluralOf } from '../../src/kubernetes/plural-name.ts'
 import type { Kind } from '../../src/graphql/model/kind.ts'
 import { buildSchemaModel } from '../../src/graphql/model/schema-model.ts'
 import { readPackageSdl } from '../../src/graphql/sdl/sdl-source.ts'

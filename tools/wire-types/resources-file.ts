@@ -1,5 +1,5 @@
-import { lowerCamelCase } from '../../src/graphql/naming/letter-case.ts'
-import { pluralOf } from '../../src/graphql/naming/kind-name.ts'
+import { lowerCamelCase } from '../../src/lib/letter-case.ts'
+import { pluralOf } from '../../src/kubernetes/plural-name.ts'
 import { type CapturedKind, capturedKinds } from './captured-kinds.ts'
 import { header } from './wire-files.ts'
 import { fileOf, nameOfKind } from './wire-names.ts'

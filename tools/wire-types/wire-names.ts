@@ -1,6 +1,6 @@
 import { namesOfKind } from '../../src/graphql/naming/kind-name.ts'
 import { ownerOfBareKind } from '../../src/graphql/naming/bare-kinds.ts'
-import { capitalised } from '../../src/graphql/naming/letter-case.ts'
+import { capitalised } from '../../src/lib/letter-case.ts'
 import { nestedTypeName, splitDefinitionName } from '../../src/graphql/naming/nested-name.ts'
 import type { Definitions } from '../../src/graphql/model/definitions.ts'
 import { TypeNames } from '../../src/graphql/schema/type-names.ts'

@@ -1,6 +1,6 @@
 import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.ts'
 import type { RelationDeclaration, TypeExtension } from '../sdl/sdl-document.ts'
-import { camelCaseWords } from '../naming/letter-case.ts'
+import { camelCaseWords } from '../../lib/letter-case.ts'
 import type { DefinitionScope } from './definitions.ts'
 import type { BareKind, PolymorphicRelationField, RelationField } from './kind.ts'
 import type { KindCatalog } from './kind-catalog.ts'

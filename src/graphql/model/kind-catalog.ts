@@ -3,7 +3,7 @@ import { definitionNameOf, type OpenApiSchema } from '../../kubernetes/open-api.
 import { parsePath, type PathStep } from '../../query/index/path.ts'
 import type { GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { words } from '../naming/letter-case.ts'
+import { words } from '../../lib/letter-case.ts'
 import type { CustomResourceVersion } from './custom-resource-definition.ts'
 import { type Definitions, type DefinitionScope, objectMetaDefinition } from './definitions.ts'
 import type { BareKind } from './kind.ts'

@@ -1,7 +1,7 @@
 import { isBuiltInGroup } from '../../kubernetes/api-resource.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { graphqlNameOf } from './field-name.ts'
-import { pascalCaseOfDnsName } from './letter-case.ts'
+import { pascalCaseOfDnsName } from '../../lib/letter-case.ts'
 
 /** The prefix of the kinds of well-known groups. These never change: a published name is permanent. */
 const fixedAliases: ReadonlyMap<string, string> = new Map([

@@ -1,4 +1,4 @@
-import { words } from './letter-case.ts'
+import { words } from '../../lib/letter-case.ts'
 
 /**
  * Kinds whose type name is the bare kind, by the first label of their group (`core` for the core group): the kinds of

@@ -1,6 +1,6 @@
 import { ownerOfBareKind } from './bare-kinds.ts'
 import { graphqlNameOf } from './field-name.ts'
-import { capitalised, pascalCaseOfDnsName } from './letter-case.ts'
+import { capitalised, pascalCaseOfDnsName } from '../../lib/letter-case.ts'
 
 /** The parts of an OpenAPI definition's name: `io.k8s.api.apps.v1.DeploymentSpec`. */
 export interface DefinitionName {

@@ -1,4 +1,4 @@
-import { words } from './letter-case.ts'
+import { words } from '../../lib/letter-case.ts'
 
 /** Endings of the gateway's own types and root fields for each kind: `PodConnection`, `PodFrame`, `podsPage`, `podFacets`. */
 const suffixes = /(?:Connection|Edge|Where|WhereMany|WhereOne|Order|Frame|Change|Page|Facets?)$/

@@ -1,6 +1,7 @@
+import { compareVersions } from '../../kubernetes/version-priority.ts'
+import { capitalised } from '../../lib/letter-case.ts'
 import { prefixOfGroup, type GroupAliases } from '../naming/api-groups.ts'
 import { graphqlNameOf } from '../naming/field-name.ts'
-import { capitalised } from '../naming/letter-case.ts'
 import { nestedTypeName, nestedTypeNameByPath, splitDefinitionName } from '../naming/nested-name.ts'
 import { unreservedTypeName } from '../naming/reserved-names.ts'
 import type { Definitions } from '../model/definitions.ts'
@@ -73,20 +74,4 @@ export class TypeNames {
     this.#taken.add(free)
     return free
   }
-}
-
-/** Kubernetes' version priority: `v2`, `v1`, `v1beta2`, `v1beta1`, `v1alpha1`. */
-function compareVersions(a: string, b: string): number {
-  const [left, right] = [priority(a), priority(b)]
-  for (let at = 0; at < left.length; at += 1) {
-    const difference = (right[at] ?? 0) - (left[at] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return 0
-}
-
-function priority(version: string): readonly number[] {
-  const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(version)
-  const [, major = 0, stage, minor = 0] = match ?? []
-  return [stage === undefined ? 2 : stage === 'beta' ? 1 : 0, Number(major), Number(minor)]
 }

@@ -1,5 +1,6 @@
 import { apiVersionOf } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { compareVersions } from '../../kubernetes/version-priority.ts'
 import type { DiscoveredResource } from '../api/captured-api.ts'
 import { equalJson, valueAt } from '../api/json.ts'
 import type { Path, Schema } from '../api/schema.ts'
@@ -13,12 +14,7 @@ import {
 import { type FieldProblem, invalidAt } from '../api/status-refusal.ts'
 import { schemaProblems } from '../schema/object-validation.ts'
 import { defaulted, prunedObject } from '../schema/pruning-and-defaulting.ts'
-import {
-  compareVersions,
-  completeNames,
-  type DefinitionSpec,
-  type DefinitionVersion,
-} from './definition.ts'
+import { completeNames, type DefinitionSpec, type DefinitionVersion } from './definition.ts'
 
 /** One version of a CustomResourceDefinition, served or not. */
 export interface CustomKind {

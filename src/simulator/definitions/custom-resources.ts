@@ -1,5 +1,6 @@
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
+import { compareVersions } from '../../kubernetes/version-priority.ts'
 import { equalJson } from '../api/json.ts'
 import type { CustomVersion } from '../api/resource-registry.ts'
 import type { StoredResource } from '../api/served-resource.ts'
@@ -8,7 +9,6 @@ import { readObject, type StoredObject } from '../storage/stored-object.ts'
 import { type CustomKind, customKinds } from './custom-kind.ts'
 import { customOpenApi } from './custom-open-api.ts'
 import {
-  compareVersions,
   definitionResource as definitions,
   type DefinitionSpec,
   isEstablished,
