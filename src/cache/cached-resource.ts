@@ -237,7 +237,7 @@ export class CachedResource {
     if (this.#refusal !== undefined) throw this.#refusal
   }
 
-  /** Whether to wait no longer after a failure of the list. Nobody waits for measurements: rows are shown without. */
+  /** Whether a failure of the list ends the wait. For measurements any failure does: rows are shown without them. */
   #endsWaits(error: Error): boolean {
     return this.isPolled || isLasting(error)
   }

@@ -75,7 +75,7 @@ function loosened<T extends Operation>(operation: T): T {
   let loose = looseDocuments.get(query)
   if (loose === undefined) {
     loose = changed(query, withoutCondition)
-    // The keys of urql are whole numbers: this one is nobody else's.
+    // The keys of urql are whole numbers: no other exchange has this one.
     if (loose !== query) loose = keyed(loose, query.__key + 0.5)
     looseDocuments.set(query, loose).set(loose, loose)
     originals.set(loose, query)

@@ -14,7 +14,7 @@ import { LRUCache } from 'lru-cache'
 import { isRecord } from '../lib/json.ts'
 import { isLoopback } from '../server/guard/origin-check.ts'
 
-/** Somebody to sign in as. */
+/** A person of the demo to sign in as. */
 export interface DemoPerson {
   readonly email: string
   readonly name: string

@@ -28,7 +28,7 @@ export interface ClientCertificate {
 
 /** A caller who may ask. */
 export interface Admitted {
-  /** `undefined`: nobody in particular, who sees everything, where signing in is optional. */
+  /** `undefined`: a caller without an identity, who sees everything where signing in is optional. */
   readonly viewer: Viewer | undefined
   /** The expiry of the credentials, in Unix milliseconds; `undefined` if they have none. */
   readonly expiresAtMs: number | undefined

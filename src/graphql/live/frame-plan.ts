@@ -105,7 +105,7 @@ export interface FrameParts {
   readonly incomplete: readonly ClusterGap[]
   /** The errors of its rows as JSON, with paths from the root; absent without errors. */
   readonly errors: string | undefined
-  /** How its rows were read, as JSON; absent if nobody asked. */
+  /** How its rows were read, as JSON; absent without a request for it. */
   readonly explained: string | undefined
 }
 

@@ -148,7 +148,7 @@ export class ContainerFollower {
   close(): void {
     this.#isClosed = true
     this.#isOver = true
-    this.#stream.abort(new Error('nobody reads the log any more'))
+    this.#stream.abort(new Error('the last reader has left'))
     this.wake()
   }
 

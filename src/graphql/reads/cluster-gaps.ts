@@ -78,9 +78,9 @@ export function failuresOfParts(
 }
 
 /**
- * The gaps of the clusters of which nothing is read because the viewer may list none of the kinds there. `refused`: where
- * there are kinds that nothing names and that the viewer may not list. `gaps`: of the kinds that are not read for
- * another reason, which the viewer may list.
+ * The gaps of clusters where the viewer may list none of the kinds. `refused`: clusters with a kind that the request
+ * does not name and the viewer may not list. `parts`: the kinds that are read. `gaps`: those of kinds that the viewer may
+ * list, and that are not read for another reason.
  */
 export function closedGaps(
   refused: Iterable<string>,

@@ -41,7 +41,7 @@ const splitLetters = 2
 const deepestSplit = 8
 
 /**
- * Keys in UTF-16 order. To sort 100,000 of them takes a tenth of a second, in which nobody else is answered, so a group
+ * Keys in UTF-16 order. To sort 100,000 of them takes a tenth of a second, in which no other request is answered, so a group
  * sorts only what is read: a large one splits into groups by first letters, of which the others stay as they are.
  */
 class KeyGroup {

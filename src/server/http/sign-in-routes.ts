@@ -71,7 +71,7 @@ export function signInRoutes(signIn: SignIn, origins: OriginCheck): Routes {
   }
 }
 
-/** `/auth/me` of a gateway that signs nobody in, so that a page may ask any gateway. */
+/** `/auth/me` of a gateway without sign-in, so that a page may ask any gateway. */
 export function withoutSignIn(required: boolean): Routes {
   const answer: Omit<Me, 'login' | 'logout'> = { signedIn: false, required }
   return { [signInPaths.me]: route(['GET'], (_, response) => sendJson(response, answer, [])) }

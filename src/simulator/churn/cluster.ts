@@ -144,7 +144,7 @@ export class Cluster {
   #learning = true
   /** Objects that may need work. */
   readonly active: Set<Controller | Outage> = new Set()
-  /** Those of {@link active} that a client has changed, or whose pods: somebody waits for them. */
+  /** Those of {@link active} that a client has changed, or whose pods: the client waits for them. */
   readonly asked: Set<Controller> = new Set()
   /** Controllers with changed pods. Their counters and endpoints are out of date. */
   readonly changed: Set<Controller> = new Set()

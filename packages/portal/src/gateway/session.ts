@@ -25,7 +25,7 @@ export type Session =
 interface Me {
   readonly signedIn: boolean
   readonly required: boolean
-  /** Absent: this gateway signs nobody in. */
+  /** Absent: this gateway has no sign-in. */
   readonly login?: string
   readonly logout?: string
   readonly user?: SessionUser
@@ -37,7 +37,7 @@ interface Me {
 /** How soon it asks again if it gets no answer. */
 const againMs = 5_000
 
-/** Where to sign in and out; `undefined`: the gateway signs nobody in. */
+/** Where to sign in and out; `undefined`: the gateway has no sign-in. */
 let paths: { readonly login: string; readonly logout: string } | undefined
 const listeners = new Set<() => void>()
 const renewals = new Set<(authorization: string) => void>()
@@ -73,7 +73,7 @@ export async function refused(): Promise<void> {
 const longest = 1_000
 
 /**
- * The address that signs in and comes back to this place; `undefined` if the gateway signs nobody in. `again`: the provider
+ * The address that signs in and comes back to this place; `undefined` if the gateway has no sign-in. `again`: the provider
  * asks who it is, even if it knows.
  */
 export function signInAddress({ again = false } = {}): string | undefined {

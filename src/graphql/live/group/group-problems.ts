@@ -62,7 +62,7 @@ interface SentProblem extends RowText {
 const leastReady = 50
 /** The memory of a problem and its objects, about. */
 const rowBytes = 1_000
-/** When to look again at a cluster of which nothing can be read. */
+/** The wait before the next look at a cluster without a readable list. */
 const unreadMs = 1_000
 /** The longest time of a timer. */
 const maxWaitMs = 3_600_000

@@ -628,7 +628,7 @@ export class LiveGroup
       ordered.map(({ wanted }) => wanted),
     )
     this.#token = undefined
-    // Nobody gets a row of a cluster before it is known that they see the same of it as the others.
+    // A member gets rows of a new cluster once its access there is known to equal the others'.
     for (const membership of this.memberships) membership.followClusters()
     if (gone.length > 0) this.changes.remove(gone)
     if (joined.length > 0) this.changes.add(joined)
