@@ -70,15 +70,47 @@ export function encodeFact({ timing, at, message, ...rest }: ProblemFact): strin
   return `${marks[timing]}${time}${JSON.stringify({ ...rest, message: text })}`
 }
 
+/** A fact as read from an index. */
+export interface DecodedFact extends ProblemFact {
+  /** Since when, in milliseconds, as far as the object says. */
+  readonly sinceMs: number | undefined
+}
+
+/** Facts by their values: reads of problems decode the same ones again and again. */
+const decoded = new Map<string, DecodedFact>()
+/** Some 4 MB. */
+const maxDecoded = 5_000
+
 /** The fact that {@link encodeFact} has encoded. `undefined` for another value. */
-export function decodeFact(value: string): ProblemFact | undefined {
+export function decodeFact(value: string): DecodedFact | undefined {
+  const known = decoded.get(value)
+  if (known !== undefined) return known
+  const fact = factOf(value)
+  if (fact === undefined) return undefined
+  if (decoded.size === maxDecoded) decoded.clear()
+  decoded.set(value, fact)
+  return fact
+}
+
+function factOf(value: string): DecodedFact | undefined {
   const timing = (Object.keys(marks) as ProblemTiming[]).find((one) => value[0] === marks[one])
   if (timing === undefined) return undefined
   const start = timing === 'atOnce' ? 1 : 1 + timeLength
   const fact: unknown = JSON.parse(value.slice(start))
   if (!isRecord(fact)) return undefined
+  const { reason, severity, message, since, role } = fact as unknown as ProblemFact
   const at = timing === 'atOnce' ? undefined : value.slice(1, start)
-  return { ...(fact as unknown as ProblemFact), timing, at }
+  const sinceMs = since === undefined ? Number.NaN : Date.parse(since)
+  return {
+    timing,
+    at,
+    severity,
+    reason,
+    message,
+    since,
+    sinceMs: Number.isNaN(sinceMs) ? undefined : sinceMs,
+    role,
+  }
 }
 
 /** The value of a StorageClass whose volumes are bound when a pod uses them. */

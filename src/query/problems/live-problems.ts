@@ -4,7 +4,6 @@ import {
   type FoldedProblem,
   type FoldOptions,
   nodeOf,
-  placeKey,
   ProblemFold,
 } from './problem-fold.ts'
 import { factsOf, isShown, type ProblemPart } from './problem-part.ts'
@@ -135,7 +134,7 @@ export class LiveProblems<P extends ProblemPart> {
 
   /** The problems below the topmost owners whose objects have changed since the last call. */
   changes(now: ProblemsNow<P>): readonly TreeChange<P>[] {
-    const ofTrees = Map.groupBy(this.read(now, this.#due), ({ root }) => placeKey(root))
+    const ofTrees = Map.groupBy(this.read(now, this.#due), ({ rootKey }) => rootKey)
     const changes = Array.from(this.#due, (root): TreeChange<P> => {
       const tree = this.#trees.get(root)
       const problems = ofTrees.get(root) ?? []

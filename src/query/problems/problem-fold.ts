@@ -2,29 +2,32 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
 import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import {
+  type DecodedFact,
   decodeFact,
   type FactRange,
   factRanges,
   lastSuccessIn,
-  type ProblemFact,
   type ProblemRole,
   type ProblemSeverity,
   waitsForPod,
 } from '../../kubernetes/problems/problem-fact.ts'
 import type { WorkBudget } from '../condition/work-budget.ts'
 import { isInScope } from '../condition/scope.ts'
+import { type OwnedObject, ProblemOwners, type ReadOwners } from './problem-owners.ts'
 import {
-  type OwnedObject,
-  ownersAbove,
-  ProblemOwners,
-  type ReadOwners,
-  rootOf,
-} from './problem-owners.ts'
-import { factsOf, holds, isShown, type ProblemPart, type ProblemPlace } from './problem-part.ts'
+  factsOf,
+  holds,
+  isShown,
+  placeKey,
+  type ProblemPart,
+  type ProblemPlace,
+} from './problem-part.ts'
 
 /** One problem of a cluster: a topmost owner, a reason, and the objects that have it. */
 export interface FoldedProblem<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
+  /** The key of the root. */
+  readonly rootKey: string
   readonly reason: string
   readonly severity: ProblemSeverity
   readonly message: string | undefined
@@ -78,13 +81,13 @@ export function foldProblems<P extends ProblemPart>(
 interface Found<P extends ProblemPart> {
   readonly part: P
   readonly id: ObjectId
-  readonly fact: ProblemFact
+  readonly fact: DecodedFact
 }
 
 /** An object with one of its facts. */
 interface Finding<P extends ProblemPart> {
   readonly object: OwnedObject<P>
-  readonly fact: ProblemFact
+  readonly fact: DecodedFact
 }
 
 /** A problem that is being put together. */
@@ -92,11 +95,21 @@ interface Gathering<P extends ProblemPart> {
   readonly root: ProblemPlace<P>
   readonly reason: string
   severity: ProblemSeverity
-  /** The fact that speaks for all. */
-  lead: ProblemFact
-  leadKey: string
+  /** The fact that speaks for all, and its object. */
+  lead: DecodedFact
+  leadPlace: ProblemPlace<P>
   sinceMs: number | undefined
-  readonly objects: Map<string, ProblemPlace<P>>
+  readonly objects: Set<ProblemPlace<P>>
+}
+
+/** What a problem is told to have. */
+interface Added<P extends ProblemPart> {
+  readonly root: ProblemPlace<P>
+  /** Its key. */
+  readonly rootKey: string
+  /** Of one object, always the same instance. */
+  readonly place: ProblemPlace<P>
+  readonly fact: DecodedFact
 }
 
 /** One fold of the problems of a cluster, within one tick. */
@@ -106,7 +119,10 @@ export class ProblemFold<P extends ProblemPart> {
   readonly #ranges: readonly FactRange[]
   /** Whether Nodes are down, by name, as far as asked; `undefined` if none is. */
   #isDown: Map<string, boolean> | undefined = new Map<string, boolean>()
-  readonly #gathered = new Map<string, Gathering<P>>()
+  /** By the key of the topmost owner, and the reason. */
+  readonly #gathered = new Map<string, Map<string, Gathering<P>>>()
+  /** The places of references, by key: one for each object. */
+  readonly #references = new Map<string, ProblemPlace<P>>()
   /** The objects with problems, and all their owners. */
   readonly #affected = new Set<OwnedObject<P>>()
   /** The objects that own one with a problem. */
@@ -142,8 +158,11 @@ export class ProblemFold<P extends ProblemPart> {
 
   /** The key of the topmost owner of an object that has facts, which the keys of its problems begin with. */
   rootKeyOf(part: P, id: ObjectId): string | undefined {
-    const root = this.#rootOf(part, id)
-    return root && placeKey(root)
+    const role = reportIn(part, id)
+    if (role === undefined) return this.#owners.of(part, id).rootKey
+    const about = this.#reported(role, splitObjectKey(part.view.keyOf(id)).namespace)
+    if (about?.form === 'object') return this.#owners.of(about.part, about.id).rootKey
+    return about && placeKey(about)
   }
 
   /** The key that the problems of a Node that is down begin with. */
@@ -155,13 +174,6 @@ export class ProblemFold<P extends ProblemPart> {
       : placeKey({ form: 'object', part: nodes, id })
   }
 
-  #rootOf(part: P, id: ObjectId): ProblemPlace<P> | undefined {
-    const role = reportIn(part, id)
-    if (role === undefined) return rootOf(this.#owners.of(part, id))
-    const about = this.#reported(role, splitObjectKey(part.view.keyOf(id)).namespace)
-    return about?.form === 'object' ? rootOf(this.#owners.of(about.part, about.id)) : about
-  }
-
   /**
    * What decides, besides the object itself, which problem it is part of: the UIDs of owners, and `TYPE KEY` of the
    * objects on the way to the topmost owner, of its Node, of its storage class, and of what it reports about.
@@ -171,7 +183,7 @@ export class ProblemFold<P extends ProblemPart> {
       of.place.part.view.index('ownerUid').valuesOf(of.place.id)
     const chain = function* (of: OwnedObject<P>): Generator<string, void, void> {
       yield* owned(of)
-      for (const owner of ownersAbove(of)) {
+      for (const owner of of.above) {
         yield anchorOf(owner.place.part, owner.place.part.view.keyOf(owner.place.id))
         yield* owned(owner)
       }
@@ -216,17 +228,20 @@ export class ProblemFold<P extends ProblemPart> {
       }
     }
     for (const { object } of findings) this.#mark(object)
-    const ofOwners = new Map<OwnedObject<P>, ProblemFact>()
+    const ofOwners = new Map<OwnedObject<P>, DecodedFact>()
     for (const { object, fact } of findings) {
       if (this.#above.has(object)) ofOwners.set(object, worse(ofOwners.get(object), fact))
     }
     for (const { object, fact } of findings) {
       if (this.#above.has(object)) continue
-      const problem = this.#add(rootOf(object), object.place, fact)
-      for (const owner of ownersAbove(object)) include(problem, ofOwners.get(owner))
+      const { root, rootKey, place, above } = object
+      const problem = this.#add({ root, rootKey, place, fact })
+      for (const owner of above) include(problem, ofOwners.get(owner))
     }
     this.#foldReports(reports)
-    return Array.from(this.#gathered, ([key, problem]) => finished(key, problem))
+    return Array.from(this.#gathered).flatMap(([rootKey, ofRoot]) =>
+      Array.from(ofRoot.values(), (problem) => finished(rootKey, problem)),
+    )
   }
 
   /** The pods on a Node that is down are its problem. */
@@ -234,6 +249,7 @@ export class ProblemFold<P extends ProblemPart> {
     const { namespaces, budget } = this.#options
     const pods = this.#partOf('', 'Pod')
     const node = this.#owners.of(nodes, id)
+    const nodeKey = placeKey(node.place)
     let isAlone = true
     const onNode =
       pods?.view.hasIndex('nodeName') === true
@@ -245,11 +261,14 @@ export class ProblemFold<P extends ProblemPart> {
       if (!isShown(pods, pod, namespaces)) continue
       budget.spend('tests', testsPerObject)
       const object = this.#owners.of(pods, pod)
-      this.#add(node.place, object.place, fact)
+      this.#add({ root: node.place, rootKey: nodeKey, place: object.place, fact })
       this.#mark(object)
       isAlone = false
     }
-    if (isAlone && namespaces === undefined) this.#add(rootOf(node), node.place, fact)
+    if (isAlone && namespaces === undefined) {
+      const { root, rootKey, place } = node
+      this.#add({ root, rootKey, place, fact })
+    }
     this.#mark(node)
   }
 
@@ -263,7 +282,7 @@ export class ProblemFold<P extends ProblemPart> {
   *#foundIn(part: P, range: FactRange): Generator<Found<P>, void, void> {
     const { budget } = this.#options
     for (const value of valuesIn(part, range)) {
-      let fact: ProblemFact | undefined
+      let fact: DecodedFact | undefined
       for (const id of factsOf(part).posting(value) ?? []) {
         budget.spend('examined', 1)
         if (!this.#isShown(part, id) || this.#isOnDownNode(part, id)) continue
@@ -300,7 +319,7 @@ export class ProblemFold<P extends ProblemPart> {
     return isShown(part, id, holds(part, '', 'Node') ? undefined : namespaces)
   }
 
-  #isAsked(part: P, { role }: ProblemFact): boolean {
+  #isAsked(part: P, { role }: DecodedFact): boolean {
     return (
       this.#options.namespaces === undefined || role?.form === 'down' || !holds(part, '', 'Node')
     )
@@ -329,13 +348,12 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   /** Whether a fact is a problem, as far as other objects decide that. */
-  #counts({ owner }: OwnedObject<P>, { role }: ProblemFact): boolean {
+  #counts({ above: [owner] }: OwnedObject<P>, { role }: DecodedFact): boolean {
     switch (role?.form) {
       case 'attempt':
-        return owner === undefined || !('place' in owner) || !holdsKind(owner, 'batch', 'Job')
+        return owner === undefined || !holds(owner.place.part, 'batch', 'Job')
       case 'run': {
-        if (owner === undefined || !('place' in owner)) return true
-        if (!holdsKind(owner, 'batch', 'CronJob')) return true
+        if (owner === undefined || !holds(owner.place.part, 'batch', 'CronJob')) return true
         const { part, id } = owner.place
         const successMs = lastSuccessIn(factsOf(part).valuesOf(id))
         return successMs === undefined || successMs < Date.parse(role.began ?? '')
@@ -356,25 +374,27 @@ export class ProblemFold<P extends ProblemPart> {
 
   #mark(object: OwnedObject<P>): void {
     this.#affected.add(object)
-    for (const owner of ownersAbove(object)) {
+    for (const owner of object.above) {
       this.#affected.add(owner)
       this.#above.add(owner)
     }
   }
 
-  #add(root: ProblemPlace<P>, object: ProblemPlace<P>, fact: ProblemFact): Gathering<P> {
-    const key = `${placeKey(root)} ${fact.reason}`
-    const objectAt = placeKey(object)
-    let problem = this.#gathered.get(key)
+  #add({ root, rootKey, place, fact }: Added<P>): Gathering<P> {
+    let ofRoot = this.#gathered.get(rootKey)
+    if (ofRoot === undefined) this.#gathered.set(rootKey, (ofRoot = new Map()))
+    let problem = ofRoot.get(fact.reason)
     if (problem === undefined) {
       const { reason, severity } = fact
-      const of = { lead: fact, leadKey: objectAt, sinceMs: undefined, objects: new Map() }
-      this.#gathered.set(key, (problem = { root, reason, severity, ...of }))
-    } else if (speaksBefore([fact, objectAt], [problem.lead, problem.leadKey])) {
-      problem.lead = fact
-      problem.leadKey = objectAt
+      const of = { lead: fact, leadPlace: place, sinceMs: undefined, objects: new Set([place]) }
+      ofRoot.set(reason, (problem = { root, reason, severity, ...of }))
+    } else {
+      problem.objects.add(place)
+      if (speaksBefore([fact, place], [problem.lead, problem.leadPlace])) {
+        problem.lead = fact
+        problem.leadPlace = place
+      }
     }
-    problem.objects.set(objectAt, object)
     include(problem, fact)
     return problem
   }
@@ -383,36 +403,37 @@ export class ProblemFold<P extends ProblemPart> {
     const counts = new Map<string, number>()
     const known: {
       readonly key: string
-      readonly root: ProblemPlace<P>
-      readonly about: ProblemPlace<P>
-      readonly fact: ProblemFact
+      readonly added: Added<P>
     }[] = []
     for (const { part, id, fact } of reports) {
       if (fact.role?.form !== 'report') continue
       const { namespace } = splitObjectKey(part.view.keyOf(id))
       const about = this.#reported(fact.role, namespace)
       if (about === undefined) continue
-      let root: ProblemPlace<P> = about
+      const aboutKey = placeKey(about)
+      let added: Added<P>
       if (about.form === 'object') {
         const object = this.#owners.of(about.part, about.id)
         if (this.#affected.has(object) || this.#hasAffectedOwner(object)) continue
-        root = rootOf(object)
+        const { root, rootKey, place } = object
+        added = { root, rootKey, place, fact }
+      } else {
+        const place = this.#references.get(aboutKey) ?? about
+        this.#references.set(aboutKey, place)
+        added = { root: place, rootKey: aboutKey, place, fact }
       }
-      const key = `${placeKey(about)} ${fact.reason}`
+      const key = `${aboutKey} ${fact.reason}`
       counts.set(key, (counts.get(key) ?? 0) + fact.role.count)
-      known.push({ key, root, about, fact })
+      known.push({ key, added })
     }
-    for (const { key, root, about, fact } of known) {
-      if ((counts.get(key) ?? 0) >= minReports) this.#add(root, about, fact)
+    for (const { key, added } of known) {
+      if ((counts.get(key) ?? 0) >= minReports) this.#add(added)
     }
   }
 
   /** Whether an owner of an object has a problem of its own, which no other object explains. */
   #hasAffectedOwner(object: OwnedObject<P>): boolean {
-    for (const owner of ownersAbove(object)) {
-      if (this.#affected.has(owner) && !this.#above.has(owner)) return true
-    }
-    return false
+    return object.above.some((owner) => this.#affected.has(owner) && !this.#above.has(owner))
   }
 
   /** The object of an Event. `undefined` if it is gone, or in none of the namespaces. */
@@ -442,14 +463,6 @@ export class ProblemFold<P extends ProblemPart> {
     if (id === undefined || !(isNamed || view.idOfUid(uid) === id)) return undefined
     return { form: 'object', part, id }
   }
-}
-
-function holdsKind<P extends ProblemPart>(
-  { place }: OwnedObject<P>,
-  group: string,
-  kind: string,
-): boolean {
-  return holds(place.part, group, kind)
 }
 
 /** What an Event reports. */
@@ -487,43 +500,32 @@ function* valuesIn(
 /** Adds what another fact says of severity and time. */
 function include<P extends ProblemPart>(
   problem: Gathering<P>,
-  fact: ProblemFact | undefined,
+  fact: DecodedFact | undefined,
 ): void {
   if (fact === undefined) return
   if (fact.severity === 'CRITICAL') problem.severity = 'CRITICAL'
-  const sinceMs = Date.parse(fact.since ?? '')
-  if (sinceMs < (problem.sinceMs ?? Infinity)) problem.sinceMs = sinceMs
+  const { sinceMs } = fact
+  if (sinceMs !== undefined && sinceMs < (problem.sinceMs ?? Infinity)) problem.sinceMs = sinceMs
 }
 
-function worse(one: ProblemFact | undefined, other: ProblemFact): ProblemFact {
+function worse(one: DecodedFact | undefined, other: DecodedFact): DecodedFact {
   return one?.severity === 'CRITICAL' ? one : other
 }
 
 /** Whether the first fact speaks for a problem rather than the second: the worse one, then the one of longer standing. */
-function speaksBefore(
-  [one, oneKey]: readonly [ProblemFact, string],
-  [other, otherKey]: readonly [ProblemFact, string],
+function speaksBefore<P extends ProblemPart>(
+  [one, onePlace]: readonly [DecodedFact, ProblemPlace<P>],
+  [other, otherPlace]: readonly [DecodedFact, ProblemPlace<P>],
 ): boolean {
   if (one.severity !== other.severity) return one.severity === 'CRITICAL'
   const [a, b] = [one.since ?? '~', other.since ?? '~']
-  return a === b ? oneKey < otherKey : a < b
+  return a === b ? placeKey(onePlace) < placeKey(otherPlace) : a < b
 }
 
 function finished<P extends ProblemPart>(
-  key: string,
+  rootKey: string,
   { root, reason, severity, lead: { message }, sinceMs, objects }: Gathering<P>,
 ): FoldedProblem<P> {
-  return { root, reason, severity, message, sinceMs, objects: [...objects.values()], key }
-}
-
-/** A text that only this object has, whether it is found or named by a reference. */
-export function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string {
-  if (place.form === 'object') {
-    const { part, id } = place
-    const { group, kind } = part.view.resource
-    return `${group}/${kind} ${part.view.uidOf(id) || part.view.keyOf(id)}`
-  }
-  const { apiVersion = '', kind, name, uid, namespace = place.namespace } = place.to
-  const { group } = splitApiVersion(apiVersion)
-  return `${group}/${kind} ${uid ?? objectKey({ namespace, name })}`
+  const key = `${rootKey} ${reason}`
+  return { root, rootKey, reason, severity, message, sinceMs, objects: [...objects], key }
 }

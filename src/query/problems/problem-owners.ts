@@ -2,13 +2,17 @@ import type { ObjectId } from '../../informer/store/store-view.ts'
 import type { OwnerReference } from '../../kubernetes/object.ts'
 import { splitObjectKey } from '../../kubernetes/object.ts'
 import { isInScope } from '../condition/scope.ts'
-import { holds, type ProblemPart, type ProblemPlace } from './problem-part.ts'
+import { holds, placeKey, type ProblemPart, type ProblemPlace } from './problem-part.ts'
 
 /** An object among its owners: the same instance however many objects lead to it. */
 export interface OwnedObject<P extends ProblemPart> {
   readonly place: { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
-  /** The nearest owner: an object, or a reference where the chain ends. Absent for a topmost object. */
-  readonly owner: OwnedObject<P> | Extract<ProblemPlace<P>, { form: 'reference' }> | undefined
+  /** The owners that are objects, the nearest first. */
+  readonly above: readonly OwnedObject<P>[]
+  /** The topmost owner, or the object itself. */
+  readonly root: ProblemPlace<P>
+  /** The key of {@link root}. */
+  readonly rootKey: string
 }
 
 /** Reads the owner references of an object. */
@@ -28,6 +32,8 @@ export class ProblemOwners<P extends ProblemPart> {
   readonly #readOwners: ReadOwners<P>
   readonly #known = new Map<P, Map<ObjectId, OwnedObject<P>>>()
   readonly #byUid = new Map<string, Omit<OwnedObject<P>['place'], 'form'> | undefined>()
+  /** Where the last owner of a part's objects was: most often the next one is there, too. */
+  readonly #lastOwners = new Map<P, P>()
 
   constructor(parts: readonly P[], readOwners: ReadOwners<P>) {
     this.#parts = parts
@@ -47,26 +53,37 @@ export class ProblemOwners<P extends ProblemPart> {
     let known = this.#known.get(part)
     if (known === undefined) this.#known.set(part, (known = new Map()))
     let found = known.get(id)
-    if (found === undefined) {
-      const owner = depth < maxChain ? this.#ownerOf(part, id, depth) : undefined
-      known.set(id, (found = { place: { form: 'object', part, id }, owner }))
-    }
+    if (found === undefined) known.set(id, (found = this.#owned(part, id, depth)))
     return found
   }
 
-  #ownerOf(part: P, id: ObjectId, depth: number): OwnedObject<P>['owner'] {
+  #owned(part: P, id: ObjectId, depth: number): OwnedObject<P> {
+    const place = { form: 'object', part, id } as const
+    const owner = depth < maxChain ? this.#ownerOf(part, id, depth) : undefined
+    if (owner === undefined) return { place, above: [], root: place, rootKey: placeKey(place) }
+    if ('form' in owner) return { place, above: [], root: owner, rootKey: placeKey(owner) }
+    const { above, root, rootKey } = owner
+    return { place, above: [owner, ...above], root, rootKey }
+  }
+
+  /** The nearest owner: an object, or a reference where the chain ends. `undefined` for a topmost object. */
+  #ownerOf(
+    part: P,
+    id: ObjectId,
+    depth: number,
+  ): OwnedObject<P> | Extract<ProblemPlace<P>, { form: 'reference' }> | undefined {
     const uids = part.view.index('ownerUid').valuesOf(id)
     const [only] = uids
     if (only === undefined) return undefined
     // Most objects have one owner, which is found without reading the object.
     if (uids.length === 1) {
-      const found = this.#visible(only)
+      const found = this.#visible(only, part)
       if (found !== undefined) return this.#followed(found, depth)
     }
     const references = this.#readOwners(part, id)
     const nearest = references.find(({ controller }) => controller === true) ?? references[0]
     if (nearest === undefined) return undefined
-    const found = uids.length === 1 ? undefined : this.#visible(nearest.uid)
+    const found = uids.length === 1 ? undefined : this.#visible(nearest.uid, part)
     if (found !== undefined) return this.#followed(found, depth)
     if (nearest.apiVersion === 'v1' && nearest.kind === 'Node') return undefined
     const { namespace } = splitObjectKey(part.view.keyOf(id))
@@ -81,40 +98,25 @@ export class ProblemOwners<P extends ProblemPart> {
     return holds(part, '', 'Node') ? undefined : this.of(part, id, depth + 1)
   }
 
-  /** The object with a UID, if the viewer may list it. */
-  #visible(uid: string): Omit<OwnedObject<P>['place'], 'form'> | undefined {
+  /** The object with a UID, if the viewer may list it. `of`: the part that its child is in. */
+  #visible(uid: string, of: P): Omit<OwnedObject<P>['place'], 'form'> | undefined {
     const known = this.#byUid.get(uid)
     if (known !== undefined || this.#byUid.has(uid)) return known
-    let found: Omit<OwnedObject<P>['place'], 'form'> | undefined
-    for (const part of this.#parts) {
-      const id = part.view.idOfUid(uid)
-      if (id === undefined) continue
-      if (isInScope(part.scope, part.view.keyOf(id))) found = { part, id }
-      break
-    }
+    const at = this.#find(uid, this.#lastOwners.get(of))
+    if (at !== undefined) this.#lastOwners.set(of, at.part)
+    const found =
+      at !== undefined && isInScope(at.part.scope, at.part.view.keyOf(at.id)) ? at : undefined
     this.#byUid.set(uid, found)
     return found
   }
-}
 
-/** The owners of an object that are objects, the nearest first. */
-export function* ownersAbove<P extends ProblemPart>(
-  object: OwnedObject<P>,
-): Generator<OwnedObject<P>, void, void> {
-  let { owner } = object
-  const seen = new Set([object])
-  // Objects may own each other.
-  while (owner !== undefined && 'place' in owner && !seen.has(owner)) {
-    yield owner
-    seen.add(owner)
-    ;({ owner } = owner)
+  #find(uid: string, first: P | undefined): Omit<OwnedObject<P>['place'], 'form'> | undefined {
+    const guess = first?.view.idOfUid(uid)
+    if (first !== undefined && guess !== undefined) return { part: first, id: guess }
+    for (const part of this.#parts) {
+      const id = part.view.idOfUid(uid)
+      if (id !== undefined) return { part, id }
+    }
+    return undefined
   }
-}
-
-/** The topmost owner of an object, or the object itself. */
-export function rootOf<P extends ProblemPart>(object: OwnedObject<P>): ProblemPlace<P> {
-  let top = object
-  for (const owner of ownersAbove(object)) top = owner
-  const { owner } = top
-  return owner === undefined || 'place' in owner ? top.place : owner
 }

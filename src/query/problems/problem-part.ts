@@ -1,6 +1,6 @@
 import type { IndexView, ObjectId, StoreView } from '../../informer/store/store-view.ts'
-import type { ApiResource } from '../../kubernetes/api-resource.ts'
-import { splitObjectKey } from '../../kubernetes/object.ts'
+import { type ApiResource, splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { objectKey, splitObjectKey } from '../../kubernetes/object.ts'
 import { problemRulesVersion, problemValuesOf } from '../../kubernetes/problems/problem-rules.ts'
 import type { Unstructured } from '../../kubernetes/object.ts'
 import type { Indexers } from '../../informer/store/store-view.ts'
@@ -41,6 +41,18 @@ export type ProblemPlace<P extends ProblemPart> =
   | { readonly form: 'object'; readonly part: P; readonly id: ObjectId }
   /** `namespace`: that of the object with the reference, `''` for a cluster-scoped one. */
   | { readonly form: 'reference'; readonly to: ProblemReference; readonly namespace: string }
+
+/** A text that only this object has, whether it is found or named by a reference. */
+export function placeKey<P extends ProblemPart>(place: ProblemPlace<P>): string {
+  if (place.form === 'object') {
+    const { part, id } = place
+    const { group, kind } = part.view.resource
+    return `${group}/${kind} ${part.view.uidOf(id) || part.view.keyOf(id)}`
+  }
+  const { apiVersion = '', kind, name, uid, namespace = place.namespace } = place.to
+  const { group } = splitApiVersion(apiVersion)
+  return `${group}/${kind} ${uid ?? objectKey({ namespace, name })}`
+}
 
 /** The facts of a part. */
 export function factsOf({ view }: ProblemPart): IndexView {
