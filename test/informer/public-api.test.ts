@@ -68,6 +68,7 @@ async function isDocumented({ declaredAs, file }: PublicName): Promise<boolean> 
 const entrances: readonly (readonly [string, string, () => Promise<object>])[] = [
   ['informerql', 'src/index.ts', () => import('informerql')],
   ['informerql/informer', 'src/informer.ts', () => import('informerql/informer')],
+  ['informerql/controller', 'src/controller.ts', () => import('informerql/controller')],
   ['informerql/cluster', 'src/cluster.ts', () => import('informerql/cluster')],
   ['informerql/kubernetes', 'src/kubernetes.ts', () => import('informerql/kubernetes')],
   ['informerql/client', 'src/client.ts', () => import('informerql/client')],

@@ -69,6 +69,6 @@ describe('The guide of the library', () => {
   })
 
   it('says what is not here', () => {
-    expect(guide).toMatch(/## What is not here\n\nLeader election/)
+    expect(guide).toMatch(/## What is not here\n\nLeader election is in `informerql\/controller`/)
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 const run = promisify(execFile)
 const entrances = [
   'informerql',
-  ...['informer', 'cluster', 'kubernetes', 'client', 'client/react', 'simulator'].map(
+  ...['informer', 'controller', 'cluster', 'kubernetes', 'client', 'client/react', 'simulator'].map(
     (name) => `informerql/${name}`,
   ),
 ]
@@ -41,10 +41,12 @@ describe('The entrances', () => {
     }
   })
 
-  it('of clusters loads client-node only where a kubeconfig needs it', async () => {
-    const { foreign, modules } = await loaded('informerql/cluster')
-    expect(foreign.filter((url) => !url.includes('/yaml/'))).toEqual([])
-    expect(modules).toBeLessThan(200)
+  it('of controllers and of clusters load client-node only where a kubeconfig needs it', async () => {
+    for (const entrance of ['informerql/cluster', 'informerql/controller']) {
+      const { foreign, modules } = await loaded(entrance)
+      expect(foreign.filter((url) => !url.includes('/yaml/'))).toEqual([])
+      expect(modules).toBeLessThan(200)
+    }
   })
 
   it.for(entrances)('%s says on an old Node which one it needs', async (entrance) => {
