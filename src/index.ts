@@ -46,4 +46,11 @@ export { type WorkLimits } from './query/condition/work-budget.ts'
 export { type OperationLimits } from './graphql/served/served-schema.ts'
 export type { LogLimits } from './graphql/logs/log-limits.ts'
 export { type WriteLimits } from './graphql/writes/write-limits.ts'
+export {
+  checkDocuments,
+  type ClientDocument,
+  type DocumentBreak,
+  type DocumentCheck,
+  DocumentCheckError,
+} from './graphql/documents/document-breaks.ts'
 export { CodedError } from './lib/coded-error.ts'

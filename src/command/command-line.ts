@@ -41,10 +41,11 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     .version(packageVersion())
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
-  addCommands(program)
+  let exitCode = succeeded
+  addCommands(program, (code) => (exitCode = code))
   try {
     await program.parseAsync(args, { from: 'user' })
-    return succeeded
+    return exitCode
   } catch (error) {
     // Commander has printed the problem or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? succeeded : misused
@@ -53,7 +54,8 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
   }
 }
 
-function addCommands(program: Command): void {
+/** `endWith` sets the exit code of a command that succeeded. */
+function addCommands(program: Command, endWith: (code: number) => void): void {
   addCommand(program, 'serve', 'serve clusters, located as kubectl does', async (context) => {
     const { serve } = await import('./run-gateway.ts')
     await serve(context)
@@ -75,15 +77,19 @@ function addCommands(program: Command): void {
     program,
     'schema',
     'print the GraphQL schema of a running gateway, of a named cluster, or of the built-in kinds',
-    async ({ config, log, print }, { for: client, gateway, token }) => {
-      const { printSchemaOf, printBuiltInSchema, printSchemaFrom } =
-        await import('./print-schema.ts')
-      if (gateway !== undefined) {
-        print(await printSchemaFrom({ url: gateway, token }, client))
+    async (context, options) => {
+      if (options.check !== undefined) {
+        endWith(await checkDocumentsOf(context, options))
         return
       }
-      const isNamed = config.clusters.some((one) => Object.keys(one).length > 1)
-      print(await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client))
+      for (const flag of ['against', 'json'] as const) {
+        if (options[flag] === undefined) continue
+        throw new ConfigError(
+          [`--${flag}: there is nothing to check`],
+          'name the documents: --check',
+        )
+      }
+      context.print(await schemaText(context, options))
     },
   )
     .addOption(
@@ -94,6 +100,38 @@ function addCommands(program: Command): void {
     )
     .option('--gateway <url>', 'running gateway that shows its schema: https://HOST/graphql')
     .addOption(new Option('--token <token>', 'bearer token for --gateway').env('INFORMERQL_TOKEN'))
+    .addOption(
+      new Option(
+        '--check <documents>',
+        "instead of printing, check clients' documents: a directory of .graphql files, a file, or a manifest of trusted documents; exits with 1 if any breaks",
+      ).conflicts('for'),
+    )
+    .option('--against <file>', 'with --check: the schema that the documents were written for')
+    .option('--json', 'with --check: the breaks as JSON')
+}
+
+async function schemaText(
+  { config, log }: CommandContext,
+  { for: client, gateway, token }: CommandOptions,
+): Promise<string> {
+  const { printSchemaOf, printBuiltInSchema, printSchemaFrom } = await import('./print-schema.ts')
+  if (gateway !== undefined) return await printSchemaFrom({ url: gateway, token }, client)
+  const isNamed = config.clusters.some((one) => Object.keys(one).length > 1)
+  return await (isNamed ? printSchemaOf : printBuiltInSchema)(config, log, client)
+}
+
+/** `schema --check`. Exits with {@link failed} for breaks only, so that whatever prevents the check is {@link misused}. */
+async function checkDocumentsOf(context: CommandContext, options: CommandOptions): Promise<number> {
+  const { check = '', against, json } = options
+  try {
+    const { printBreaks } = await import('./check-documents.ts')
+    const schema = (): Promise<string> => schemaText(context, options)
+    const fits = await printBreaks(schema, { check, against, json }, context.print)
+    return fits ? succeeded : failed
+  } catch (error) {
+    process.stderr.write(`informerql: ${messageOf(error)}\n`)
+    return misused
+  }
 }
 
 /** The options of single commands. */
@@ -102,6 +140,9 @@ interface CommandOptions {
   readonly for?: SchemaClient
   readonly gateway?: string
   readonly token?: string
+  readonly check?: string
+  readonly against?: string
+  readonly json?: boolean
 }
 
 function addCommand(

@@ -78,7 +78,7 @@ export class TrustedDocuments implements DocumentSource, Disposable {
   }
 
   #read(): void {
-    this.#byId = new Map([...this.#further, ...readManifest(this.#file)])
+    this.#byId = new Map([...this.#further, ...readTrustedDocuments(this.#file)])
     this.#texts = new Set(this.#byId.values())
   }
 }
@@ -102,7 +102,8 @@ function idOf(request: DocumentRequest): string | undefined {
   return typeof id === 'string' ? id.replace(/^sha256:/, '') : ''
 }
 
-function readManifest(file: string): ReadonlyMap<string, string> {
+/** The documents of a manifest, by id. Throws {@link TrustedDocumentsError}. */
+export function readTrustedDocuments(file: string): ReadonlyMap<string, string> {
   let manifest: unknown
   try {
     manifest = JSON.parse(readFileSync(file, 'utf8'))

@@ -1,0 +1,349 @@
+import type { Change } from '@graphql-inspector/core'
+import {
+  type ASTNode,
+  buildSchema,
+  type DocumentNode,
+  getNamedType,
+  GraphQLError,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  isEnumType,
+  isInputObjectType,
+  isInputType,
+  Kind as NodeKind,
+  KnownDirectivesRule,
+  LoneAnonymousOperationRule,
+  type NamedTypeNode,
+  NoUnusedFragmentsRule,
+  parse,
+  Source,
+  specifiedRules,
+  TypeInfo,
+  typeFromAST,
+  type TypeNode,
+  UniqueFragmentNamesRule,
+  UniqueOperationNamesRule,
+  validate,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql'
+import { CodedError } from '../../lib/coded-error.ts'
+
+/** A file of a client's operations and fragments. */
+export interface ClientDocument {
+  /** The name of the file, for messages. */
+  readonly file: string
+  readonly text: string
+}
+
+/** A place of a client's documents that a schema does not serve, or that a new schema serves differently. */
+export interface DocumentBreak {
+  readonly file: string
+  /** From 1. */
+  readonly line: number
+  /** From 1. */
+  readonly column: number
+  /** What the document uses there: `WidgetSpec.colour`, `Query.pods(where:)`, `PodWhere.phase`; null if that is unknown. */
+  readonly coordinate: string | null
+  /** `INVALID`: the schema refuses the document. Otherwise the change: `FIELD_REMOVED`, `FIELD_TYPE_CHANGED`, ... */
+  readonly code: string
+  readonly message: string
+  /** The way out. */
+  readonly hint: string
+}
+
+/** What {@link checkDocuments} compares. */
+export interface DocumentCheck {
+  readonly documents: readonly ClientDocument[]
+  /** The schema that is to serve the documents, as SDL. */
+  readonly schema: string
+  /** The schema that the documents were written for, as SDL: changes since then count too. */
+  readonly against?: string | undefined
+}
+
+/** A document or a schema that cannot be checked. */
+export class DocumentCheckError extends CodedError {
+  constructor(problem: string, details: { readonly hint: string; readonly cause?: unknown }) {
+    super('DOCUMENT_CHECK', problem, details)
+  }
+}
+
+/**
+ * Finds the places where clients' documents would break: whatever a schema refuses, and with `against` whatever has
+ * changed since that schema so that a client could not go on (another type, a value that may be null now, a field that
+ * a variable may carry). Changes that no document uses are left out. Ordered by file and place. Rejects with
+ * {@link DocumentCheckError}.
+ */
+export async function checkDocuments({
+  documents,
+  schema,
+  against,
+}: DocumentCheck): Promise<readonly DocumentBreak[]> {
+  const document = combined(documents)
+  const now = schemaOf(schema, 'the schema')
+  const before = against === undefined ? undefined : schemaOf(against, 'the schema before')
+  const uses = usesOf(document, before ?? now)
+  const breaks: DocumentBreak[] = []
+  const broken = new Set<string>()
+  if (before !== undefined) {
+    const { diff, CriticalityLevel } = await import('@graphql-inspector/core')
+    for (const change of await diff(before, now)) {
+      if (change.criticality.level !== CriticalityLevel.Breaking) continue
+      for (const { node, coordinate, variable } of uses.concernedBy(change)) {
+        const place = placeOf(node)
+        const carried = variable === undefined ? '' : `, and $${variable} may carry it`
+        const message = `${change.message}${carried}`
+        const hint = hintOf(change, before)
+        breaks.push({ ...place, coordinate, code: change.type, message, hint })
+        broken.add(JSON.stringify(place))
+      }
+    }
+  }
+  const wasInvalid = new Set(before && invalidParts(before, document).map(({ node }) => node))
+  for (const { node, message } of invalidParts(now, document)) {
+    const place = placeOf(node)
+    // The change that made it invalid says more.
+    if (broken.has(JSON.stringify(place))) continue
+    const hint = wasInvalid.has(node)
+      ? 'the schema before refuses it too: correct the document'
+      : 'take it out of the document, or write it as the schema has it now'
+    breaks.push({ ...place, coordinate: uses.at(node) ?? null, code: 'INVALID', message, hint })
+  }
+  return breaks.toSorted(
+    (a, b) => compare(a.file, b.file) || a.line - b.line || a.column - b.column,
+  )
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
+
+function schemaOf(sdl: string, name: string): GraphQLSchema {
+  try {
+    return buildSchema(sdl)
+  } catch (cause) {
+    throw new DocumentCheckError(`${name} is no SDL: ${(cause as Error).message}`, {
+      hint: 'give what `informerql schema` prints',
+      cause,
+    })
+  }
+}
+
+/** All documents as one, since their fragments may stand in other files. Nodes know their files. */
+function combined(documents: readonly ClientDocument[]): DocumentNode {
+  const definitions = documents.flatMap(({ file, text }) => {
+    try {
+      return parse(new Source(text, file)).definitions
+    } catch (cause) {
+      if (!(cause instanceof GraphQLError)) throw cause
+      const { line, column } = cause.locations?.[0] ?? nowhere
+      throw new DocumentCheckError(`${file}:${line}:${column}: ${cause.message}`, {
+        hint: 'correct the document, or name only the files of operations and fragments',
+        cause,
+      })
+    }
+  })
+  const fragments = new Map<string, ASTNode>()
+  for (const one of definitions) {
+    if (one.kind !== NodeKind.FRAGMENT_DEFINITION) continue
+    const name = one.name.value
+    const other = fragments.get(name)
+    if (other !== undefined) {
+      const places = [other, one].map(placeOf).map(({ file, line }) => `${file}:${line}`)
+      throw new DocumentCheckError(`fragment ${name} stands at ${places.join(' and at ')}`, {
+        hint: 'check the documents of one client at a time',
+      })
+    }
+    fragments.set(name, one)
+  }
+  return { kind: NodeKind.DOCUMENT, definitions }
+}
+
+const nowhere = { file: '', line: 1, column: 1 }
+
+function placeOf({ loc }: ASTNode): typeof nowhere {
+  if (loc === undefined) return nowhere
+  const { line, column } = loc.startToken
+  return { file: loc.source.name, line, column }
+}
+
+/**
+ * Rules that say nothing about the schema: operations of several files stand in one document, and clients have
+ * directives of their own, which they take out.
+ */
+const beside = new Set<unknown>([
+  LoneAnonymousOperationRule,
+  NoUnusedFragmentsRule,
+  UniqueFragmentNamesRule,
+  UniqueOperationNamesRule,
+  KnownDirectivesRule,
+])
+const rules = specifiedRules.filter((rule) => !beside.has(rule))
+
+interface InvalidPart {
+  readonly node: ASTNode
+  readonly message: string
+}
+
+function invalidParts(schema: GraphQLSchema, document: DocumentNode): readonly InvalidPart[] {
+  const errors = validate(schema, document, rules, { maxErrors: 10_000 })
+  return errors.flatMap(({ message, nodes }) => {
+    const node = nodes?.[0]
+    return node === undefined ? [] : [{ node, message }]
+  })
+}
+
+/** A place where a document uses a part of a schema. */
+interface Use {
+  readonly node: ASTNode
+  readonly coordinate: string
+  /** The variable whose values may use it. */
+  readonly variable?: string
+}
+
+/** The parts of a schema that documents use. */
+class Uses {
+  readonly #byCoordinate = new Map<string, Use[]>()
+  readonly #byNode = new Map<ASTNode, string>()
+
+  add(node: ASTNode, coordinate: string, variable?: string): void {
+    const use = { node, coordinate, ...(variable === undefined ? {} : { variable }) }
+    const known = this.#byCoordinate.get(coordinate)
+    if (known === undefined) this.#byCoordinate.set(coordinate, [use])
+    else known.push(use)
+    if (variable === undefined) this.#byNode.set(node, coordinate)
+  }
+
+  /** The coordinate that a node uses. */
+  at(node: ASTNode): string | undefined {
+    return this.#byNode.get(node)
+  }
+
+  /** The uses of what a breaking change takes away or demands. */
+  concernedBy({ type, path = '' }: Change): readonly Use[] {
+    const [typeName = '', member, argument] = path.split('.')
+    const coordinate = ((): string | undefined => {
+      switch (type) {
+        case 'FIELD_REMOVED':
+        case 'FIELD_TYPE_CHANGED':
+        // A required argument: whatever asks for the field lacks it.
+        case 'FIELD_ARGUMENT_ADDED':
+        case 'INPUT_FIELD_REMOVED':
+        case 'INPUT_FIELD_TYPE_CHANGED':
+        case 'ENUM_VALUE_REMOVED':
+          return `${typeName}.${member}`
+        case 'FIELD_ARGUMENT_REMOVED':
+        case 'FIELD_ARGUMENT_TYPE_CHANGED':
+          return `${typeName}.${member}(${argument}:)`
+        // A required field: every value of the input lacks it.
+        case 'INPUT_FIELD_ADDED':
+        case 'TYPE_REMOVED':
+        case 'TYPE_KIND_CHANGED':
+        case 'DIRECTIVE_REMOVED':
+          return typeName
+        default:
+          return undefined
+      }
+    })()
+    return coordinate === undefined ? [] : (this.#byCoordinate.get(coordinate) ?? [])
+  }
+}
+
+function usesOf(document: DocumentNode, schema: GraphQLSchema): Uses {
+  const uses = new Uses()
+  const types = new TypeInfo(schema)
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field(node) {
+        const parent = types.getParentType()
+        if (parent) uses.add(node, `${parent.name}.${node.name.value}`)
+      },
+      Argument(node) {
+        const [parent, field] = [types.getParentType(), types.getFieldDef()]
+        if (!types.getDirective() && parent && field) {
+          uses.add(node, `${parent.name}.${field.name}(${node.name.value}:)`)
+        }
+      },
+      ObjectValue(node) {
+        const type = getNamedType(types.getInputType())
+        if (type) uses.add(node, type.name)
+      },
+      ObjectField(node) {
+        const type = getNamedType(types.getParentInputType())
+        if (type) uses.add(node, `${type.name}.${node.name.value}`)
+      },
+      EnumValue(node) {
+        const type = getNamedType(types.getInputType())
+        if (type) uses.add(node, `${type.name}.${node.value}`)
+      },
+      NamedType: (node) => uses.add(node, node.name.value),
+      Directive: (node) => uses.add(node, `@${node.name.value}`),
+      VariableDefinition(node) {
+        const type = typeFromAST(schema, node.type)
+        if (type === undefined || !isInputType(type)) return
+        const named = namedTypeOf(node.type)
+        for (const coordinate of carriedBy(type)) {
+          uses.add(named, coordinate, node.variable.name.value)
+        }
+      },
+    }),
+  )
+  return uses
+}
+
+function namedTypeOf(node: TypeNode): NamedTypeNode {
+  return node.kind === NodeKind.NAMED_TYPE ? node : namedTypeOf(node.type)
+}
+
+/** What a value of an input type may use, besides the type itself. */
+function carriedBy(type: GraphQLInputType): ReadonlySet<string> {
+  const coordinates = new Set<string>()
+  const root = getNamedType(type)
+  const open = new Set([root])
+  for (const one of open) {
+    if (isEnumType(one)) {
+      for (const { name } of one.getValues()) coordinates.add(`${one.name}.${name}`)
+    }
+    if (!isInputObjectType(one)) continue
+    if (one !== root) coordinates.add(one.name)
+    for (const field of Object.values(one.getFields())) {
+      coordinates.add(`${one.name}.${field.name}`)
+      open.add(getNamedType(field.type))
+    }
+  }
+  return coordinates
+}
+
+/** The way out of a change, for a client. */
+function hintOf({ type, path = '' }: Change, before: GraphQLSchema): string {
+  const [typeName = '', member = ''] = path.split('.')
+  switch (type) {
+    case 'FIELD_REMOVED': {
+      const from = before.getType(typeName)
+      const field = from && 'getFields' in from ? from.getFields()[member] : undefined
+      const reason = field?.deprecationReason
+      if (reason) return `it was deprecated: ${reason}`
+      if (from === before.getQueryType() || from === before.getSubscriptionType()) {
+        return 'no cluster serves the kind any more, or the profile leaves it out: ask for another kind, or serve it again'
+      }
+      return 'take the field out of the document before the upgrade, or keep it in the new version of the API'
+    }
+    case 'FIELD_TYPE_CHANGED':
+      return "generate the client's types anew, and let its code read the new type before the upgrade"
+    case 'FIELD_ARGUMENT_ADDED':
+      return 'pass the argument'
+    case 'FIELD_ARGUMENT_REMOVED':
+      return 'leave the argument out'
+    case 'INPUT_FIELD_ADDED':
+      return 'pass the field in every value of the input'
+    case 'INPUT_FIELD_REMOVED':
+    case 'ENUM_VALUE_REMOVED':
+      return 'pass it no longer: filter and order by something else that the schema has'
+    case 'FIELD_ARGUMENT_TYPE_CHANGED':
+    case 'INPUT_FIELD_TYPE_CHANGED':
+      return 'pass a value of the new type'
+    default:
+      return 'write the document as the new schema has it'
+  }
+}
