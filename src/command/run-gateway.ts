@@ -13,7 +13,6 @@ import { type GraphQLServer, startGraphQLServer } from '../server/graphql-server
 import { checkAddress, isLoopback } from '../server/guard/origin-check.ts'
 import { portalFolder } from '../server/http/portal-files.ts'
 import type { Routes } from '../server/operation-options.ts'
-import type { Readiness } from '../server/http/probes.ts'
 import { AuditLog } from './audit-log.ts'
 import { exampleOperations } from './example-operations.ts'
 
@@ -77,7 +76,7 @@ export async function runGateway(
     authenticator: gateway.authenticator(config.auth),
     metrics,
     observer: serverObserverOf([metrics?.server, audit ?? undefined]),
-    readiness: () => (signal.aborted ? stopping : gateway.readiness()),
+    readiness: gateway.readiness,
     sdl: introspection ? () => sdlOf(gateway.schema) : undefined,
     exampleOperations,
     portalFolder,
@@ -105,7 +104,7 @@ export async function runGateway(
   await aborted(signal)
   log.info(`stopping on ${String(signal.reason)}`)
   // SIGINT comes from a terminal, where no load balancer needs time.
-  if (signal.reason === 'SIGTERM') await setTimeout(config.server.stopDelayMs)
+  if (signal.reason === 'SIGTERM') await server.drain()
 }
 
 const printed = new WeakMap<GraphQLSchema, string>()
@@ -169,8 +168,6 @@ function followConfig(
 export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort')
 }
-
-const stopping: Readiness = { ready: false, reasons: ['the gateway is stopping'] }
 
 function isMeasured({ server }: Config): boolean {
   return server.metricsPort !== undefined || server.metricsOnApiPort

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Authenticator } from '../access/authentication/authenticator.ts'
 import { SignIn } from '../access/sign-in/sign-in.ts'
+import { sleep } from '../lib/backoff.ts'
 import {
   aFlag,
   aFunction,
@@ -32,6 +33,7 @@ import {
   type ServerObserver,
 } from './operation-options.ts'
 import { listen } from './listen.ts'
+import { LongLivedConnections } from './long-lived-connections.ts'
 import {
   createOperationPipeline,
   type OperationPipeline,
@@ -95,12 +97,18 @@ export interface GraphQLServer extends AsyncDisposable {
   readonly servesGraphiql: boolean
   /** The URL of the portal: `http://127.0.0.1:4000/`. Absent: it is not served. */
   readonly portalUrl: string | undefined
+  /**
+   * Prepares a stop, so that no client fails: from now on `/readyz` answers 503 and answers end their connections.
+   * After `drainDelayMs`, asks the clients of WebSockets and event streams to reconnect, over at most `drainSpreadMs`.
+   * Serves what still arrives. Resolves when all were asked; dispose of the server then. Disposing ends the waits.
+   */
+  drain(): Promise<void>
 }
 
 /**
  * Serves GraphQL on `/graphql`, by HTTP and WebSocket, with probes beside it. To stop, it refuses new WebSockets,
- * closes open ones (1001), stops listening, lets running requests finish until `stopDeadlineMs`, and disposes the
- * plugins last. Rejects with `UnsafeAddressError` and `ListenError`.
+ * closes open ones (1012), stops listening, lets running queries and mutations finish until `stopDeadlineMs`, and
+ * disposes the plugins last. Rejects with `UnsafeAddressError` and `ListenError`.
  */
 export async function startGraphQLServer(given: GraphQLServerOptions): Promise<GraphQLServer> {
   const options = checkedOptions('a GraphQL server', given, graphqlServerChecks)
@@ -117,14 +125,16 @@ class RunningServer implements GraphQLServer {
   readonly #server: Server
   readonly #webSockets: WebSocketTransport
   readonly #certificate: ServerCertificate | undefined
-  readonly #http: HttpTransport
   readonly #trusted: TrustedDocuments | undefined
   readonly #metrics: MetricsServer | undefined
   readonly #underWay = new Set<ServerResponse>()
+  readonly #connections = new LongLivedConnections()
   readonly servesGraphiql: boolean
   readonly #portal: PortalFiles | undefined
   #port = 0
   #metricsPort: number | undefined
+  readonly #stop = new AbortController()
+  #drained: Promise<void> | undefined
   #stopped: Promise<void> | undefined
 
   constructor(options: GraphQLServerOptions) {
@@ -156,9 +166,10 @@ class RunningServer implements GraphQLServer {
       authenticator,
       quotas: new UserQuotas(server),
       unsent: new UnsentBytes(server, observer),
+      connections: this.#connections,
       planned: plannedAlone(options),
     }
-    const http = (this.#http = new HttpTransport({
+    const http = new HttpTransport({
       ...parts,
       sdl: options.sdl,
       metrics: server.metricsOnApiPort ? options.metrics : undefined,
@@ -170,10 +181,10 @@ class RunningServer implements GraphQLServer {
       },
       probes: {
         readiness: options.readiness,
-        isStopping: () => this.#stopped !== undefined,
+        isStopping: () => this.#drained !== undefined,
         tellsReasons: !this.#asksWho,
       },
-    }))
+    })
     this.#webSockets = new WebSocketTransport(parts)
     const httpOptions = {
       maxHeaderSize: 16_384,
@@ -238,12 +249,17 @@ class RunningServer implements GraphQLServer {
     }
   }
 
+  drain(): Promise<void> {
+    return (this.#drained ??= this.#drain())
+  }
+
   [Symbol.asyncDispose](): Promise<void> {
-    return (this.#stopped ??= this.#stop())
+    return (this.#stopped ??= this.#end())
   }
 
   #serve(http: HttpTransport, request: IncomingMessage, response: ServerResponse): void {
     this.#underWay.add(response)
+    if (this.#drained !== undefined) response.shouldKeepAlive = false
     response.once('close', () => {
       this.#underWay.delete(response)
       // Closes the connection, which would otherwise delay the stop until its idle timeout.
@@ -252,15 +268,23 @@ class RunningServer implements GraphQLServer {
     void http.answer(request, response)
   }
 
-  async #stop(): Promise<void> {
-    const { stopDeadlineMs } = this.#options
-    this.#http.endStreams()
-    await this.#webSockets.stop(Math.min(2_000, stopDeadlineMs))
+  async #drain(): Promise<void> {
+    const { drainDelayMs, drainSpreadMs } = this.#options
+    for (const response of this.#underWay) response.shouldKeepAlive = false
+    await sleep(drainDelayMs, this.#stop.signal)
+    await this.#connections.dismiss(drainSpreadMs, this.#stop.signal)
+  }
+
+  async #end(): Promise<void> {
+    this.#stop.abort()
+    await this.drain()
     const closed = once(this.#server, 'close')
     this.#server.close()
-    for (const response of this.#underWay) response.shouldKeepAlive = false
     this.#server.closeIdleConnections()
-    const timer = setTimeout(() => this.#server.closeAllConnections(), stopDeadlineMs)
+    const timer = setTimeout(() => {
+      this.#connections.destroy()
+      this.#server.closeAllConnections()
+    }, this.#options.stopDeadlineMs)
     await closed
     clearTimeout(timer)
     await this.#metrics?.[Symbol.asyncDispose]()

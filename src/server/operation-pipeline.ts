@@ -26,6 +26,7 @@ import type { OriginCheck } from './guard/origin-check.ts'
 import type { UserQuotas } from './guard/user-quotas.ts'
 import type { PlannedQueries } from './http/query-fast-path.ts'
 import { type DocumentSource, observedDocument } from './document-source.ts'
+import type { LongLivedConnections } from './long-lived-connections.ts'
 import {
   graphqlPath,
   type MakeContext,
@@ -72,6 +73,7 @@ export interface ServerParts {
   readonly authenticator: Authenticator | undefined
   readonly quotas: UserQuotas
   readonly unsent: UnsentBytes
+  readonly connections: LongLivedConnections
   /** Makes the context of an operation, with its viewer. */
   readonly contextOf: MakeContext
   /** Answers operations that have a plan. The pipeline answers the others. */

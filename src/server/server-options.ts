@@ -70,8 +70,13 @@ export interface ServerOptions extends UserQuotaLimits, UnsentLimits {
   /** Whether the port of the API serves `/metrics` too, without authentication. */
   readonly metricsOnApiPort: boolean
   /** How long to keep serving after SIGTERM, while `/readyz` answers 503, so that load balancers can move callers. */
-  readonly stopDelayMs: number
-  /** How long a stop waits for running requests. */
+  readonly drainDelayMs: number
+  /**
+   * The longest time over which the clients of WebSockets and event streams are then asked to reconnect, 500 in a
+   * second if that takes no longer.
+   */
+  readonly drainSpreadMs: number
+  /** How long a stop then waits for running requests. */
   readonly stopDeadlineMs: number
 }
 
@@ -138,7 +143,8 @@ export const serverOptionsSchema: z.ZodType<ServerOptions> = z.strictObject({
   metricsPort: z.int().min(0).max(65_535).optional(),
   metricsHost: z.string().min(1).default('127.0.0.1'),
   metricsOnApiPort: z.boolean().default(false),
-  stopDelayMs: z.int().min(0).max(3_600_000).default(5_000),
+  drainDelayMs: z.int().min(0).max(3_600_000).default(0),
+  drainSpreadMs: z.int().min(0).max(3_600_000).default(10_000),
   stopDeadlineMs: milliseconds.default(10_000),
 })
 

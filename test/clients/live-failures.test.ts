@@ -48,8 +48,8 @@ const ofCodes: Readonly<Record<string, Remedy>> = {
 }
 
 const ofClosings: Readonly<Record<number, Remedy>> = {
-  1001: 'retries',
   1008: 'retries',
+  1012: 'retries',
   1013: 'retries',
   4400: 'ends',
   4401: 'ends',

@@ -164,7 +164,8 @@ describe('informerql simulate', () => {
 describe('informerql serve', () => {
   it('answers on SIGTERM that it is not ready, and goes on serving until callers are sent elsewhere', async () => {
     await using simulator = await startSimulator()
-    const { child, printed, ended } = start(['serve', '--server', simulator.url, '--port', '0'])
+    const args = ['serve', '--server', simulator.url, '--port', '0', '--drain-delay', '3600000']
+    const { child, printed, ended } = start(args)
     const [, url = ''] = await printed(/at (\S+)/)
     const readyz = (): Promise<Response> => fetch(new URL('/readyz', url))
     expect((await readyz()).status).toBe(200)
@@ -174,7 +175,9 @@ describe('informerql serve', () => {
     const answer = await post(url, { query: '{ namespaces { totalCount } }' })
     expect(await answer.json()).toMatchObject({ data: { namespaces: {} } })
     expect((await fetch(new URL('/livez', url))).status).toBe(200)
-    expect((await ended).code).toBe(0)
+    // Whoever cannot wait asks again.
+    child.kill('SIGTERM')
+    expect((await ended).code).toBe(128 + 15)
   })
 
   it('takes over the clusters of its configuration file when they change, and only what can be used', async () => {

@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
-import { rawRequest } from './raw-request.ts'
+import { rawRequest, upgradeLines } from './raw-request.ts'
 import { post, serve, smallApi, until } from './small-api.ts'
 
 describe('a stop', () => {
-  it('closes WebSockets with 1001, lets requests under way finish, and takes no more', async () => {
+  it('closes WebSockets with 1012, lets requests under way finish, and takes no more', async () => {
     const api = smallApi()
     const server = await serve(api)
     const socket = new WebSocket(server.url.replace('http', 'ws'), ['graphql-transport-ws'])
@@ -16,9 +16,10 @@ describe('a stop', () => {
     await until(() => api.underWay() === 1)
 
     const closed = once(socket, 'close')
+    const left = once(idle.socket, 'close')
     const stopped = server[Symbol.asyncDispose]()
-    expect((await closed)[0]).toBe(1001)
-    await once(idle.socket, 'close')
+    expect((await closed)[0]).toBe(1012)
+    await left
     await expect(fetch(new URL('/livez', server.url))).rejects.toThrow('fetch failed')
 
     api.release()
@@ -55,12 +56,100 @@ describe('a stop', () => {
     expect(socket.readyState).toBe(WebSocket.CLOSED)
   })
 
+  it('answers the query of a WebSocket before it closes it, and takes no other', async () => {
+    const api = smallApi()
+    const server = await serve(api)
+    const { socket, messages } = await connected(server.url)
+    socket.send('{"type":"subscribe","id":"1","payload":{"query":"{ held }"}}')
+    socket.send('{"type":"subscribe","id":"2","payload":{"query":"subscription { held }"}}')
+    await until(() => api.underWay() === 2)
+    const closed = once(socket, 'close')
+    const stopped = server[Symbol.asyncDispose]()
+    api.release()
+    expect(String((await closed)[1])).toBe('Reconnect: the gateway stops')
+    expect(messages()).toContain('{"id":"1","type":"next","payload":{"data":{"held":"released"}}}')
+    await stopped
+  })
+
+  it('cuts off a WebSocket whose query outlasts its deadline', async () => {
+    const api = smallApi()
+    const server = await serve(api, { stopDeadlineMs: 50 })
+    const { socket } = await connected(server.url)
+    socket.send('{"type":"subscribe","id":"1","payload":{"query":"{ held }"}}')
+    await until(() => api.underWay() === 1)
+    const closed = once(socket, 'close')
+    await server[Symbol.asyncDispose]()
+    expect((await closed)[0]).toBe(1006)
+    api.release()
+  })
+
+  it('ends event streams of subscriptions without `complete`, and answers those of queries', async () => {
+    const api = smallApi()
+    const server = await serve(api)
+    const accept = { accept: 'text/event-stream' }
+    const followed = await post(server.url, { query: 'subscription { held }' }, accept)
+    const asked = await post(server.url, { query: '{ held }' }, accept)
+    await until(() => api.underWay() === 2)
+    const stopped = server[Symbol.asyncDispose]()
+    const events = await followed.text()
+    expect(events).toContain('first')
+    expect(events).not.toContain('complete')
+    api.release()
+    expect(await asked.text()).toMatch(/released.*complete/s)
+    await stopped
+  })
+
   it('may be asked for twice', async () => {
     const server = await serve(smallApi())
     await Promise.all([server[Symbol.asyncDispose](), server[Symbol.asyncDispose]()])
     await expect(fetch(server.url)).rejects.toThrow('fetch failed')
   })
 })
+
+describe('a drain', () => {
+  it('answers /readyz with 503 at once, serves whoever still comes, and ends their connections', async () => {
+    const server = await serve(smallApi(), { drainDelayMs: 3_600_000 })
+    const { socket } = await connected(server.url)
+    const drained = server.drain()
+    expect((await fetch(new URL('/readyz', server.url))).status).toBe(503)
+    const lives = await fetch(new URL('/livez', server.url))
+    expect([lives.status, lives.headers.get('connection')]).toEqual([200, 'close'])
+    const answer = await post(server.url, { query: '{ hello }' })
+    expect(await answer.json()).toEqual({ data: { hello: 'hello you' } })
+    const late = await connected(server.url)
+    expect(socket.readyState).toBe(WebSocket.OPEN)
+
+    const closed = Promise.all([once(socket, 'close'), once(late.socket, 'close')])
+    await server[Symbol.asyncDispose]()
+    await drained
+    expect((await closed).map(([code]) => code as number)).toEqual([1012, 1012])
+  })
+
+  it('asks clients to reconnect, and then waits for the stop', async () => {
+    await using server = await serve(smallApi())
+    const { socket } = await connected(server.url)
+    const closed = once(socket, 'close')
+    await server.drain()
+    expect((await closed)[0]).toBe(1012)
+    const probe = await fetch(new URL('/readyz', server.url))
+    expect(await probe.text()).toBe('not ready\nthe gateway is stopping\n')
+    const upgrade = await rawRequest(server.port, upgradeLines({ host: 'localhost' }))
+    expect(upgrade.status).toBe(503)
+  })
+})
+
+/** A WebSocket that the server has acknowledged, and what arrives on it. */
+const connected = async (
+  url: string,
+): Promise<{ socket: WebSocket; messages: () => readonly string[] }> => {
+  const socket = new WebSocket(url.replace('http', 'ws'), ['graphql-transport-ws'])
+  const messages: string[] = []
+  socket.on('message', (data: Buffer) => messages.push(data.toString()))
+  await once(socket, 'open')
+  socket.send('{"type":"connection_init"}')
+  await until(() => messages.length > 0)
+  return { socket, messages: () => messages }
+}
 
 describe('a start', () => {
   it.each([['0.0.0.0'], ['::'], ['192.0.2.1'], ['gateway.example.com']])(

@@ -58,12 +58,22 @@ export async function answerEvents(
       response.uncork()
     })
   const write = (text: string | Buffer, sent?: () => void): void => {
+    if (response.writableEnded) {
+      sent?.()
+      return
+    }
     response.write(text, sent)
     output.measure()
   }
+  // Without `complete`, so that the reader reconnects.
+  const follows = (): void => {
+    if (response.closed) return
+    const stream = { dismiss: () => void response.end(), destroy: () => void response.destroy() }
+    response.once('close', parts.connections.add(stream))
+  }
   // Comments keep proxies from closing the connection.
   const keepAlive = setInterval(() => write(':\n\n'), limits.pingIntervalMs)
-  const results = resultsOf(asked, sendFrames, parts)
+  const results = resultsOf(asked, sendFrames, follows, parts)
   response.once('close', () => {
     clearInterval(keepAlive)
     sink.close()
@@ -82,6 +92,7 @@ export async function answerEvents(
 function resultsOf(
   asked: StreamedRequest,
   sendFrames: (stream: PlannedStream) => Promise<StreamEnd>,
+  follows: () => void,
   parts: ServerParts,
 ): Answers {
   let running: Answers | undefined
@@ -90,6 +101,7 @@ function resultsOf(
     try {
       const prepared = await prepareOperation(parts, asked)
       if (!('document' in prepared)) return { errors: prepared }
+      if (prepared.isSubscription) follows()
       return await answerOperation(parts, prepared, sendFrames)
     } catch (error) {
       return { errors: [clientErrorOf(error)] }

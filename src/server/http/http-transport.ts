@@ -43,8 +43,6 @@ interface OperationCaller {
 export class HttpTransport {
   readonly #options: HttpTransportOptions
   readonly #graphiql: GraphiqlPage | undefined
-  readonly #streams = new Set<ServerResponse>()
-  #isStopping = false
 
   constructor(options: HttpTransportOptions) {
     this.#options = options
@@ -216,7 +214,7 @@ export class HttpTransport {
     caller: OperationCaller,
   ): Promise<void> {
     const operation = await operationAsked(request)
-    if (this.#isStopping) {
+    if (this.#options.connections.isClosed) {
       refuseRequest(response, { status: 503, reason: 'The gateway is stopping.' })
       return
     }
@@ -227,17 +225,9 @@ export class HttpTransport {
     }
     // The client may have gone while it was authenticated: no `close` would end the stream.
     if (response.closed || response.destroyed) return
-    this.#streams.add(response)
-    response.once('close', () => this.#streams.delete(response))
     const learns = request.method === 'POST'
     const asked = { transport: 'http', request, operation, learns, ...caller } as const
     await answerEvents(response, asked, this.#options)
-  }
-
-  /** Ends all event streams and starts no more, without `complete`, so that their readers reconnect elsewhere. */
-  endStreams(): void {
-    this.#isStopping = true
-    for (const response of this.#streams) response.end()
   }
 
   async #answerOperation(

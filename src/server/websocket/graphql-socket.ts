@@ -25,6 +25,11 @@ const tooManyMessagesCode = 4429
 /** How long a WebSocket with too many running messages waits for the first to end. */
 const pileUpMs = 1_000
 
+/** The close code of a gateway that stops (IANA: service restart). Clients of graphql-transport-ws reconnect. */
+const restartCode = 1012
+/** How long a client may take to answer a close frame. */
+const closeDeadlineMs = 2_000
+
 /** Shared by all WebSockets, which get the same messages. */
 const messages = new NextMessages()
 
@@ -52,6 +57,22 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
       if (socket.readyState === socket.OPEN) messages.write(connection, id, payload)
     })
   let pending = 0
+  let following = 0
+  let isDismissed = false
+  /** Closes a dismissed socket. Clients send again what was not answered, so a mutation under way is answered first. */
+  const closeIfDismissed = (): void => {
+    if (!isDismissed || pending > following || socket.readyState !== socket.OPEN) return
+    socket.close(restartCode, 'Reconnect: the gateway stops')
+    const timer = setTimeout(() => socket.terminate(), closeDeadlineMs)
+    socket.once('close', () => clearTimeout(timer))
+  }
+  const follows: OpenWebSocket['follows'] = () => {
+    following += 1
+    closeIfDismissed()
+    return () => {
+      following -= 1
+    }
+  }
   /** Set while the socket waits for a message to end. */
   let someEnded: AbortController | undefined
   const busyWith = async (work: Promise<unknown>): Promise<void> => {
@@ -64,6 +85,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
     } finally {
       pending -= 1
       someEnded?.abort()
+      closeIfDismissed()
     }
   }
   const begun: OpenWebSocket['begun'] = new Set()
@@ -99,9 +121,16 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
         })
       },
     },
-    { ...openedBy, sendFrames, begun, busyWith: (work) => void busyWith(work) },
+    { ...openedBy, sendFrames, begun, follows, busyWith: (work) => void busyWith(work) },
   )
 
+  const forget = parts.connections.add({
+    dismiss() {
+      isDismissed = true
+      closeIfDismissed()
+    },
+    destroy: () => socket.terminate(),
+  })
   const stopPings = keepPinging(socket, limits.pingIntervalMs)
   // ws closes the socket itself. Errors of the other side (a broken frame, a large message) are answered by a close
   // code and not logged, so that clients cannot fill the log.
@@ -111,6 +140,7 @@ export function serveGraphQLSocket(options: GraphQLSocketOptions): void {
   })
   socket.once('close', (code, reason) => {
     stopPings()
+    forget()
     sink.close()
     openedBy.identity[Symbol.dispose]()
     for (const answers of begun) void answers.return()

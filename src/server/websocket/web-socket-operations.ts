@@ -31,6 +31,8 @@ export interface OpenWebSocket extends OpenedBy {
   readonly sendFrames: (id: string, stream: PlannedStream) => Promise<StreamEnd>
   /** The running answers, of any id. All end with the WebSocket. */
   readonly begun: Set<Answers>
+  /** Call when a subscription has begun, and the returned function when it has ended. */
+  readonly follows: () => () => void
   /** Counts work as a running message. */
   readonly busyWith: (work: Promise<unknown>) => void
 }
@@ -63,10 +65,14 @@ export function createWebSocketOperations(parts: ServerParts): Server<OpenWebSoc
       return only({ errors: [clientErrorOf(error)] })
     }
     try {
-      const { sendFrames } = connection.extra
+      const { sendFrames, follows } = connection.extra
       const answer = await answerOperation(parts, operation, (one) => sendFrames(id, one))
       const answers = Symbol.asyncIterator in answer ? answer : only(answer)
-      return observedGenerator(answers, giveBack)
+      const ended = isSubscription ? follows() : undefined
+      return observedGenerator(answers, () => {
+        ended?.()
+        giveBack()
+      })
     } catch (error) {
       giveBack()
       throw error

@@ -11,13 +11,10 @@ import { SocketIdentity } from './socket-identity.ts'
 import { createWebSocketOperations } from './web-socket-operations.ts'
 import type { ServerParts } from '../operation-pipeline.ts'
 
-const goingAwayCode = 1001
-
 /** GraphQL over WebSocket (graphql-transport-ws), on the path of the API. */
 export class WebSocketTransport {
   readonly #parts: ServerParts
   readonly #server: WebSocketServer
-  #stopping = false
 
   constructor(parts: ServerParts) {
     this.#parts = parts
@@ -43,7 +40,7 @@ export class WebSocketTransport {
 
   /** Answers an upgrade request with a WebSocket or a refusal. */
   upgrade(request: IncomingMessage, stream: Duplex, head: Buffer): void {
-    if (this.#stopping) {
+    if (this.#parts.connections.isClosed) {
       refuseUpgrade(stream, { status: 503, reason: 'The gateway is stopping.' })
       return
     }
@@ -57,25 +54,7 @@ export class WebSocketTransport {
       return
     }
     this.#server.handleUpgrade(request, stream, head, (socket) => {
-      // The server may have started to stop during the handshake.
-      if (this.#stopping) socket.close(goingAwayCode, 'Going away')
-      else this.#server.emit('connection', socket, request, stream)
+      this.#server.emit('connection', socket, request, stream)
     })
-  }
-
-  /** Refuses new WebSockets and closes all with 1001. Cuts off those that have not closed by the deadline. */
-  async stop(deadlineMs: number): Promise<void> {
-    this.#stopping = true
-    const { clients } = this.#server
-    const closed = [...clients].map(
-      (client) => new Promise<void>((resolve) => client.once('close', () => resolve())),
-    )
-    for (const client of clients) client.close(goingAwayCode, 'Going away')
-    const timer = setTimeout(() => {
-      for (const client of clients) client.terminate()
-    }, deadlineMs)
-    await Promise.all(closed)
-    clearTimeout(timer)
-    this.#server.close()
   }
 }
