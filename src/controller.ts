@@ -1,8 +1,41 @@
 /**
- * `informerql/controller`: the parts of a controller around its informers and its work queue, which are in
- * `informerql/informer`.
+ * `informerql/controller`: controllers as controller-runtime builds them, upon the informers and the work queue of
+ * `informerql/informer`, which also work alone.
  */
 import './lib/node-version.ts'
+export {
+  type Caches,
+  type Controller,
+  controllerDefaults,
+  type ControllerOptions,
+  defineController,
+  type MappedSource,
+  NotCachedError,
+  type ReconcileContext,
+  type ReconcileRequest,
+  type Source,
+  type SourceOptions,
+} from './controller/define-controller.ts'
+export {
+  DuplicateControllerError,
+  runController,
+  runControllers,
+  runDefaults,
+  type RunOptions,
+} from './controller/run-controllers.ts'
+export { type SourceProblem, SourceSyncError } from './controller/cache-sync.ts'
+export type { ControllerLog } from './controller/controller-log.ts'
+export {
+  type ControllerMetrics,
+  createControllerMetrics,
+  metricsContentType,
+} from './controller/controller-metrics.ts'
+export type {
+  ControllerObserver,
+  ReconcileOutcome,
+  ReconcileReport,
+} from './controller/controller-observer.ts'
+export type { HealthOptions } from './controller/health-server.ts'
 export {
   type LeaderElectionCallbacks,
   leaderElectionDefaults,

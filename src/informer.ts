@@ -102,7 +102,9 @@ export type {
 } from './informer/store/store-view.ts'
 export type { HeldObject } from './informer/codec/object-codec.ts'
 export {
+  type AddOptions,
   createWorkQueue,
+  type KeyPriority,
   type PendingKeys,
   type WorkQueue,
   type WorkQueueObserver,
@@ -132,6 +134,7 @@ export {
 export {
   annotationsChanged,
   anyPredicate,
+  enqueueMapped,
   enqueueObject,
   enqueueOwner,
   type EnqueueOwnerOptions,

@@ -355,3 +355,59 @@ describe('[32] the observer of a work queue', () => {
     expect(timesMs.every((timeMs) => timeMs >= 0 && Number.isFinite(timeMs))).toBe(true)
   })
 })
+
+describe('[32] Low priority', () => {
+  it('waits behind all normal keys, whenever they come', async () => {
+    await using queue = createWorkQueue()
+    for (const key of ['a', 'b', 'c']) queue.add(key, { priority: 'low' })
+    queue.add('x')
+    expect(await queue.get()).toBe('x')
+    expect(await queue.get()).toBe('a')
+    queue.add('y')
+    expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['y', 'b', 'c'])
+    expect([queue.length, queue.depth]).toEqual([0, 0])
+  })
+
+  it('ends for a key that is added again, also while a worker has it or while it waits for its delay', async () => {
+    await using queue = createWorkQueue()
+    for (const key of ['a', 'b', 'c']) queue.add(key, { priority: 'low' })
+    queue.add('c')
+    queue.add('c', { priority: 'low' })
+    expect([queue.length, queue.depth]).toEqual([3, 3])
+    expect(await queue.get()).toBe('c')
+    queue.add('c', { priority: 'low' })
+    queue.add('c')
+    queue.done('c')
+    expect(await queue.get()).toBe('c')
+    queue.done('c')
+    queue.addAfter('d', 1, { priority: 'low' })
+    queue.addAfter('d', 1)
+    await expect.poll(() => queue.delayed).toBe(0)
+    expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['d', 'a', 'b'])
+  })
+
+  it('stays with a key that its worker adds again with a delay', async () => {
+    await using queue = createWorkQueue()
+    queue.add('a', { priority: 'low' })
+    expect(await queue.get()).toBe('a')
+    queue.addAfter('a', 1)
+    await expect.poll(() => queue.delayed).toBe(0)
+    queue.add('b', { priority: 'low' })
+    queue.done('a')
+    queue.add('c')
+    expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['c', 'b', 'a'])
+  })
+
+  it('holds no more than the keys that wait, however often they move ahead', async () => {
+    await using queue = createWorkQueue()
+    for (let times = 0; times < 10_000; times++) {
+      const key = `key-${times % 10}`
+      queue.add('always', { priority: 'low' })
+      queue.add(key, { priority: 'low' })
+      queue.add(key)
+      expect(await queue.get()).toBe(key)
+      queue.done(key)
+    }
+    expect([await queue.get(), queue.length]).toEqual(['always', 0])
+  })
+})

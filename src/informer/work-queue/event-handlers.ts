@@ -7,12 +7,15 @@ import {
 import { type KubernetesObject, objectKey } from '../../kubernetes/object.ts'
 import { aFlag, checkedOptions, type OptionChecks } from '../../lib/options.ts'
 import type { ResourceEventHandler } from '../delivery/event-handler.ts'
+import type { AddOptions } from './work-queue.ts'
 
 /**
- * The receiver of keys: a work queue, or for keys that are not strings `{ add: (key) => queue.add({ cluster, key }) }`.
+ * The receiver of keys: a work queue, or for keys that are not strings `{ add: (key, options) => queue.add({ cluster,
+ * key }, options) }`. The handlers below add keys of the initial list and of resyncs with low priority, so that changes
+ * come first.
  */
 export interface KeySink {
-  add(key: string): unknown
+  add(key: string, options?: AddOptions): unknown
 }
 
 /** The owners that {@link enqueueOwner} selects. */
@@ -30,8 +33,19 @@ const ownerChecks: OptionChecks<EnqueueOwnerOptions> = {
 
 /** A handler that queues the key of each event's object (controller-runtime's `EnqueueRequestForObject`). */
 export function enqueueObject(queue: KeySink): ResourceEventHandler {
-  const add = ({ metadata }: KubernetesObject) => void queue.add(objectKey(metadata))
-  return { onAdd: add, onUpdate: (_, object) => add(object), onDelete: add }
+  return enqueueKeys(queue, ({ metadata }) => [objectKey(metadata)])
+}
+
+/**
+ * A handler that queues the keys that `map` returns for each event's object (controller-runtime's
+ * `EnqueueRequestsFromMapFunc`): of an update, for the object before and after it. `map` should only read caches: it
+ * runs for every event. One that throws is a failure of the informer's handler.
+ */
+export function enqueueMapped<T extends KubernetesObject>(
+  queue: KeySink,
+  map: (object: T) => Iterable<string>,
+): ResourceEventHandler<T> {
+  return enqueueKeys(queue, map)
 }
 
 /**
@@ -41,23 +55,36 @@ export function enqueueObject(queue: KeySink): ResourceEventHandler {
 export function enqueueOwner(queue: KeySink, options: EnqueueOwnerOptions): ResourceEventHandler {
   const { owner, onlyController = false } = checkedOptions('enqueueOwner', options, ownerChecks)
   requireResource('owner', owner)
-  const add = ({ metadata }: KubernetesObject) => {
-    for (const { apiVersion, kind, name, controller } of metadata.ownerReferences ?? []) {
-      if (kind !== owner.kind || splitApiVersion(apiVersion).group !== owner.group) continue
-      if (onlyController && controller !== true) continue
-      const { namespace } = metadata
-      queue.add(
-        objectKey(owner.namespaced && namespace !== undefined ? { namespace, name } : { name }),
+  return enqueueKeys(queue, ({ metadata: { namespace, ownerReferences = [] } }) =>
+    ownerReferences
+      .filter(
+        ({ apiVersion, kind, controller }) =>
+          kind === owner.kind &&
+          splitApiVersion(apiVersion).group === owner.group &&
+          (!onlyController || controller === true),
       )
-    }
+      .map(({ name }) =>
+        objectKey(owner.namespaced && namespace !== undefined ? { namespace, name } : { name }),
+      ),
+  )
+}
+
+const low: AddOptions = { priority: 'low' }
+
+function enqueueKeys<T extends KubernetesObject>(
+  queue: KeySink,
+  keysOf: (object: T) => Iterable<string>,
+): ResourceEventHandler<T> {
+  const add = (keys: Iterable<string>, options?: AddOptions): void => {
+    for (const key of keys) queue.add(key, options)
   }
   return {
-    onAdd: add,
+    onAdd: (object, isInInitialList) => add(keysOf(object), isInInitialList ? low : undefined),
     onUpdate: (previous, object) => {
-      add(previous)
-      add(object)
+      const isResync = previous.metadata.resourceVersion === object.metadata.resourceVersion
+      add(new Set([...keysOf(previous), ...keysOf(object)]), isResync ? low : undefined)
     },
-    onDelete: add,
+    onDelete: (object) => add(keysOf(object)),
   }
 }
 

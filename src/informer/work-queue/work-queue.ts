@@ -9,16 +9,31 @@ import {
 import { defaultControllerRateLimiter, type RateLimiter } from './rate-limiter.ts'
 
 /**
+ * How urgent a key is: `low` keys wait until no `normal` key waits (controller-runtime's priority queue, with two
+ * levels).
+ */
+export type KeyPriority = 'low' | 'normal'
+
+/** Options of an add. */
+export interface AddOptions {
+  /**
+   * Default: `normal`; for a delayed add of a key that a worker has, the priority with which the worker took it. A key
+   * that waits already keeps the higher priority.
+   */
+  readonly priority?: KeyPriority
+}
+
+/**
  * The order in which keys are handed out (client-go's `workqueue.Queue`). A key is not pushed again before it is
  * popped.
  */
 export interface PendingKeys<K = string> {
   readonly length: number
-  push(key: K): void
+  push(key: K, priority: KeyPriority): void
   /** The next key; `undefined` if there is none. */
   pop(): K | undefined
-  /** A waiting key was added again. */
-  touch(key: K): void
+  /** A waiting key was added again; `priority` is the higher one of its adds. */
+  touch(key: K, priority: KeyPriority): void
 }
 
 /**
@@ -40,7 +55,7 @@ export interface WorkQueueObserver<K = string> {
 export interface WorkQueueOptions<K = string> {
   /** The delay of retries; default: client-go's limiter. Do not share it between queues. */
   readonly rateLimiter?: RateLimiter
-  /** The order of the keys; default: first in, first out. */
+  /** The order of the keys; default: first in, first out, `normal` ones before `low` ones. */
   readonly pending?: PendingKeys<K>
   readonly observer?: WorkQueueObserver<K>
   /**
@@ -63,6 +78,7 @@ type Taker<K> = (key: K | undefined) => void
 interface TimedKey<K> {
   readonly key: K
   readonly atMs: number
+  priority: KeyPriority
 }
 
 /**
@@ -81,7 +97,9 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   readonly #rateLimiter: RateLimiter
   readonly #observer: WorkQueueObserver<K>
   readonly #identify: (key: K) => string
-  readonly #delayed: DelayedKeys<K> = new DelayedKeys((key) => this.add(key))
+  readonly #delayed: DelayedKeys<K> = new DelayedKeys((key, priority) =>
+    this.add(key, { priority }),
+  )
   /**
    * Keys that need processing, by identity, with the time of their adding. They are in `#pending`, or also in
    * `#processing`.
@@ -99,10 +117,10 @@ export class WorkQueue<K = string> implements AsyncDisposable {
       given,
       workQueueChecks as OptionChecks<WorkQueueOptions<K>>,
     )
-    this.#pending = options.pending ?? new FifoKeys()
+    this.#identify = options.identify ?? keyIdentity
+    this.#pending = options.pending ?? new FifoKeys(this.#identify)
     this.#rateLimiter = options.rateLimiter ?? defaultControllerRateLimiter()
     this.#observer = options.observer ?? {}
-    this.#identify = options.identify ?? keyIdentity
   }
 
   /** How many keys {@link get} can hand out now. */
@@ -149,18 +167,21 @@ export class WorkQueue<K = string> implements AsyncDisposable {
   }
 
   /** Marks a key for processing. Returns false if the queue is shutting down and ignores it. */
-  add(key: K): boolean {
+  add(key: K, options: AddOptions = {}): boolean {
     if (this.#shuttingDown) return false
+    const { priority = 'normal' } = options
     const id = this.#identify(key)
     const isProcessing = this.#processing.has(id)
-    if (this.#dirty.has(id)) {
-      if (!isProcessing) this.#pending.touch(key)
+    const waiting = this.#dirty.get(id)
+    if (waiting !== undefined) {
+      if (priority === 'normal') waiting.priority = priority
+      if (!isProcessing) this.#pending.touch(key, waiting.priority)
       return true
     }
-    this.#dirty.set(id, { key, atMs: performance.now() })
+    this.#dirty.set(id, { key, atMs: performance.now(), priority })
     this.#observer.added?.(key)
     if (isProcessing) return true
-    this.#pending.push(key)
+    this.#pending.push(key, priority)
     this.#handOut()
     return true
   }
@@ -170,20 +191,22 @@ export class WorkQueue<K = string> implements AsyncDisposable {
    * Returns false if the queue is shutting down and ignores it. Throws `InvalidOptionError` if the delay is not a
    * finite number.
    */
-  addAfter(key: K, delayMs: number): boolean {
+  addAfter(key: K, delayMs: number, options: AddOptions = {}): boolean {
     if (!Number.isFinite(delayMs)) {
       throw new InvalidOptionError('delayMs', delayMs, 'a finite number of milliseconds')
     }
     if (this.#shuttingDown) return false
     this.#observer.retried?.(key, delayMs)
-    if (delayMs <= 0) return this.add(key)
-    this.#delayed.add(this.#identify(key), key, delayMs)
+    const id = this.#identify(key)
+    const priority = options.priority ?? this.#processing.get(id)?.priority ?? 'normal'
+    if (delayMs <= 0) return this.add(key, { priority })
+    this.#delayed.add(id, key, delayMs, priority)
     return true
   }
 
   /** Adds a key when the rate limiter allows. Returns false if the queue is shutting down and ignores it. */
-  addRateLimited(key: K): boolean {
-    return this.addAfter(key, this.#rateLimiter.when(this.#identify(key)))
+  addRateLimited(key: K, options: AddOptions = {}): boolean {
+    return this.addAfter(key, this.#rateLimiter.when(this.#identify(key)), options)
   }
 
   /** Resets the key's failures in the rate limiter. Does not remove the key from the queue. */
@@ -226,7 +249,7 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     this.#observer.finished?.(taken.key, performance.now() - taken.atMs)
     const again = this.#dirty.get(id)
     if (again !== undefined) {
-      this.#pending.push(again.key)
+      this.#pending.push(again.key, again.priority)
       this.#handOut()
     }
     this.#checkIdle()
@@ -275,11 +298,11 @@ export class WorkQueue<K = string> implements AsyncDisposable {
     const key = this.#pending.pop()
     if (key === undefined) return undefined
     const id = this.#identify(key)
-    const nowMs = performance.now()
-    const addedMs = this.#dirty.get(id)?.atMs ?? nowMs
+    const atMs = performance.now()
+    const { atMs: addedMs, priority } = this.#dirty.get(id) ?? { atMs, priority: 'normal' }
     this.#dirty.delete(id)
-    this.#processing.set(id, { key, atMs: nowMs })
-    this.#observer.started?.(key, nowMs - addedMs)
+    this.#processing.set(id, { key, atMs, priority })
+    this.#observer.started?.(key, atMs - addedMs)
     return key
   }
 
@@ -307,6 +330,7 @@ export function createWorkQueue<K = string>(options: WorkQueueOptions<K> = {}): 
 interface DelayedKey<K> {
   readonly id: string
   readonly key: K
+  priority: KeyPriority
   dueMs: number
   /** Breaks ties: keys due at the same time come in the order in which they were added. */
   order: number
@@ -320,13 +344,13 @@ interface DelayedKey<K> {
 class DelayedKeys<K> {
   readonly #heap: DelayedKey<K>[] = []
   readonly #byId = new Map<string, DelayedKey<K>>()
-  readonly #due: (key: K) => void
+  readonly #due: (key: K, priority: KeyPriority) => void
   #timer: NodeJS.Timeout | undefined
   #timerDueMs = Number.POSITIVE_INFINITY
   #order = 0
 
   /** Calls `due` with each key when its time has come. */
-  constructor(due: (key: K) => void) {
+  constructor(due: (key: K, priority: KeyPriority) => void) {
     this.#due = due
   }
 
@@ -334,12 +358,12 @@ class DelayedKeys<K> {
     return this.#heap.length
   }
 
-  /** Adds a key. A key with the same `id` keeps the earlier of both moments. */
-  add(id: string, key: K, delayMs: number): void {
+  /** Adds a key. A key with the same `id` keeps the earlier of both moments, and the higher priority. */
+  add(id: string, key: K, delayMs: number, priority: KeyPriority): void {
     const dueMs = performance.now() + delayMs
     const waiting = this.#byId.get(id)
     if (waiting === undefined) {
-      const added = { id, key, dueMs, order: this.#order++, position: this.#heap.length }
+      const added = { id, key, priority, dueMs, order: this.#order++, position: this.#heap.length }
       this.#byId.set(id, added)
       this.#heap.push(added)
       this.#rise(added)
@@ -348,6 +372,7 @@ class DelayedKeys<K> {
       waiting.order = this.#order++
       this.#rise(waiting)
     }
+    if (waiting !== undefined && priority === 'normal') waiting.priority = priority
     this.#arm()
   }
 
@@ -376,7 +401,7 @@ class DelayedKeys<K> {
     const nowMs = performance.now()
     for (let first = this.#heap[0]; first !== undefined && first.dueMs <= nowMs;) {
       this.#removeFirst(first)
-      this.#due(first.key)
+      this.#due(first.key, first.priority)
       first = this.#heap[0]
     }
     this.#arm()
@@ -425,34 +450,92 @@ function isBefore(one: DelayedKey<unknown>, other: DelayedKey<unknown>): boolean
   return one.dueMs === other.dueMs ? one.order < other.order : one.dueMs < other.dueMs
 }
 
-/** Prevents copying short queues over and over. */
-const minCompactLength = 64
-
-/** First in, first out. A key that is added again keeps its place. */
+/**
+ * First in, first out, in two lanes: `normal` keys before `low` ones. A key that is added again keeps its place, unless
+ * that moves it to the end of the `normal` lane.
+ */
 class FifoKeys<K = string> implements PendingKeys<K> {
-  #keys: K[] = []
-  #head = 0
+  readonly #identify: (key: K) => string
+  readonly #normal = new Lane<K>()
+  /** A key that has moved to the other lane leaves its entry here, which {@link pop} skips. */
+  #low = new Lane<readonly [id: string, key: K]>()
+  /** The keys that wait in `#low`, by identity. */
+  readonly #lowIds = new Set<string>()
 
-  get length(): number {
-    return this.#keys.length - this.#head
+  constructor(identify: (key: K) => string) {
+    this.#identify = identify
   }
 
-  push(key: K): void {
-    this.#keys.push(key)
+  get length(): number {
+    return this.#normal.length + this.#lowIds.size
+  }
+
+  push(key: K, priority: KeyPriority): void {
+    if (priority === 'normal') return this.#normal.push(key)
+    const id = this.#identify(key)
+    this.#lowIds.add(id)
+    this.#low.push([id, key])
+    if (this.#low.length > 2 * this.#lowIds.size + minCompactLength) this.#dropLeftEntries()
   }
 
   pop(): K | undefined {
-    if (this.length === 0) return undefined
-    const key = this.#keys[this.#head]
-    this.#head += 1
-    if (this.#head >= minCompactLength && this.#head * 2 >= this.#keys.length) {
-      this.#keys = this.#keys.slice(this.#head)
-      this.#head = 0
+    if (this.#normal.length > 0) return this.#normal.shift()
+    for (let entry = this.#low.shift(); entry !== undefined; entry = this.#low.shift()) {
+      const [id, key] = entry
+      if (this.#lowIds.delete(id)) return key
     }
-    return key
+    return undefined
   }
 
-  touch(): void {}
+  touch(key: K, priority: KeyPriority): void {
+    if (
+      priority === 'normal' &&
+      this.#lowIds.size > 0 &&
+      this.#lowIds.delete(this.#identify(key))
+    ) {
+      this.#normal.push(key)
+    }
+  }
+
+  #dropLeftEntries(): void {
+    const kept = new Lane<readonly [string, K]>()
+    const seen = new Set<string>()
+    for (let entry = this.#low.shift(); entry !== undefined; entry = this.#low.shift()) {
+      const [id] = entry
+      if (!this.#lowIds.has(id) || seen.has(id)) continue
+      seen.add(id)
+      kept.push(entry)
+    }
+    this.#low = kept
+  }
+}
+
+/** Prevents copying short queues over and over. */
+const minCompactLength = 64
+
+/** An array with a cheap `shift`. */
+class Lane<T> {
+  #items: T[] = []
+  #head = 0
+
+  get length(): number {
+    return this.#items.length - this.#head
+  }
+
+  push(item: T): void {
+    this.#items.push(item)
+  }
+
+  shift(): T | undefined {
+    if (this.length === 0) return undefined
+    const item = this.#items[this.#head]
+    this.#head += 1
+    if (this.#head >= minCompactLength && this.#head * 2 >= this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return item
+  }
 }
 
 /**

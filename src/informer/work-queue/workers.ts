@@ -29,6 +29,11 @@ export interface WorkersOptions<K = string> {
   readonly stopDeadlineMs?: number
   /** Called for every reconcile that throws; must not throw. Without it, failures are warnings of the process. */
   readonly onFailure?: (error: ReconcileError<K>) => void
+  /**
+   * Called for a reconcile that still runs `stopDeadlineMs` after its signal has aborted at `reconcileDeadlineMs`; must
+   * not throw. It keeps its worker. Without it, that is a warning of the process.
+   */
+  readonly onStuck?: (error: ReconcileStuckError<K>) => void
 }
 
 const workersChecks: OptionChecks<WorkersOptions> = {
@@ -37,6 +42,7 @@ const workersChecks: OptionChecks<WorkersOptions> = {
   drainDeadlineMs: aDuration,
   stopDeadlineMs: aDuration,
   onFailure: aFunction,
+  onStuck: aFunction,
 }
 
 /** A reconcile threw or rejected; `cause` is its error. */
@@ -96,10 +102,12 @@ export interface ReconcileResult {
  * Makes the state of the world match the wanted state for one key. It receives no event: it reads the newest state, and
  * may be called without need. `signal` aborts when the reconcile takes too long or the workers stop. What it throws is
  * retried, unless it is a `TerminalError`; after the server's `retryAfterMs`, if it is an `ApiStatusError` with one.
+ * `attempt` is 1, and one more after each failure in a row.
  */
 export type Reconcile<K = string> = (
   key: K,
   signal: AbortSignal,
+  attempt: number,
 ) => void | ReconcileResult | Promise<void | ReconcileResult>
 
 /** The methods of a queue that workers call. */
@@ -179,6 +187,11 @@ async function stopWithin(
   }
 }
 
+/** A timer; none for what is as good as forever. */
+function after(delayMs: number, act: () => void): NodeJS.Timeout | undefined {
+  return delayMs > maxTimerMs ? undefined : setTimeout(act, delayMs)
+}
+
 /** The reconciles of one run of workers: running, failed and abandoned ones. */
 class Reconciliation<K> {
   readonly #queue: WorkersQueue<K>
@@ -244,19 +257,25 @@ class Reconciliation<K> {
 
   async #call(key: K): Promise<void | ReconcileResult> {
     const controller = new AbortController()
-    const { reconcileDeadlineMs: deadlineMs } = { ...workQueueDefaults, ...this.#options }
-    const late = () => {
-      controller.abort(new DeadlineError(`reconcile of ${shownKey(key)}`, deadlineMs))
-    }
-    const timer = deadlineMs > maxTimerMs ? undefined : setTimeout(late, deadlineMs)
+    const { reconcileDeadlineMs, stopDeadlineMs } = { ...workQueueDefaults, ...this.#options }
+    let timer = after(reconcileDeadlineMs, () => {
+      controller.abort(new DeadlineError(`reconcile of ${shownKey(key)}`, reconcileDeadlineMs))
+      timer = after(stopDeadlineMs, () => this.#stuck(key, stopDeadlineMs))
+    })
     const id = this.#identify(key)
     this.#running.set(id, { key, controller })
     try {
-      return await this.#reconcile(key, controller.signal)
+      return await this.#reconcile(key, controller.signal, (this.#failures.get(id) ?? 0) + 1)
     } finally {
       clearTimeout(timer)
       this.#running.delete(id)
     }
+  }
+
+  #stuck(key: K, deadlineMs: number): void {
+    const error = new ReconcileStuckError([key], deadlineMs)
+    const { onStuck = (stuck) => process.emitWarning(stuck) } = this.#options
+    onStuck(error)
   }
 
   /** Throws if the result's time is not a number, which counts as a failure. */

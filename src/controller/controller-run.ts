@@ -1,0 +1,254 @@
+import type { ApiServer } from '../api-server/api-server.ts'
+import { ObjectClient } from '../api-server/writes/object-client.ts'
+import type { SharedInformerFactory } from '../informer/informers.ts'
+import type { SharedInformer } from '../informer/shared-informer.ts'
+import {
+  enqueueMapped,
+  enqueueObject,
+  enqueueOwner,
+  withPredicates,
+} from '../informer/work-queue/event-handlers.ts'
+import { createWorkQueue, type WorkQueue } from '../informer/work-queue/work-queue.ts'
+import {
+  type ReconcileError,
+  type ReconcileResult,
+  runWorkers,
+  TerminalError,
+} from '../informer/work-queue/workers.ts'
+import { type ApiResource, isSameResource, type Resource } from '../kubernetes/api-resource.ts'
+import { type KubernetesObject, splitObjectKey } from '../kubernetes/object.ts'
+import { isConflict } from '../kubernetes/status.ts'
+import { InvalidOptionError, present } from '../lib/options.ts'
+import { type ControllerLog, logWith } from './controller-log.ts'
+import type { ControllerObserver, ReconcileOutcome } from './controller-observer.ts'
+import {
+  type Caches,
+  type Controller,
+  controllerDefaults,
+  type DefinedSource,
+  NotCachedError,
+  type ReconcileContext,
+} from './define-controller.ts'
+
+/** What a controller shares with the others of its run. */
+export interface SharedParts {
+  readonly apiServer: ApiServer
+  readonly informers: SharedInformerFactory
+  readonly log: ControllerLog
+  readonly observer: Required<ControllerObserver>
+  readonly drainDeadlineMs: number
+  readonly stopDeadlineMs: number
+}
+
+interface WatchedSource extends DefinedSource {
+  readonly cache: SharedInformer
+}
+
+/** One controller while it runs: its informers, its queue and its workers. */
+export class ControllerRun {
+  readonly name: string
+  readonly concurrency: number
+  readonly queue: WorkQueue
+  readonly #controller: Controller
+  readonly #parts: SharedParts
+  readonly #log: ControllerLog
+  readonly #sources: readonly WatchedSource[]
+  readonly #caches: Caches
+  /** The running reconciles. */
+  readonly #running = new Set<AbortController>()
+  /** Keys that were still queued at the stop. */
+  #left = 0
+
+  /** Creates its informers. Throws `InformerConflictError`, and `InvalidOptionError` for two caches of one resource. */
+  constructor(controller: Controller, parts: SharedParts) {
+    const { name, options } = controller
+    const { observer } = parts
+    this.name = name
+    this.concurrency = options.concurrency ?? controllerDefaults.concurrency
+    this.#controller = controller
+    this.#parts = parts
+    this.#log = logWith(parts.log, { controller: name })
+    this.#sources = cachedSources(controller, parts.informers)
+    this.#caches = cachesOf(name, this.#sources)
+    this.queue = createWorkQueue({
+      ...present({ rateLimiter: options.rateLimiter }),
+      observer: {
+        added: (key) => observer.added(name, key),
+        started: (key, latencyMs) => observer.started(name, key, latencyMs),
+        retried: (key, delayMs) => observer.retried(name, key, delayMs),
+      },
+    })
+  }
+
+  get informers(): readonly SharedInformer[] {
+    return this.#sources.map(({ cache }) => cache)
+  }
+
+  /**
+   * Reconciles until `signal` aborts, then lets the running reconciles end. Queued keys are left: the next run finds
+   * them in its initial list. When `lost` aborts, the running reconciles abort at once. Rejects with
+   * `ReconcileStuckError`.
+   */
+  async run(signal: AbortSignal, lost: AbortSignal): Promise<void> {
+    const { drainDeadlineMs, stopDeadlineMs, observer } = this.#parts
+    const { reconcileDeadlineMs } = { ...controllerDefaults, ...this.#controller.options }
+    const registrations = this.#sources.flatMap((source) => this.#listen(source) ?? [])
+    const stop = () => {
+      for (const registration of registrations) registration.remove()
+    }
+    const abort = () => {
+      for (const running of this.#running) running.abort(lost.reason)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+    lost.addEventListener('abort', abort, { once: true })
+    this.#log.info('started', { workers: this.concurrency })
+    try {
+      const { abandoned } = await runWorkers(
+        this.queue,
+        this.concurrency,
+        async (key, own, attempt) => {
+          if (!signal.aborted) return await this.#reconcile(key, own, attempt)
+          this.#left += 1
+        },
+        signal,
+        {
+          reconcileDeadlineMs,
+          drainDeadlineMs,
+          stopDeadlineMs,
+          onFailure: (error) => this.#failed(error),
+          onStuck: (error) => {
+            this.#log.error(error.message, { hint: error.hint })
+            observer.stuck(this.name, error)
+          },
+        },
+      )
+      this.#log.info('stopped', { left: abandoned.length + this.#left })
+    } finally {
+      signal.removeEventListener('abort', stop)
+      lost.removeEventListener('abort', abort)
+      stop()
+    }
+  }
+
+  #listen({ role, cache, predicates = [], map }: WatchedSource) {
+    const { queue } = this
+    const { resyncPeriodMs } = { ...controllerDefaults, ...this.#controller.options }
+    const listen = (handler: ReturnType<typeof enqueueObject>, options = {}) =>
+      cache.addEventHandler(withPredicates(handler, ...predicates), options)
+    switch (role) {
+      case 'for':
+        return listen(enqueueObject(queue), { resyncPeriodMs })
+      case 'owns': {
+        const owner = this.#controller.resource
+        return listen(enqueueOwner(queue, { owner, onlyController: true }))
+      }
+      case 'watches':
+        return listen(enqueueMapped(queue, (object) => map?.(object, this.#caches) ?? []))
+      case 'reads':
+        return undefined
+    }
+  }
+
+  async #reconcile(
+    key: string,
+    own: AbortSignal,
+    attempt: number,
+  ): Promise<void | ReconcileResult> {
+    const { observer } = this.#parts
+    const { name: controller } = this
+    const running = new AbortController()
+    const stop = () => running.abort(own.reason)
+    own.addEventListener('abort', stop, { once: true })
+    this.#running.add(running)
+    const beganAtMs = performance.now()
+    const ended = (outcome: ReconcileOutcome, details: { readonly error?: unknown } = {}) => {
+      const durationMs = performance.now() - beganAtMs
+      observer.reconciled({ controller, key, outcome, durationMs, attempt, ...details })
+    }
+    try {
+      const request = { key, ...splitObjectKey(key) }
+      const context = this.#contextOf(key, running.signal, attempt)
+      const result = await this.#controller.options.reconcile(request, context)
+      ended(result?.requeueAfterMs === undefined ? 'success' : 'requeue')
+      return result
+    } catch (error) {
+      ended(error instanceof TerminalError ? 'terminal' : 'error', { error })
+      throw error
+    } finally {
+      own.removeEventListener('abort', stop)
+      this.#running.delete(running)
+    }
+  }
+
+  #contextOf(key: string, signal: AbortSignal, attempt: number): ReconcileContext {
+    const { apiServer } = this.#parts
+    const { resource } = this.#controller
+    return {
+      ...this.#caches,
+      object: this.#caches.indexer(resource).getByKey(key),
+      signal,
+      attempt,
+      log: logWith(this.#log, { key }),
+      client: (of) =>
+        new ObjectClient(
+          of,
+          {
+            request: (method, path, options) =>
+              apiServer.request(method, path, { ...options, signal: both(signal, options.signal) }),
+          },
+          { fieldManager: this.name },
+        ),
+    }
+  }
+
+  #failed({ key, cause, failures, retried }: ReconcileError<string>): void {
+    const details = { key, failures }
+    // A cache that was a little behind is no fault.
+    if (retried && isConflict(cause)) {
+      return this.#log.info('the object has changed meanwhile, trying again', details)
+    }
+    const message = retried ? 'reconcile failed, trying again' : 'reconcile failed'
+    this.#log.error(message, { ...details, error: cause })
+  }
+}
+
+function both(signal: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined || other === signal ? signal : AbortSignal.any([signal, other])
+}
+
+function cachedSources(
+  { sources }: Controller,
+  informers: SharedInformerFactory,
+): readonly WatchedSource[] {
+  return sources.map((source) => ({
+    ...source,
+    cache: informers.informer(source.resource, source.informer),
+  }))
+}
+
+/** Throws `InvalidOptionError` where it is not clear which cache a reader means. */
+function cachesOf(controller: string, sources: readonly WatchedSource[]): Caches {
+  for (const { resource, cache } of sources) {
+    const other = sources.find(
+      (one) => one.cache !== cache && isSameResource(one.resource, resource),
+    )
+    if (other === undefined) continue
+    throw new InvalidOptionError(
+      'informer',
+      other.informer,
+      `the same selection, transform and metadataOnly wherever ${controller} names ${resource.resource}`,
+      `${controller} has two caches of ${resource.resource}`,
+    )
+  }
+  const cacheOf = (resource: ApiResource): SharedInformer => {
+    const found = sources.find((one) => isSameResource(one.resource, resource))
+    if (found === undefined) throw new NotCachedError(controller, resource)
+    return found.cache
+  }
+  return {
+    lister: <T extends KubernetesObject>(resource: Resource<T>) =>
+      (cacheOf(resource) as unknown as SharedInformer<T>).lister(),
+    indexer: <T extends KubernetesObject>(resource: Resource<T>) =>
+      (cacheOf(resource) as unknown as SharedInformer<T>).indexer(),
+  }
+}
