@@ -2,179 +2,22 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseAllDocuments } from 'yaml'
-import { z } from 'zod'
 import { splitApiVersion } from '../../kubernetes/api-resource.ts'
+import { fieldsOf, itemsOf, specOf } from '../../kubernetes/fields.ts'
 import { isRecord } from '../../lib/json.ts'
-import {
-  capturedApi,
-  type KubernetesVersion,
-  kubernetesVersions,
-  newestKubernetes,
-} from '../api/captured-api.ts'
+import { capturedApi } from '../api/captured-api.ts'
 import type { PopulationResource } from '../churn/object.ts'
+import {
+  type BrokenApp,
+  type BrokenNode,
+  type Environment,
+  readScenarioFile,
+  type ScenarioApp,
+  type ScenarioCluster,
+  type ScenarioFile,
+  type ScenarioNodes,
+} from './scenario-file.ts'
 import { type Layer, ScenarioError, type Template, template } from './template.ts'
-
-/** An app of a team. Each environment of the team has one. */
-export interface ScenarioApp {
-  readonly name: string
-  /** One of `roles`, which names the manifests. */
-  readonly role: string
-  /** Its share of the pods, relative to other apps with a weight. */
-  readonly weight?: number | undefined
-  /** A fixed number of pods. */
-  readonly replicas?: number | undefined
-  readonly image?: string | undefined
-  /** Additional files of `apps/`. */
-  readonly with: readonly string[]
-  readonly values: Layer
-}
-
-/** A deliberate problem of an app. */
-export interface BrokenApp {
-  /** `NAMESPACE/APP`. */
-  readonly app: string
-  readonly symptom: 'CrashLoopBackOff' | 'ImagePullBackOff' | 'Unschedulable' | 'FailedJob'
-  readonly says: string
-  /** Values of the new, broken version. */
-  readonly values: Layer
-}
-
-interface BrokenNode {
-  readonly node: 'last'
-  readonly symptom: 'NotReady'
-  readonly sinceMinutes: number
-}
-
-interface ScenarioNodes {
-  readonly name: string
-  readonly zones: readonly string[]
-  readonly values: Layer
-  /** Machine types: the values of their nodes. */
-  readonly types: readonly Layer[]
-}
-
-/** One cluster of the company's fleet: what it has instead of the company's, or besides it. */
-export interface ScenarioCluster {
-  readonly name: string
-  readonly labels: Readonly<Record<string, string>>
-  /** The Kubernetes version that it serves. */
-  readonly kubernetes: KubernetesVersion
-  readonly pods: number
-  /** Names of the company's environments. Absent: all. */
-  readonly environments?: readonly string[] | undefined
-  /** By how many minor releases its apps are ahead of the company's. */
-  readonly releasesAhead: number
-  readonly zones?: readonly string[] | undefined
-  /** Win over the values of environments, teams and nodes. */
-  readonly values: Layer
-  readonly broken: readonly (BrokenApp | BrokenNode)[]
-}
-
-interface Role {
-  readonly manifests: readonly string[]
-  readonly values: Layer
-}
-
-interface Environment {
-  readonly name: string
-  /** A factor for the weights of its apps. */
-  readonly weight: number
-  readonly values: Layer
-}
-
-/** The contents of `scenario.yaml`. */
-interface ScenarioFile {
-  readonly company: string
-  readonly pods: number
-  readonly values: Layer
-  readonly environments?: readonly Environment[] | undefined
-  readonly nodes?: ScenarioNodes | undefined
-  readonly roles: Readonly<Record<string, Role>>
-  readonly platform: readonly {
-    readonly namespace: string
-    readonly apps: readonly ScenarioApp[]
-  }[]
-  readonly teams: readonly {
-    readonly name: string
-    readonly values: Layer
-    readonly apps: readonly ScenarioApp[]
-  }[]
-  readonly broken: readonly (BrokenApp | BrokenNode)[]
-  readonly clusters: readonly ScenarioCluster[]
-}
-
-const values = z.record(z.string(), z.unknown()).default({})
-const text = z.string().min(1)
-
-const app = z.strictObject({
-  name: text,
-  role: text,
-  weight: z.number().positive().optional(),
-  replicas: z.int().min(0).optional(),
-  image: text.optional(),
-  with: z.array(text).default([]),
-  values,
-})
-
-const brokenApp = z.strictObject({
-  app: z.string().regex(/^[^/]+\/[^/]+$/, 'it is NAMESPACE/APP'),
-  symptom: z.enum(['CrashLoopBackOff', 'ImagePullBackOff', 'Unschedulable', 'FailedJob']),
-  says: text,
-  values,
-})
-
-const brokenNode = z.strictObject({
-  node: z.literal('last'),
-  symptom: z.literal('NotReady'),
-  sinceMinutes: z.number().positive(),
-})
-
-const broken = z.array(z.union([brokenApp, brokenNode])).default([])
-
-const cluster = z.strictObject({
-  // It is a directory of clusters/, too.
-  name: z
-    .string()
-    .regex(/^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/, 'it is lowercase letters, digits, - and .'),
-  labels: z.record(z.string(), z.string()).default({}),
-  kubernetes: z.enum(kubernetesVersions).default(newestKubernetes),
-  pods: z.int().min(0),
-  environments: z.array(text).min(1).optional(),
-  releasesAhead: z.int().min(0).default(0),
-  zones: z.array(text).min(1).optional(),
-  values,
-  broken,
-})
-
-const scenarioSchema: z.ZodType<ScenarioFile> = z.strictObject({
-  company: text,
-  pods: z.int().min(0).default(250),
-  values,
-  environments: z
-    .array(z.strictObject({ name: text, weight: z.number().positive().default(1), values }))
-    .min(1)
-    .optional(),
-  nodes: z
-    .strictObject({
-      name: text,
-      zones: z.array(text).min(1),
-      values,
-      types: z.array(values).min(1),
-    })
-    .optional(),
-  roles: z
-    .record(z.string(), z.strictObject({ manifests: z.array(text).min(1), values }))
-    .default({}),
-  platform: z.array(z.strictObject({ namespace: text, apps: z.array(app) })).default([]),
-  teams: z.array(z.strictObject({ name: text, values, apps: z.array(app) })).default([]),
-  broken,
-  clusters: z
-    .array(cluster)
-    .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
-      error: 'two clusters have the same name',
-    })
-    .default([]),
-})
 
 /** A built-in kind, or one that the scenario defines. */
 interface KnownKind {
@@ -322,10 +165,7 @@ class ScenarioReader {
   #scenarioFile(directory: string): ScenarioFile {
     const path = join(directory, 'scenario.yaml')
     const [document] = documents(path)
-    const { data, error } = scenarioSchema.safeParse(document ?? {})
-    if (data !== undefined) return data
-    const problems = error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
-    throw new ScenarioError(path, problems.join('; '))
+    return readScenarioFile(document, path)
   }
 
   /** The manifests of folders, of which a later one's file wins, with the definitions of custom resources before their objects. */
@@ -345,12 +185,15 @@ class ScenarioReader {
   }
 
   #define(place: string, part: unknown): void {
-    const { success, data } = definitionSchema.safeParse(part)
-    if (!success) throw new ScenarioError(place, 'a CustomResourceDefinition without its names')
-    const { group, scope, versions, names } = data.spec
-    const namespaced = scope === 'Namespaced'
-    for (const { name } of versions)
-      this.#kinds.set(...knownKind(`${group}/${name}`, names.plural, names.kind, namespaced))
+    const { group, scope, versions, names } = specOf(fieldsOf(part))
+    const { plural, kind } = fieldsOf(names)
+    for (const { name } of Array.isArray(versions) ? itemsOf(versions) : [{}]) {
+      if (![group, scope, plural, kind, name].every((one) => typeof one === 'string'))
+        throw new ScenarioError(place, 'a CustomResourceDefinition without its names')
+      const namespaced = scope === 'Namespaced'
+      const apiVersion = `${String(group)}/${String(name)}`
+      this.#kinds.set(...knownKind(apiVersion, String(plural), String(kind), namespaced))
+    }
   }
 
   #manifests(name: string): readonly Manifest[] {
@@ -393,15 +236,6 @@ function brokenOf(
 
 const isDefinition = ([, part]: readonly [place: string, part: unknown]): boolean =>
   isRecord(part) && part['kind'] === 'CustomResourceDefinition'
-
-const definitionSchema = z.object({
-  spec: z.object({
-    group: z.string(),
-    scope: z.string(),
-    names: z.object({ plural: z.string(), kind: z.string() }),
-    versions: z.array(z.object({ name: z.string() })),
-  }),
-})
 
 function documents(path: string): readonly unknown[] {
   let source: string

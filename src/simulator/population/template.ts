@@ -4,7 +4,11 @@ import { hexDigest, uidDigest } from '../churn/random.ts'
 
 /** An invalid scenario: the file, the problem, and the way out. */
 export class ScenarioError extends CodedError {
-  constructor(place: string, problem: string, details: { hint?: string; cause?: unknown } = {}) {
+  constructor(
+    place: string,
+    problem: string,
+    details: { hint?: string | undefined; cause?: unknown } = {},
+  ) {
     super('SCENARIO', `${place}: ${problem}`, { value: place, ...details })
   }
 }
