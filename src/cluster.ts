@@ -8,6 +8,7 @@ export {
   type ApiServerOptions,
   createApiServer,
 } from './api-server/api-server.ts'
+export { MissingPackageError } from './api-server/kubeconfig/client-node.ts'
 export type { Discovery } from './api-server/discovery/discovery.ts'
 export type { ServerVersion } from './api-server/discovery/server-features.ts'
 export {

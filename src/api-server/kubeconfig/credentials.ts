@@ -1,12 +1,12 @@
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 import { isDeepStrictEqual } from 'node:util'
-import type { KubeConfig } from '@kubernetes/client-node'
 import { textOf } from '../../kubernetes/fields.ts'
 import { CodedError } from '../../lib/coded-error.ts'
 import { withDeadline } from '../../lib/deadline.ts'
 import { present } from '../../lib/options.ts'
 import { checkValidity, readTokenFile, tlsMaterial, tokenFileOf } from './client-certificate.ts'
+import { type ClientNodeConfig, clientNodeConfig, MissingPackageError } from './client-node.ts'
 import { type ClusterConfig, ClusterConfigError, type UserEntry } from './cluster-config.ts'
 
 /** Headers, `auth` and TLS material of a request. */
@@ -17,7 +17,7 @@ export type RequestCredentials = Pick<
 
 /** A plugin, a token file or an identity provider failed to provide credentials. */
 export class CredentialsError extends CodedError {
-  constructor(user: string, source: string, cause: unknown, hint: string) {
+  constructor(user: string, source: string, cause: unknown, hint: string | undefined) {
     const problem = cause instanceof Error && cause.message !== '' ? cause.message : String(cause)
     const text = problem.trim().slice(0, 2000)
     super('CREDENTIALS', `no credentials for user "${user}" of ${source}: ${text}`, {
@@ -38,7 +38,7 @@ const freshForMs = 5_000
 export class Credentials {
   readonly #config: ClusterConfig
   readonly #deadlineMs: number
-  #kubeConfig: Promise<KubeConfig> | undefined
+  #authenticator: Promise<ClientNodeConfig> | undefined
   #pending: Promise<RequestCredentials> | undefined
   #current: RequestCredentials | undefined
   #readMs = Number.NEGATIVE_INFINITY
@@ -63,7 +63,7 @@ export class Credentials {
    */
   async replace(refused: RequestCredentials): Promise<RequestCredentials | undefined> {
     if (this.#pending === undefined && this.#current === refused) {
-      this.#kubeConfig = undefined
+      this.#authenticator = undefined
     }
     const credentials =
       this.#current === refused || this.#current === undefined ? await this.#read() : this.#current
@@ -84,7 +84,8 @@ export class Credentials {
       const asking = needsAuthenticator(user) ? this.#authenticate() : this.#readStatic()
       options = await withDeadline('asking for credentials', asking, this.#deadlineMs)
     } catch (error) {
-      throw new CredentialsError(user.name, source, error, hintFor(this.#config))
+      const way = error instanceof MissingPackageError ? error.hint : hintFor(this.#config)
+      throw new CredentialsError(user.name, source, error, way)
     }
     const { auth, headers, ca, cert, key, rejectUnauthorized, servername } = options
     const found: RequestCredentials = {
@@ -106,10 +107,10 @@ export class Credentials {
   }
 
   async #authenticate(): Promise<RequestOptions> {
-    this.#kubeConfig ??= kubeConfigOf(this.#config)
-    const kubeConfig = await this.#kubeConfig
+    this.#authenticator ??= authenticatorOf(this.#config)
+    const authenticator = await this.#authenticator
     const options: RequestOptions = {}
-    await kubeConfig.applyToHTTPSOptions(options)
+    await authenticator.applyToHTTPSOptions(options)
     return options
   }
 
@@ -125,16 +126,12 @@ export class Credentials {
   }
 }
 
-/** A separate `KubeConfig`, so that its authenticators share no cache with others. */
-async function kubeConfigOf({ cluster, user }: ClusterConfig): Promise<KubeConfig> {
-  const clientNode = await import('@kubernetes/client-node')
-  const kubeConfig = new clientNode.KubeConfig()
+/** A configuration of its own, so that its authenticators share no cache with others. */
+function authenticatorOf({ cluster, user }: ClusterConfig): Promise<ClientNodeConfig> {
+  const isPlugin = user.exec !== undefined && user.exec !== null
   // The connection pool handles proxies.
   const { proxyUrl: _, ...direct } = cluster
-  // client-node refuses plain HTTP unless certificates are not checked; plain HTTP has none.
-  const isPlain = cluster.server.startsWith('http:')
-  kubeConfig.loadFromClusterAndUser(isPlain ? { ...direct, skipTLSVerify: true } : direct, user)
-  return kubeConfig
+  return clientNodeConfig(isPlugin ? 'its plugin' : 'its identity provider', direct, user)
 }
 
 function hintFor({ user }: ClusterConfig): string {

@@ -1,6 +1,7 @@
 import { Agent } from 'node:http'
 import { Agent as HttpsAgent, type RequestOptions } from 'node:https'
 import type { Socket } from 'node:net'
+import { clientNodeConfig } from '../kubeconfig/client-node.ts'
 import type { ClusterConfig, ClusterEntry } from '../kubeconfig/cluster-config.ts'
 
 export interface ConnectionPoolOptions {
@@ -46,7 +47,7 @@ export class ConnectionPool {
 
   /** Closes all connections, including those in use. */
   async close(): Promise<void> {
-    const agent = await this.#agent
+    const agent = await this.#agent?.catch(() => undefined)
     agent?.destroy()
   }
 
@@ -68,11 +69,8 @@ export class ConnectionPool {
  * loaded for this only.
  */
 async function proxyAgentOf(cluster: ClusterEntry, settings: object): Promise<Agent> {
-  const clientNode = await import('@kubernetes/client-node')
-  const kubeConfig = new clientNode.KubeConfig()
-  const isPlain = cluster.server.startsWith('http:')
-  const readable = isPlain ? { ...cluster, skipTLSVerify: true } : cluster
-  kubeConfig.loadFromClusterAndUser(readable, { name: 'anonymous' })
+  const use = `the proxy of ${cluster.server}`
+  const kubeConfig = await clientNodeConfig(use, cluster, { name: 'anonymous' })
   const options: RequestOptions = {}
   await kubeConfig.applyToHTTPSOptions(options)
   const agent = options.agent as Agent
