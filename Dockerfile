@@ -1,14 +1,20 @@
-# The gateway, as it is published: dist/ with the portal, schema/, scenario/ and what they need at run time.
+# The gateway, as it is published: dist/ with the portal, schema/, @informerql/controller and what they need at run time.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
+COPY packages/controller/package.json packages/controller/
 COPY packages/portal/package.json packages/portal/
 COPY tools/node/package.json tools/node/
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json tsconfig.examples.json ./
 COPY src/ src/
-RUN npm exec -- tsc -p tsconfig.build.json
+COPY schema/ schema/
+COPY scenario/ scenario/
+COPY examples/ examples/
+COPY tools/build.ts tools/
+COPY packages/controller/ packages/controller/
+RUN npm run build:gateway
 COPY packages/portal/ packages/portal/
 RUN npm run build --workspace @informerql/portal
 
@@ -17,6 +23,7 @@ FROM node:24-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY packages/client/package.json packages/client/
+COPY packages/controller/package.json packages/controller/
 COPY packages/portal/package.json packages/portal/
 COPY tools/node/package.json tools/node/
 RUN npm ci --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
@@ -26,9 +33,12 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=dependencies /app/node_modules/ node_modules/
 COPY --from=build /app/dist/ dist/
-COPY package.json LICENSE ./
+COPY --from=build /app/packages/controller/dist/ packages/controller/dist/
+COPY --from=build /app/packages/controller/schema/ packages/controller/schema/
+COPY --from=build /app/packages/controller/scenario/ packages/controller/scenario/
+COPY packages/controller/package.json packages/controller/
+COPY package.json LICENSE NOTICE ./
 COPY schema/ schema/
-COPY scenario/ scenario/
 # The user `node` of the image, by its number: so that it can be told that it is not root.
 USER 1000:1000
 EXPOSE 4000

@@ -84,6 +84,7 @@ describe('@informerql/client, installed from its tarball', () => {
     })
     expect((await readdir(installed)).toSorted()).toEqual([
       'LICENSE',
+      'NOTICE',
       'README.md',
       'dist',
       'package.json',

@@ -41,12 +41,14 @@ describe('The entrances', () => {
     }
   })
 
-  it('of controllers and of clusters load client-node only where a kubeconfig needs it', async () => {
-    for (const entrance of ['informerql/cluster', 'informerql/controller']) {
-      const { foreign, modules } = await loaded(entrance)
-      expect(foreign.filter((url) => !url.includes('/yaml/'))).toEqual([])
-      expect(modules).toBeLessThan(200)
-    }
+  it.for([
+    ['cluster', 200],
+    ['controller', 200],
+    ['simulator', 300],
+  ] as const)('of the %s loads yaml, and no other package', async ([name, most]) => {
+    const { foreign, modules } = await loaded(`informerql/${name}`)
+    expect(foreign.filter((url) => !url.includes('/yaml/'))).toEqual([])
+    expect(modules).toBeLessThan(most)
   })
 
   it.for(entrances)('%s says on an old Node which one it needs', async (entrance) => {

