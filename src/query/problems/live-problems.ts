@@ -102,9 +102,13 @@ export class LiveProblems<P extends ProblemPart> {
   /** Where objects belong may depend on the objects of a kind that can be read again, although these have no facts. */
   #followParts(now: ProblemsNow<P>, fold: ProblemFold<P>): void {
     if (now.parts === this.#parts) return
-    const known = new Map(this.#parts.map(({ type, view }) => [type, view]))
+    const before = this.#parts
     this.#parts = now.parts
-    if (now.parts.every(({ type, view }) => known.get(type) === view)) return
+    const isKnown = ({ type, view }: P, at: number): boolean => {
+      const one = before[at]?.type === type ? before[at] : before.find((of) => of.type === type)
+      return one?.view === view
+    }
+    if (now.parts.every(isKnown)) return
     const byType = new Map(now.parts.map((part) => [part.type, part]))
     now.budget.spend('examined', this.#members.size)
     const members = Array.from(this.#members.values())
@@ -150,12 +154,11 @@ export class LiveProblems<P extends ProblemPart> {
   /** The problems below some topmost owners. */
   read(now: ProblemsNow<P>, roots: Iterable<string>): readonly FoldedProblem<P>[] {
     const { parts } = now
-    const byType = new Map(parts.map((part) => [part.type, part]))
     const trees = this.#trees
     const objects = function* (): Generator<{ readonly part: P; readonly id: number }, void, void> {
       for (const root of roots) {
         for (const { type, key } of trees.get(root)?.members ?? []) {
-          const part = byType.get(type)
+          const part = parts.find((one) => one.type === type)
           const id = part?.view.idOf(key)
           if (part !== undefined && id !== undefined) yield { part, id }
         }

@@ -116,7 +116,9 @@ interface Added<P extends ProblemPart> {
 export class ProblemFold<P extends ProblemPart> {
   readonly #options: FoldOptions<P>
   readonly #owners: ProblemOwners<P>
-  readonly #ranges: readonly FactRange[]
+  #factRanges: readonly FactRange[] | undefined
+  /** The Nodes; `undefined` if they are not looked at. */
+  readonly #nodes: P | undefined
   /** Whether Nodes are down, by name, as far as asked; `undefined` if none is. */
   #isDown: Map<string, boolean> | undefined = new Map<string, boolean>()
   /** By the key of the topmost owner, and the reason. */
@@ -131,13 +133,18 @@ export class ProblemFold<P extends ProblemPart> {
   constructor(options: FoldOptions<P>) {
     this.#options = options
     this.#owners = options.owners ?? new ProblemOwners(options.parts, options.readOwners)
-    this.#ranges = factRanges(options.nowMs, options.afterMs)
+    this.#nodes = this.#partOf('', 'Node')
+  }
+
+  get #ranges(): readonly FactRange[] {
+    const { nowMs, afterMs } = this.#options
+    return (this.#factRanges ??= factRanges(nowMs, afterMs))
   }
 
   /** All problems. */
   all(): readonly FoldedProblem<P>[] {
     const [atOnce] = this.#ranges
-    const nodes = this.#partOf('', 'Node')
+    const nodes = this.#nodes
     const down = new Map<string, boolean>()
     if (nodes !== undefined && atOnce !== undefined) {
       for (const { id, fact } of this.#foundIn(nodes, atOnce)) {
@@ -167,7 +174,7 @@ export class ProblemFold<P extends ProblemPart> {
 
   /** The key that the problems of a Node that is down begin with. */
   nodeKeyOf(name: string): string | undefined {
-    const nodes = this.#partOf('', 'Node')
+    const nodes = this.#nodes
     const id = nodes?.view.idOf(name)
     return nodes === undefined || id === undefined
       ? undefined
@@ -189,7 +196,7 @@ export class ProblemFold<P extends ProblemPart> {
       }
     }
     const node = nodeOf(part, id)
-    const nodes = this.#partOf('', 'Node')
+    const nodes = this.#nodes
     if (node !== undefined && nodes !== undefined) yield anchorOf(nodes, node)
     if (holds(part, '', 'PersistentVolumeClaim')) {
       const classes = this.#partOf('storage.k8s.io', 'StorageClass')
@@ -316,13 +323,11 @@ export class ProblemFold<P extends ProblemPart> {
   /** Nodes are looked at whatever the namespaces are: pods are on them. */
   #isShown(part: P, id: ObjectId): boolean {
     const { namespaces } = this.#options
-    return isShown(part, id, holds(part, '', 'Node') ? undefined : namespaces)
+    return isShown(part, id, part === this.#nodes ? undefined : namespaces)
   }
 
   #isAsked(part: P, { role }: DecodedFact): boolean {
-    return (
-      this.#options.namespaces === undefined || role?.form === 'down' || !holds(part, '', 'Node')
-    )
+    return this.#options.namespaces === undefined || role?.form === 'down' || part !== this.#nodes
   }
 
   #partOf(group: string, kind: string): P | undefined {
@@ -339,7 +344,7 @@ export class ProblemFold<P extends ProblemPart> {
   }
 
   #isNodeDown(name: string): boolean {
-    const nodes = this.#partOf('', 'Node')
+    const nodes = this.#nodes
     const id = nodes?.view.idOf(name)
     if (nodes === undefined || id === undefined || !isShown(nodes, id, undefined)) return false
     return factsOf(nodes)

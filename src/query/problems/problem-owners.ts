@@ -28,7 +28,6 @@ const maxChain = 16
  */
 export class ProblemOwners<P extends ProblemPart> {
   readonly #parts: readonly P[]
-  readonly #byKind = new Map<string, P>()
   readonly #readOwners: ReadOwners<P>
   readonly #known = new Map<P, Map<ObjectId, OwnedObject<P>>>()
   readonly #byUid = new Map<string, Omit<OwnedObject<P>['place'], 'form'> | undefined>()
@@ -38,15 +37,11 @@ export class ProblemOwners<P extends ProblemPart> {
   constructor(parts: readonly P[], readOwners: ReadOwners<P>) {
     this.#parts = parts
     this.#readOwners = readOwners
-    for (const part of parts) {
-      const { group, kind } = part.view.resource
-      this.#byKind.set(`${group}/${kind}`, part)
-    }
   }
 
   /** The part of a kind. */
   partOf(group: string, kind: string): P | undefined {
-    return this.#byKind.get(`${group}/${kind}`)
+    return this.#parts.find((part) => holds(part, group, kind))
   }
 
   of(part: P, id: ObjectId, depth = 0): OwnedObject<P> {

@@ -151,6 +151,8 @@ export class GroupList {
   readonly #group: ListGroup
   readonly #served: ServedSchema
   readonly prefix: string
+  /** The name of the position of its kind among the positions of the group. */
+  readonly ownPosition: string
   /** Finds the rows that match or stop matching because of related objects, if the list's filter reads any. */
   #filter: GroupFilter | undefined
   #listeners: readonly { readonly at: ClusterKind; readonly listener: Listener }[] = []
@@ -179,6 +181,7 @@ export class GroupList {
     this.access = options.access
     this.reading = options.reading
     this.prefix = options.prefix
+    this.ownPosition = options.prefix + options.list.at.kind.typeName
   }
 
   get at(): ClusterKind {
@@ -218,11 +221,6 @@ export class GroupList {
     }
     const error = this.#failure
     return error && { gap: gapOfError(this.#served, at, error), error }
-  }
-
-  /** The name of the position of its kind among the positions of the group. */
-  get ownPosition(): string {
-    return this.prefix + this.at.kind.typeName
   }
 
   /** Its part of positions of the group, by type name. */

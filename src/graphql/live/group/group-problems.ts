@@ -80,7 +80,10 @@ export class GroupProblems implements GroupContent {
   readonly #counts = new ProblemCounts()
   #counted: PageState | undefined
   #front: TopWindow<ProblemRow>
-  #sent: readonly SentProblem[] = []
+  /** By the keys of rows, in their order. */
+  #sent: ReadonlyMap<string, SentProblem> = new Map()
+  /** The length of their texts. */
+  #sentUnits = 0
   #isStale = false
   #timer: NodeJS.Timeout | undefined
 
@@ -99,10 +102,9 @@ export class GroupProblems implements GroupContent {
   }
 
   get bytes(): number {
-    const units = this.#sent.reduce((sum, { text, errors }) => sum + text.length + errors.length, 0)
     let members = 0
     for (const { size } of this.#clusters.values()) members += size
-    return (this.#rows.size + members) * rowBytes + units * 2
+    return (this.#rows.size + members) * rowBytes + this.#sentUnits * 2
   }
 
   matching({ list }: GroupList, { part, run }: ListRead): readonly string[] {
@@ -135,21 +137,25 @@ export class GroupProblems implements GroupContent {
   follow(): void {}
 
   drop(lists: readonly GroupList[]): readonly SentListChange[] {
-    const left = new Set(this.#group.lists.map(({ at }) => at.cluster))
+    const followed = new Set(this.#group.lists.map(({ at }) => at.cluster))
     const gone = new Set<string>()
     for (const { at } of lists) {
-      if (left.has(at.cluster)) this.#clusters.get(at.cluster)?.drop(at.kind.typeName)
+      if (followed.has(at.cluster)) this.#clusters.get(at.cluster)?.drop(at.kind.typeName)
       else gone.add(at.cluster)
     }
     for (const cluster of gone) this.#clusters.delete(cluster)
     for (const row of this.#rows.values()) if (gone.has(row.cluster)) this.#remove(row.key)
-    const dropped = this.#sent.filter(({ row }) => gone.has(row.cluster))
-    this.#sent = this.#sent.filter(({ row }) => !gone.has(row.cluster))
+    const [left, dropped] = [new Map<string, SentProblem>(), [] as SentProblem[]]
+    for (const [key, one] of this.#sent) {
+      if (gone.has(one.row.cluster)) dropped.push(one)
+      else left.set(key, one)
+    }
+    this.#keep(left)
     return dropped.map((one) => removalOf(one, 'CLUSTER_REMOVED'))
   }
 
   all(): readonly SentListChange[] {
-    return this.#sent.map((one) => changeOf('ADDED', one))
+    return Array.from(this.#sent.values(), (one) => changeOf('ADDED', one))
   }
 
   merged(changes: readonly SentChange[]): readonly SentListChange[] {
@@ -184,7 +190,7 @@ export class GroupProblems implements GroupContent {
     const sent = this.#written(turn, fresh)
     reads.check()
     const changes = this.#changesTo(sent)
-    this.#sent = sent
+    this.#keep(sent)
     this.#isStale = false
     this.#wait()
     return changes
@@ -226,21 +232,37 @@ export class GroupProblems implements GroupContent {
     this.#counted = undefined
   }
 
-  /** The first problems, with the texts of those that have changed. */
-  #written(turn: ProblemsTurn, fresh: ReadonlyMap<ProblemRow, Problem>): readonly SentProblem[] {
-    const sent = new Map(this.#sent.map((one) => [one.row.key, one]))
-    return this.#front.first().flatMap((row) => {
-      const before = sent.get(row.key)
-      if (before?.row === row && !this.#isStale) return [before]
-      const problem = fresh.get(row) ?? this.#read(turn, row)
+  /** The first problems, with the texts of those that have changed. The same ones if none has. */
+  #written(
+    turn: ProblemsTurn,
+    fresh: ReadonlyMap<ProblemRow, Problem>,
+  ): ReadonlyMap<string, SentProblem> {
+    const first = this.#front.first()
+    const isSame = (row: ProblemRow): boolean => this.#sent.get(row.key)?.row === row
+    if (!this.#isStale && first.length === this.#sent.size && first.every(isSame)) return this.#sent
+    const written = new Map<string, SentProblem>()
+    for (const row of first) {
+      const before = this.#sent.get(row.key)
+      const one = before?.row === row && !this.#isStale ? before : this.#write(turn, row, fresh)
       // Its objects have changed meanwhile, which comes with the next changes.
-      if (problem === undefined) return before === undefined ? [] : [before]
-      const run = turn.run(problem)
-      run.budget.spend('rows', 1)
-      const text = this.#options.plan.problem?.(run, problemSource(run, problem)) ?? 'null'
-      const errors = rowErrors(run, turn.unexpected(problem.cluster))
-      return [{ row, text, errors }]
-    })
+      const shown = one ?? before
+      if (shown !== undefined) written.set(row.key, shown)
+    }
+    return written
+  }
+
+  #write(
+    turn: ProblemsTurn,
+    row: ProblemRow,
+    fresh: ReadonlyMap<ProblemRow, Problem>,
+  ): SentProblem | undefined {
+    const problem = fresh.get(row) ?? this.#read(turn, row)
+    if (problem === undefined) return undefined
+    const run = turn.run(problem)
+    run.budget.spend('rows', 1)
+    const text = this.#options.plan.problem?.(run, problemSource(run, problem)) ?? 'null'
+    const errors = rowErrors(run, turn.unexpected(problem.cluster))
+    return { row, text, errors }
   }
 
   /** A problem that was folded earlier: it comes among the first ones because others have gone. */
@@ -252,17 +274,22 @@ export class GroupProblems implements GroupContent {
       .find((one) => problemPosition(one, []).key === key)
   }
 
-  #changesTo(sent: readonly SentProblem[]): readonly SentListChange[] {
-    const before = new Map(this.#sent.map((one) => [one.row.key, one]))
-    const after = new Set(sent.map(({ row }) => row.key))
+  #keep(sent: ReadonlyMap<string, SentProblem>): void {
+    if (sent === this.#sent) return
+    this.#sent = sent
+    this.#sentUnits = 0
+    for (const { text, errors } of sent.values()) this.#sentUnits += text.length + errors.length
+  }
+
+  #changesTo(sent: ReadonlyMap<string, SentProblem>): readonly SentListChange[] {
+    if (sent === this.#sent) return []
     const changes: SentListChange[] = []
-    for (const one of this.#sent) {
-      const { key } = one.row
-      if (after.has(key)) continue
-      changes.push(removalOf(one, this.#rows.has(key) ? 'UNMATCHED' : 'DELETED'))
+    for (const [key, one] of this.#sent) {
+      if (!sent.has(key))
+        changes.push(removalOf(one, this.#rows.has(key) ? 'UNMATCHED' : 'DELETED'))
     }
-    for (const one of sent) {
-      const known = before.get(one.row.key)
+    for (const [key, one] of sent) {
+      const known = this.#sent.get(key)
       if (known === one) continue
       if (known === undefined) changes.push(changeOf('ADDED', one))
       else if (known.text !== one.text || known.errors !== one.errors) {
